@@ -1,0 +1,1 @@
+"""Values, ids, time, text and errors: what every room speaks in. Imports nothing of Mnemoir."""

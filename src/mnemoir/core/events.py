@@ -1,0 +1,94 @@
+"""The one stream: what a model, a node or a whole workflow says, as it says it.
+
+A complete answer ends with exactly one Finished. A stream that ends without one was cut, and whoever reads it
+must not present it as complete.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mnemoir.core.messages import ToolCall
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of the answer, as it came."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A piece of the model's reasoning; not part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallPart:
+    """A piece of the call at `index`. `id` and `name` come with the first piece, `arguments` piecewise."""
+
+    index: int
+    id: str | None = None
+    name: str | None = None
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one model call, as its server counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The answer is complete."""
+
+    reason: FinishReason = "stop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeStarted:
+    """A workflow node begins."""
+
+    node: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFinished:
+    """A workflow node is done; `error` says why it failed, None that it did not."""
+
+    node: str
+    type: str
+    duration_ms: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoriesRecalled:
+    """How many memories went into the prompt; `degraded` names what was missing, "" when nothing was."""
+
+    count: int
+    degraded: str = ""
+
+
+ModelEvent = Text | Thinking | ToolCallPart | Usage | Finished
+Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A whole, complete answer of a model; `tool_calls` pieces are joined."""
+
+    text: str
+    reason: FinishReason = "stop"
+    tool_calls: Sequence[ToolCall] = ()
+    thinking: str = ""
+    usage: Usage = field(default_factory=Usage)

@@ -1,0 +1,109 @@
+"""What was said: messages, their parts, and calls of tools."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """A picture: `url` is an https or data URL, `detail` what OpenAI calls low, high or auto."""
+
+    url: str
+    detail: str | None = None
+
+
+Part = TextPart | ImagePart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call the model asks for; `arguments` is JSON text, as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One utterance. `name` is the speaker, `tool_call_id` the call a tool message answers."""
+
+    role: Role
+    parts: Sequence[Part] = ()
+    name: str | None = None
+    tool_calls: Sequence[ToolCall] = ()
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined by newlines."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+def text_message(role: Role, text: str) -> Message:
+    """A message of one text part, or of none for an empty text."""
+    return Message(role=role, parts=(TextPart(text=text),) if text else ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonSchema:
+    """The shape an answer must have; `name` matches [A-Za-z0-9_-]{1,64}."""
+
+    name: str
+    schema: Mapping[str, Any]  # a JSON Schema is open by nature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How the model picks its words; None leaves it to the model's server."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop: Sequence[str] = ()
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One question to a model, in no protocol's words.
+
+    `tools` and `tool_choice` are passed on as OpenAI's chat protocol spells them; `reasoning_effort` is
+    `minimal`, `low`, `medium` or `high`. `output` asks for JSON of that shape.
+    """
+
+    messages: Sequence[Message]
+    model: str = ""
+    sampling: Sampling = Sampling()
+    tools: Sequence[Mapping[str, Any]] = ()  # JSON, passed through
+    tool_choice: Any = None  # a string or an object, passed through
+    output: JsonSchema | None = None
+    reasoning_effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """What a client asked of us: the model request, and how it wants the answer.
+
+    `memory` is True only for a JSON `true` in `memoryEnabled`; `user` and `conversation` are the client's
+    own names, unchecked.
+    """
+
+    request: ModelRequest
+    stream: bool
+    include_usage: bool = False
+    memory: bool = False
+    user: str | None = None
+    conversation: str | None = None

@@ -1,0 +1,35 @@
+"""Memory as the chat uses it: over HTTP, wherever it runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mnemoir.core.fence import RecalledLine
+from mnemoir.core.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """What a search found for the prompt; `degraded` names what was missing, "" when nothing was."""
+
+    lines: Sequence[RecalledLine] = ()
+    degraded: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTurn:
+    """One finished exchange, the user's words as typed. `said_at` as in `core.clock`."""
+
+    user_text: str
+    answer: str
+    said_at: str
+
+
+class MemoryService(Protocol):
+    """Raises ProviderError when the service cannot be reached or refuses."""
+
+    async def search(self, scope: Scope, query: str, *, credential: str | None) -> Recalled:
+        """What bears on `query`; nothing when the project has vetoed memory."""
+
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str, credential: str | None) -> None:
+        """Derive memories from a turn, once per `key` however often it is called."""

@@ -1,0 +1,128 @@
+"""Where memories are kept. Every method takes the scope, and none reaches beyond it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
+from mnemoir.core.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """All users of one project of one tenant."""
+
+    tenant: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """Which memories a read shows, as of `now`.
+
+    Hidden: `updated_at` (else `created_at`) before `horizon`; `expires_on` before the day of `now`. No horizon
+    means no decay. With `at`, what was current at that instant is shown instead of what is now.
+    """
+
+    now: datetime
+    horizon: datetime | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The caller's idempotency key and a hash of what it asked."""
+
+    key: str
+    request_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redeemed:
+    """What an earlier request with the same key asked, and the answer it was given, as JSON."""
+
+    request_hash: str
+    answer: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """A stored text that lacks a vector of the model now in use. `context` is what was said just before."""
+
+    scope: Scope
+    memory_id: MemoryId
+    text: str
+    context: str
+
+
+class StaleChange(Exception):
+    """A target of a commit changed or vanished since it was read; nothing was written."""
+
+
+class MemoryStore(Protocol):
+    """Raises StorageUnavailable, and nothing of the backend's own."""
+
+    async def commit(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        provenance: Provenance,
+        *,
+        receipt: Receipt | None = None,
+        degrade: bool = False,
+    ) -> list[Applied]:
+        """Apply all changes with their history in one step, or none. Durable on return.
+
+        Raises StaleChange when a target no longer reads as expected; with `degrade`, an Update of such a target
+        becomes an Add and a Remove of it does nothing. A receipt is kept with the changes for 24 hours.
+        """
+
+    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
+        """What was answered under this idempotency key in the last 24 hours."""
+
+    async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
+        """The scope of the memory's owner; None when the project holds no such memory."""
+
+    async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """The memory, decayed or not; None outside the scope."""
+
+    async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
+        """Newest `created_at` first, ties by id descending."""
+
+    async def count(self, scope: Scope, visible: Visible) -> int:
+        """How many `page` would give without a limit."""
+
+    async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
+        """Current facts of the scope by content hash, decayed ones included."""
+
+    async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
+        """The messages stored last in the scope's conversation, oldest first."""
+
+    async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """Remove one; its history stays. None when there was none."""
+
+    async def delete_all(self, scope: Scope) -> int:
+        """Remove all of the scope in one step; how many there were."""
+
+    async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
+        """Oldest first; also of a deleted memory; [] outside the scope."""
+
+    async def users(self, project: Project) -> list[Scope]:
+        """One scope a user that has memories, in name order."""
+
+    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
+        """Texts still to be embedded with `model`, of all scopes, oldest first."""
+
+    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
+        """Keep vectors of texts that still read the same; how many were kept."""
+
+    async def backlog(self, model: str) -> tuple[int, int]:
+        """(texts without a vector of `model`, all texts)."""
+
+    async def check(self) -> None:
+        """Do one small read; raises StorageUnavailable when that fails."""
+
+    async def aclose(self) -> None:
+        """Finish what is under way and let go of the files."""

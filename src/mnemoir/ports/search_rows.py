@@ -1,0 +1,73 @@
+"""What search reads of a store: rows of one user, cheap to bring up to date."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.core.scope import Scope
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRow:
+    """One memory as search keeps it resident; `entry` comes without token codes.
+
+    `seq` orders rows as they were stored and never changes. Times are seconds since 1970: `effective_at` is
+    `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
+    `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours;
+    a fact has none.
+    """
+
+    seq: int
+    is_message: bool
+    speaker: str | None
+    agent: str | None
+    app: str | None
+    conversation: str | None
+    effective_at: float
+    said_at: float
+    expires_at: float
+    entry: IndexEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """How far a user's rows have come: `changes` grows with every row written, `removals` with every row gone.
+
+    `epoch` differs when nothing cached of the scope may be used again.
+    """
+
+    changes: int
+    removals: int
+    epoch: str = ""
+
+
+class SearchSnapshot(Protocol):
+    """One consistent, blocking view of the store; valid only inside the thread it was handed to.
+
+    `scope` is always a whole user's (`Scope.owner`). Only current rows are given, never superseded ones.
+    """
+
+    def revision(self, scope: Scope) -> Revision:
+        """Where the scope stands; zeros for an unknown one."""
+
+    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
+        """Rows written after `changes`, in order of `seq`; all of them for -1. A row rewritten comes again."""
+
+    def live(self, scope: Scope) -> Sequence[int]:
+        """The `seq` of every current row, ascending."""
+
+    def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
+        """Token codes by `seq`; rows without any are left out."""
+
+    def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
+        """The memories themselves by `seq`; rows that are gone are left out."""
+
+
+class SearchRows(Protocol):
+    """A store that search can read."""
+
+    async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
+        """Run `work` in a reader thread over one snapshot. Raises StorageUnavailable, or what `work` raises."""
