@@ -1,6 +1,6 @@
 """Chat models: a request in no protocol's words, and the answer as events or whole."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from mnemoir.core.events import ModelEvent, Reply
@@ -22,10 +22,11 @@ class ChatModel(Protocol):
     def provider(self) -> str:
         """How it is reached: `openai-responses`, `openai-chat`, `ollama` or `offline`."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[Sequence[ModelEvent]]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes, all events of one network read together, never an empty batch.
 
-        The last event is the one Finished; a broken answer ends with an error instead.
+        The last event is the one Finished; a broken answer ends with an error instead. Closing the generator early
+        ends the call upstream.
         """
 
     async def ask(self, request: ModelRequest) -> Reply:

@@ -18,7 +18,10 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
-    """One finished exchange, the user's words as typed. `said_at` as in `core.clock`."""
+    """One finished exchange, the user's words as typed. `said_at` as in `core.clock`.
+
+    `answer` is empty when it was cut at the token limit: a cut answer is no source of memories, the user's words are.
+    """
 
     user_text: str
     answer: str
@@ -28,8 +31,8 @@ class ChatTurn:
 class MemoryService(Protocol):
     """Raises ProviderError when the service cannot be reached or refuses."""
 
-    async def search(self, scope: Scope, query: str, *, credential: str | None) -> Recalled:
-        """What bears on `query`; nothing when the project has vetoed memory."""
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+        """What bears on `query`, best first, at most `limit`. The caller's `credential` is sent on."""
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str, credential: str | None) -> None:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> None:
         """Derive memories from a turn, once per `key` however often it is called."""

@@ -1,0 +1,22 @@
+"""`python -m bench [recall|memories|chat|start ...]`; all of them without a name."""
+
+import sys
+from importlib import import_module
+
+NAMES = ("recall", "memories", "chat", "start")
+
+
+def main() -> int:
+    """Run what was named, in order; 2 for a name that is not there."""
+    chosen = sys.argv[1:] or NAMES
+    unknown = [name for name in chosen if name not in NAMES]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}. There are: {', '.join(NAMES)}.", file=sys.stderr)
+        return 2
+    for name in chosen:
+        import_module(f"bench.{name}").run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

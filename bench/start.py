@@ -1,0 +1,94 @@
+"""Start-up time, resident memory, size on disk, and the longest stall of the event loop under load."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import requests
+from tests.serving import ServerProcess
+
+from bench.memories import Memories, texts
+from bench.report import median, ms, table
+
+STARTS = 5
+MIB = 1024 * 1024
+
+
+def start_times(folder: Path) -> list[float]:
+    """Seconds from the process's start to its first ready answer; the first start is left out."""
+    took = []
+    for _ in range(STARTS + 1):
+        started = time.perf_counter()
+        with ServerProcess(folder / "data"):
+            took.append(time.perf_counter() - started)
+    return took[1:]
+
+
+def resident(folder: Path) -> tuple[float, float]:
+    """MiB of the server when it is ready, and after its first add and search."""
+    with ServerProcess(folder / "data") as server:
+        fresh = psutil.Process(server.pid).memory_info().rss / MIB
+        memories = Memories(server.url)
+        memories.add(texts(20), "someone")
+        memories.search("who likes rowing?", "someone")
+        return fresh, psutil.Process(server.pid).memory_info().rss / MIB
+
+
+def plain_start() -> float:
+    """The baseline: the interpreter importing the web framework alone."""
+    took = []
+    for _ in range(STARTS):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import fastapi, uvicorn, aiohttp"], check=True)
+        took.append(time.perf_counter() - started)
+    return median(took)
+
+
+def loop_stall(folder: Path) -> float:
+    """The longest answer of a route that does nothing, while two clients add and search in bulk."""
+    with ServerProcess(folder / "data") as server:
+        memories, stop = Memories(server.url), threading.Event()
+
+        def load() -> None:
+            own = Memories(server.url)
+            for number in range(6):
+                own.add(texts(500, seed=number), "busy")
+                own.search("who paints trains in Oslo?", "busy")
+            stop.set()
+
+        memories.add(texts(500), "busy")
+        worker = threading.Thread(target=load)
+        worker.start()
+        longest, session = 0.0, requests.Session()
+        while not stop.wait(0.01):
+            started = time.perf_counter()
+            session.get(f"{server.url}/api/version", timeout=30)
+            longest = max(longest, time.perf_counter() - started)
+        worker.join()
+        return longest
+
+
+def run() -> None:
+    """The whole measurement."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        starts, plain, (fresh, warm) = start_times(home), plain_start(), resident(home)
+        table(
+            "start and size",
+            ["", "measured", "baseline", "ratio"],
+            [
+                [
+                    "start to ready (median)",
+                    ms(median(starts)),
+                    f"{ms(plain)} (imports alone)",
+                    f"{median(starts) / plain:.1f}",
+                ],
+                ["resident, ready", f"{fresh:.0f} MiB", "", ""],
+                ["resident, after the first search", f"{warm:.0f} MiB", "", ""],
+                ["slowest answer of an idle route under load", ms(loop_stall(home)), "", ""],
+            ],
+        )

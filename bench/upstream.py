@@ -1,0 +1,64 @@
+"""A model server that costs next to nothing: it answers every chat with the same bytes.
+
+`python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one.
+"""
+
+import asyncio
+import sys
+
+import orjson
+from aiohttp import web
+
+PIECES = 100
+_USAGE = {"prompt_tokens": 10, "completion_tokens": PIECES, "total_tokens": PIECES + 10}
+_WHOLE = orjson.dumps(
+    {
+        "id": "chatcmpl-bench",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "bench",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": "word " * PIECES}, "finish_reason": "stop"}
+        ],
+        "usage": _USAGE,
+    }
+)
+
+
+def _chunk(delta: dict[str, str], reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    body = {
+        "id": "chatcmpl-bench",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "bench",
+        "choices": [choice],
+    }
+    return b"data: " + orjson.dumps(body) + b"\n\n"
+
+
+_STREAM = [_chunk({"role": "assistant", "content": ""}), *[_chunk({"content": "word "})] * PIECES, _chunk({}, "stop")]
+
+
+async def chat(request: web.Request) -> web.StreamResponse:
+    """The canned answer, whole or streamed as the request asks."""
+    if not orjson.loads(await request.read()).get("stream"):
+        return web.Response(body=_WHOLE, content_type="application/json")
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for piece in _STREAM:
+        await response.write(piece)
+        await asyncio.sleep(0)  # let each piece go out on its own, as a model's pieces do
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+def main() -> None:
+    """Serve until the process is ended."""
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", chat)
+    web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=lambda *_: None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Who asked, and whether memory takes part."""
+
+from dataclasses import dataclass, field
+
+from mnemoir.core.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The party behind one chat request.
+
+    `client_task` marks a request that an app made for itself (a title, tags, follow-up questions): nothing is
+    recalled for it and nothing remembered. `credential` is the key it came with, to be sent on to memory.
+    """
+
+    scope: Scope
+    request_id: str
+    memory: bool = False
+    client_task: bool = False
+    credential: str | None = field(default=None, repr=False)
+
+    @property
+    def uses_memory(self) -> bool:
+        """Memory was asked for, by a person's turn."""
+        return self.memory and not self.client_task

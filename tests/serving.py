@@ -1,0 +1,98 @@
+"""The real server as a process of its own, for tests that kill it, restart it or look at it from outside."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import requests
+
+_START_S = 30.0
+# what a developer's shell may hold and no test may use
+_NOT_PASSED_ON = ("OPENAI_", "OLLAMA_", "MNEMOIR_", "MEMORY_", "API_KEYS", "ADMIN_API_KEY", "STORAGE_BACKEND", "HOST")
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def clean_environment(**given: str) -> dict[str, str]:
+    """This process's environment without settings of Mnemoir, and no Ollama to be found by chance."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_PASSED_ON)}
+    return {**kept, "OLLAMA_HOST": f"127.0.0.1:{free_port()}", **given}
+
+
+class ServerProcess:
+    """`mnemoir serve` on a free port over a data directory; a context manager that ends what it started."""
+
+    def __init__(
+        self, data_dir: Path, *, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ):
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = data_dir.parent / f"{data_dir.name}.log"
+        self._arguments = arguments
+        self._environment = clean_environment(**(environment or {}))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "ServerProcess":
+        """Start it and wait until it answers."""
+        command = [
+            sys.executable,
+            "-m",
+            "mnemoir",
+            "serve",
+            "--port",
+            str(self.port),
+            "--data-dir",
+            str(self.data_dir),
+        ]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, *self._arguments], env=self._environment, stdout=log, stderr=log, cwd=self.data_dir.parent
+            )
+        self._wait_until_ready()
+        return self
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        """kill -9: no chance to write anything more."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """The orderly end."""
+        self._end(signal.SIGTERM)
+
+    def __enter__(self) -> "ServerProcess":
+        return self.start()
+
+    def __exit__(self, *exc: object) -> None:
+        self.kill()
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(how)
+            self._process.wait(timeout=20)
+
+    def _wait_until_ready(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + _START_S
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                if requests.get(f"{self.url}/ready", timeout=5).status_code == 200:
+                    return
+            except requests.ConnectionError:
+                time.sleep(0.01)  # nobody listens yet, and nothing tells when somebody does
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
