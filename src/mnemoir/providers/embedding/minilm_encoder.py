@@ -1,0 +1,130 @@
+"""One forward pass: passages in, embeddings out, on the thread that calls.
+
+The graph quantises each token by itself (see tools/build_embedder.py), so a passage gives the same vector
+alone and in any batch; batching is a matter of speed only.
+
+Two definitions of a text's vector meet here. The published one is the mean over all tokens with [CLS] and
+[SEP]. Inside a context that mean would mostly describe the context, so there the vector is the mean of
+the text's own token vectors. The two are close but not the same: over the 200 test sentences, without
+context, their cosine is 0.98 on average, under 0.94 for one in twenty and 0.61 for a single word.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.ports.embedding import Embedding, FloatArray, Passage
+
+DIMENSION: Final = 384
+WINDOW: Final = 256
+PUBLISHED_POOLING: Final = True
+"""Whether a text without context gets the published vector; if not, the mean of its own tokens."""
+
+_ROOM = WINDOW - 2  # without [CLS] and [SEP]
+_CLS, _SEP = 101, 102
+_LONGEST_READ = 8_192
+"""Characters beyond these cannot reach the window, unless nearly all before them are blank."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """A passage as the model reads it; `ids[start:-1]` are the text's own tokens."""
+
+    ids: Sequence[int]
+    start: int
+
+    @property
+    def own(self) -> Sequence[int]:
+        return self.ids[self.start : -1]
+
+    @property
+    def has_context(self) -> bool:
+        return self.start > 1
+
+
+class Encoder:
+    """The tokenizer and the model, loaded from a folder when made: about 0.15 s and 40 MiB."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._session = _open_session(folder / "model.onnx", threads)
+
+    def read(self, passage: Passage) -> Tokens:
+        """The text cut at its end to fit the window, and as much of the end of its context as still fits."""
+        own = self._ids(passage.text[:_LONGEST_READ])[:_ROOM]
+        ahead = self._ids(passage.context[-_LONGEST_READ:]) if own and passage.context else []
+        kept = ahead[max(0, len(ahead) - (_ROOM - len(own))) :]
+        return Tokens(ids=[_CLS, *kept, *own, _SEP], start=1 + len(kept))
+
+    def embed(self, batch: Sequence[Tokens]) -> list[Embedding]:
+        """One embedding per passage. The cost is that of the longest one, times their number.
+
+        Raises ProviderInvalidOutput for a value that is not finite.
+        """
+        pooled, hidden = self._run(batch)
+        if not (np.isfinite(pooled).all() and np.isfinite(hidden).all()):
+            raise ProviderInvalidOutput("The built-in embedding model gave a value that is not finite")
+        return [_embedding(tokens, pooled[row], hidden[row]) for row, tokens in enumerate(batch)]
+
+    def _ids(self, text: str) -> list[int]:
+        # One text at a time: only the tokenizer's own batches start threads. Half a surrogate pair, which
+        # JSON can carry, is no text to it.
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
+        return ids
+
+    def _run(self, batch: Sequence[Tokens]) -> tuple[FloatArray, FloatArray]:
+        shape = len(batch), max(len(tokens.ids) for tokens in batch)
+        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens.ids)] = tokens.ids
+            mask[row, : len(tokens.ids)] = 1
+        feed = {"input_ids": ids, "attention_mask": mask}
+        pooled, hidden = self._session.run(["sentence_vector", "token_vectors"], feed)
+        return pooled, hidden
+
+
+def _embedding(tokens: Tokens, pooled: FloatArray, hidden: FloatArray) -> Embedding:
+    token_ids = np.array(tokens.own, np.uint16)
+    if not token_ids.size:
+        nothing = np.zeros((0, DIMENSION), np.float32)
+        return Embedding(vector=np.zeros(DIMENSION, np.float32), token_ids=token_ids, token_vectors=nothing)
+    rows = _unit(hidden[tokens.start : len(tokens.ids) - 1])
+    published = PUBLISHED_POOLING and not tokens.has_context
+    vector = pooled.copy() if published else _unit(rows.mean(axis=0))
+    return Embedding(vector=vector, token_ids=token_ids, token_vectors=rows)
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True).astype(np.float32)
+    rows: FloatArray = vectors / np.maximum(lengths, np.float32(1e-9))
+    return rows
+
+
+def _open_session(model: Path, threads: int) -> Any:  # onnxruntime ships no types
+    """A session for few cores and little memory.
+
+    Measured on two cores, onnxruntime 1.31:
+    - Two threads against one: 3.9 ms per message instead of 5.9 (four messages of 60 tokens), and
+      2.8 ms instead of 2.5 for one of 12 tokens.
+    - Without spinning a short message takes 0.3 ms longer, and no core is burnt between two calls.
+    - With the arena an import ends at 114 MiB for the process, without at 131, at the same speed. Letting
+      the arena shrink after each run loses all that the second thread gains.
+    - The graph is written as it should run: the higher optimisations would only put the slower
+      SkipLayerNormalization back.
+    """
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.enable_mem_pattern = False  # it only pays for inputs of one size
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Resolved, because the word table must lie beside it, and an installer may have linked each file.
+    return onnxruntime.InferenceSession(str(model.resolve()), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,225 @@
+"""The built-in embedding model: all-MiniLM-L6-v2 in int8, run by a thread of its own.
+
+All requests meet in one thread, which owns the tokenizer and the model and works in slices of some 20 ms.
+Before each slice it looks at what has come in and goes on with the request that is due first. A request is
+due after as many passages as it brings itself, so a single query overtakes what is left of an import, and
+a flow of queries still cannot hold the import up for ever. Small requests share a slice when they fit.
+
+The event loop only hands passages over and gets embeddings back.
+"""
+
+import asyncio
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemoir.core.errors import ProviderError, ProviderUnavailable
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+
+if TYPE_CHECKING:
+    from mnemoir.providers.embedding.minilm_encoder import Encoder, Tokens
+
+SLICE_TOKENS: Final = 256
+"""Padding included. Twice as many are 10 % faster per message, and cost 12 MiB and twice the wait."""
+SLICE_PASSAGES: Final = 16
+SHORT_TOKENS: Final = 32
+"""Up to here padding is cheap: short passages of any length share a slice."""
+READ_AHEAD: Final = 32
+"""So many passages of a request are tokenized at once and sorted by length."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """One call of `embed`, kept by the thread until each passage has its embedding."""
+
+    passages: Sequence[Passage]
+    answer: asyncio.Future[list[Embedding]]
+    due: int = 0
+    unread: int = 0
+    tokenized: deque[tuple[int, "Tokens"]] = field(default_factory=deque)
+    done: dict[int, Embedding] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        return not self.answer.done()
+
+    @property
+    def has_more(self) -> bool:
+        return bool(self.tokenized) or self.unread < len(self.passages)
+
+    def read_ahead(self, encoder: "Encoder") -> None:
+        """Tokenize the next passages, if none is left; the longest come first, and so set the padding."""
+        if self.tokenized:
+            return
+        chunk = range(self.unread, min(self.unread + READ_AHEAD, len(self.passages)))
+        read = [(number, encoder.read(self.passages[number])) for number in chunk]
+        self.tokenized.extend(sorted(read, key=lambda entry: -len(entry[1].ids)))
+        self.unread = chunk.stop
+
+    def embedded(self, number: int, embedding: Embedding) -> None:
+        self.done[number] = embedding
+        if len(self.done) == len(self.passages):
+            self._settle(lambda: self.answer.set_result([self.done[n] for n in range(len(self.passages))]))
+
+    def fail(self, error: ProviderError) -> None:
+        self.tokenized.clear()
+        self.unread = len(self.passages)
+        self._settle(lambda: self.answer.set_exception(error))
+
+    def _settle(self, action: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop was closed, so no one is left to tell
+            self.answer.get_loop().call_soon_threadsafe(lambda: action() if self.is_open else None)
+
+
+_Entry = tuple[_Request, int, "Tokens"]  # whose passage, its number there, what to embed
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 in int8: 384 dimensions, 256 tokens, token vectors included.
+
+    Costs nothing until it is first used or warmed; about 65 MiB from then on, with the runtime.
+    """
+
+    name: Final = "all-MiniLM-L6-v2-int8"
+    dimension: Final = 384
+
+    def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
+        """By default the folder is the one in the package, and two threads work if there are two cores."""
+        self._folder = folder or Path(str(files("mnemoir.providers.embedding"))) / "minilm"
+        self._threads = threads or min(2, os.cpu_count() or 1)
+        self._inbox: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    async def warm(self) -> None:
+        """Load the model, so that the first request need not wait for it."""
+        await self.embed([Passage(text="ready")])
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """One embedding per passage, in the order given.
+
+        A call that is cancelled takes no more than the slice that is being worked on. Raises
+        ProviderUnavailable when the model cannot be loaded or has been closed.
+        """
+        if self._is_closed:
+            raise _closed()
+        if not passages:
+            return []
+        self._start()
+        request = _Request(tuple(passages), asyncio.get_running_loop().create_future())
+        self._inbox.put(request)
+        return await request.answer
+
+    async def aclose(self) -> None:
+        """End the thread after its slice; what still waits gets ProviderUnavailable."""
+        self._is_closed = True
+        if self._thread is not None:
+            self._inbox.put(None)
+            await asyncio.to_thread(self._thread.join)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            worker = _Worker(self._inbox, self._folder, self._threads)
+            self._thread = threading.Thread(target=worker.run, name="mnemoir-minilm", daemon=True)
+            self._thread.start()
+
+
+class _Worker:
+    """What the thread does; nothing here runs anywhere else."""
+
+    def __init__(self, inbox: queue.SimpleQueue[_Request | None], folder: Path, threads: int) -> None:
+        self._inbox = inbox
+        self._folder = folder
+        self._threads = threads
+        self._encoder: Encoder | None = None
+        self._waiting: list[_Request] = []
+        self._embedded = 0  # passages so far: the clock that requests are due by
+
+    def run(self) -> None:
+        while self._collect():
+            self._work()
+        for request in self._waiting:
+            request.fail(_closed())
+
+    def _collect(self) -> bool:
+        """Take in all that has come, waiting for it only when there is nothing to do; False at the end."""
+        while not (self._waiting and self._inbox.empty()):
+            request = self._inbox.get()
+            if request is None:
+                return False
+            request.due = self._embedded + len(request.passages)
+            self._waiting.append(request)
+        return True
+
+    def _work(self) -> None:
+        """Embed one slice. Whatever goes wrong goes to those who asked for it."""
+        self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
+        self._waiting.sort(key=lambda request: request.due)
+        for request in self._waiting:
+            self._guarded([request], request.read_ahead)
+        chosen = _slice([request for request in self._waiting if request.tokenized])
+        self._guarded([request for request, _, _ in chosen], lambda encoder: self._embed(encoder, chosen))
+
+    def _guarded(self, requests: Sequence[_Request], action: Callable[["Encoder"], None]) -> None:
+        """Do it with the model, which is loaded if need be; on an error the requests fail."""
+        try:
+            self._encoder = self._encoder or _load(self._folder, self._threads)
+            action(self._encoder)
+        except Exception as exc:  # noqa: BLE001 - a thread that dies would leave every caller waiting
+            error = exc if isinstance(exc, ProviderError) else _broken(exc)
+            for request in requests:
+                request.fail(error)
+
+    def _embed(self, encoder: "Encoder", chosen: Sequence[_Entry]) -> None:
+        embeddings = encoder.embed([tokens for _, _, tokens in chosen]) if chosen else []
+        self._embedded += len(chosen)
+        for (request, number, _), embedding in zip(chosen, embeddings, strict=True):
+            request.embedded(number, embedding)
+
+
+def _slice(waiting: Sequence[_Request]) -> list[_Entry]:
+    """Take the passages to embed together: the first request's, and those of small ones that fit beside it.
+
+    An import never joins: the query that overtook it would have to wait for the import's part as well.
+    """
+    chosen: list[_Entry] = []
+    longest, limit = 0, max(SHORT_TOKENS, _length(waiting[0])) if waiting else 0
+    for request in waiting:
+        if chosen and len(request.passages) > SLICE_PASSAGES:
+            break
+        while request.tokenized and _length(request) <= limit:
+            longest = max(longest, _length(request))
+            if len(chosen) == SLICE_PASSAGES or (len(chosen) + 1) * longest > SLICE_TOKENS:
+                return chosen
+            chosen.append((request, *request.tokenized.popleft()))
+    return chosen
+
+
+def _length(request: _Request) -> int:
+    """Of the next passage, in tokens."""
+    return len(request.tokenized[0][1].ids)
+
+
+def _load(folder: Path, threads: int) -> "Encoder":
+    # Imported here, in the thread: onnxruntime and the model take half a second, too long for a loop.
+    from mnemoir.providers.embedding.minilm_encoder import Encoder
+
+    return Encoder(folder, threads)
+
+
+def _broken(cause: Exception) -> ProviderUnavailable:
+    return ProviderUnavailable(f"The built-in embedding model failed: {cause}")
+
+
+def _closed() -> ProviderUnavailable:
+    return ProviderUnavailable("The built-in embedding model has been closed")
+
+
+_: type[EmbeddingModel] = MiniLM  # checked, never run
