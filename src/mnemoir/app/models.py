@@ -1,0 +1,107 @@
+"""Which model answers and which one embeds: the settings' choice, or what can be found."""
+
+import asyncio
+
+import aiohttp
+import orjson
+from pydantic import SecretStr
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.llm import ChatModel
+from mnemoir.providers.embedding.minilm_model import MiniLM
+from mnemoir.providers.embedding.remote import OllamaEmbeddings, OpenAIEmbeddings
+from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.offline import OfflineModel
+from mnemoir.providers.llm.ollama_chat import OllamaChat
+from mnemoir.providers.llm.openai_chat import OpenAIChat
+from mnemoir.providers.llm.openai_responses import OpenAIResponses
+from mnemoir.settings import Llm, Settings
+from mnemoir.settings import Timeouts as TimeoutSettings
+
+DEFAULT_OPENAI_MODEL = "gpt-5-mini"
+_LOOK_S = 0.5  # how long an Ollama on this machine may take to say that it is there
+_EMBEDDERS = ("embed", "minilm", "bge-")  # names of Ollama models that cannot chat
+_DEFAULT_EMBEDDING = {"openai": "text-embedding-3-small", "ollama": "nomic-embed-text"}
+
+
+async def choose_model(settings: Llm, session: aiohttp.ClientSession) -> ChatModel:
+    """The model the settings name; with `auto`: OpenAI when there is a key, else a running Ollama, else offline."""
+    provider = settings.provider
+    if provider == "auto":
+        provider = "openai-responses" if settings.api_key else "ollama"
+        if provider == "ollama":
+            models = await ollama_models(settings.ollama_url, session)
+            chosen = settings.model or _first_that_chats(models)
+            return OllamaChat(_endpoint(settings, chosen), session) if models and chosen else OfflineModel()
+    if provider == "offline":
+        return OfflineModel()
+    if provider == "ollama":
+        chosen = settings.model or _first_that_chats(await ollama_models(settings.ollama_url, session))
+        if not chosen:
+            raise SettingsError(
+                f"llm.provider is ollama, and the Ollama at {settings.ollama_url} offers no model that chats. "
+                "Start it and pull one (`ollama pull llama3.2`), or name one in llm.model."
+            )
+        return OllamaChat(_endpoint(settings, chosen), session)
+    endpoint = _endpoint(settings, settings.model or DEFAULT_OPENAI_MODEL)
+    return OpenAIChat(endpoint, session) if provider == "openai-chat" else OpenAIResponses(endpoint, session)
+
+
+async def ollama_models(url: str, session: aiohttp.ClientSession) -> list[str]:
+    """Names of the models an Ollama has; [] when none answers there."""
+    try:
+        async with asyncio.timeout(_LOOK_S), session.get(f"{url}/api/tags", allow_redirects=False) as response:
+            tags = orjson.loads(await response.read()) if response.status == 200 else {}
+    except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError, OSError):
+        return []
+    listed = tags.get("models") if isinstance(tags, dict) else None
+    return [str(entry["name"]) for entry in listed or () if isinstance(entry, dict) and entry.get("name")]
+
+
+def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> EmbeddingModel:
+    """The embedding model the settings name; nothing is loaded or called yet."""
+    chosen = settings.embedding
+    if chosen.provider == "builtin":
+        return MiniLM()
+    if chosen.provider == "sentence-transformers":
+        from mnemoir.providers.embedding.sentence_transformers_model import SentenceTransformersModel
+
+        return SentenceTransformersModel(chosen.model or "sentence-transformers/all-MiniLM-L6-v2")
+    endpoint = Endpoint(
+        base_url=settings.embedding_url,
+        api_key=_plain(settings.embedding_key),
+        model=chosen.model or _DEFAULT_EMBEDDING[chosen.provider],
+        timeouts=_timeouts(chosen.timeouts),
+        tries=settings.llm.tries,
+    )
+    return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
+
+
+def _first_that_chats(models: list[str]) -> str | None:
+    return next((name for name in models if not any(part in name.lower() for part in _EMBEDDERS)), None)
+
+
+def _endpoint(settings: Llm, model: str | None) -> Endpoint:
+    is_ollama = settings.provider == "ollama" or (settings.provider == "auto" and settings.api_key is None)
+    return Endpoint(
+        base_url=settings.ollama_url if is_ollama else settings.base_url,
+        api_key=None if is_ollama else _plain(settings.api_key),
+        model=model or "",
+        timeouts=_timeouts(settings.timeouts),
+        tries=settings.tries,
+        most_bytes=settings.most_bytes,
+    )
+
+
+def _timeouts(settings: TimeoutSettings) -> Timeouts:
+    return Timeouts(
+        connect_s=settings.connect_s,
+        first_byte_s=settings.first_byte_s,
+        between_bytes_s=settings.between_bytes_s,
+        total_s=settings.total_s,
+    )
+
+
+def _plain(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None

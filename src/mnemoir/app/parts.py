@@ -1,0 +1,186 @@
+"""The running parts, made from the settings in one place and ended in the reverse order."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from mnemoir.app.models import choose_embedding, choose_model
+from mnemoir.core.scope import Scope
+from mnemoir.memory.background import Background, Handler
+from mnemoir.memory.facts.facts import Facts, FactSettings
+from mnemoir.memory.reembedding import Reembedding
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.jobs import Job, JobQueue
+from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.providers.http import new_session
+from mnemoir.providers.memory_service import HttpMemoryService
+from mnemoir.search.indexing import Indexing
+from mnemoir.search.recall import Recall
+from mnemoir.settings import Settings
+from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
+from mnemoir.storage.sqlite import Database, SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
+from mnemoir.workflows.definition import default_workflow
+from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.nodes import recall, remember, standard
+
+DATABASE_FILE = "mnemoir.db"
+_NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything a front door needs. `start` before serving, `aclose` at the end."""
+
+    settings: Settings
+    database: Database
+    store: MemoryStore
+    jobs: JobQueue
+    project_settings: ProjectSettingsStore
+    model: ChatModel
+    embedding: EmbeddingModel
+    indexing: Indexing
+    facts: Facts
+    engine: Engine
+    memory_service: HttpMemoryService
+    background: Background
+    reembedding: Reembedding
+    _open: AsyncExitStack
+
+    async def start(self) -> None:
+        """Begin what runs behind the requests."""
+        await self.background.start()
+        self.reembedding.start()
+
+    async def aclose(self) -> None:
+        """End everything, last opened first."""
+        await self._open.aclose()
+
+    @property
+    def serves_its_own_memory(self) -> bool:
+        """Whether the memory URL points at this very server."""
+        return points_here(self.settings)
+
+
+async def open_parts(settings: Settings) -> Parts:
+    """Make all parts. Raises SettingsError, StorageUnavailable; what was opened before a failure is closed again."""
+    async with AsyncExitStack() as opened:
+        session = new_session()
+        opened.push_async_callback(session.close)
+        model = await choose_model(settings.llm, session)
+        opened.push_async_callback(model.aclose)
+        embedding = choose_embedding(settings, session)
+        opened.push_async_callback(embedding.aclose)
+        database = open_database(settings.storage.data_dir / DATABASE_FILE)
+        opened.push_async_callback(database.aclose)
+        store, project_settings = _storage(settings, database)
+        opened.push_async_callback(store.aclose)
+        indexing = Indexing(embedding)
+        facts = Facts(
+            store=store,
+            recall=Recall(store, embedding),
+            indexing=indexing,
+            model=model,
+            project_settings=project_settings,
+            defaults=FactSettings(
+                decay_days=settings.memory.decay_days,
+                touch_on_none=settings.memory.touch_on_none,
+            ),
+        )
+        service = HttpMemoryService(
+            settings.memory.management_url,
+            session,
+            service_key=_service_key(settings),
+            search_timeout_s=settings.memory.search_timeout_s,
+        )
+        jobs = SqliteJobQueue(database)
+        background = Background(jobs, {"remember": _rememberer(service)})
+        opened.push_async_callback(background.aclose)
+        reembedding = Reembedding(store, indexing, embedding)
+        opened.push_async_callback(reembedding.aclose)
+        engine = _engine(settings, model, service, background, project_settings)
+        opened.push_async_callback(engine.aclose)
+        return Parts(
+            settings=settings,
+            database=database,
+            store=store,
+            jobs=jobs,
+            project_settings=project_settings,
+            model=model,
+            embedding=embedding,
+            indexing=indexing,
+            facts=facts,
+            engine=engine,
+            memory_service=service,
+            background=background,
+            reembedding=reembedding,
+            _open=opened.pop_all(),
+        )
+
+
+def points_here(settings: Settings) -> bool:
+    """Whether the memory URL names this server's own address and path, as it does when nobody set it."""
+    if "memory.management_url" not in settings.source.given:
+        return True
+    url = urlsplit(settings.memory.management_url)
+    server = settings.server
+    return (
+        url.hostname in (*_LOOPBACK, server.host)
+        and (url.port or 80) == server.port
+        and url.path.rstrip("/") == f"{server.root_path}/api/memories"
+    )
+
+
+def _storage(
+    settings: Settings, database: Database
+) -> tuple[SqliteMemoryStore | FileMemoryStore, ProjectSettingsStore]:
+    if settings.storage.backend == "file":
+        root = settings.storage.workspace_root
+        return FileMemoryStore(root, database), FileProjectSettings(root)
+    return SqliteMemoryStore(database), SqliteProjectSettings(database)
+
+
+def _service_key(settings: Settings) -> str | None:
+    keys = settings.server.api_keys
+    return keys[0].get_secret_value() if keys else None
+
+
+def _engine(
+    settings: Settings,
+    model: ChatModel,
+    service: HttpMemoryService,
+    background: Background,
+    projects: ProjectSettingsStore,
+) -> Engine:
+    async def allowance(scope: Scope) -> int | None:
+        own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
+        if own.memory_enabled is False:
+            return None
+        limit = settings.memory.search_limit if own.search_limit is None else own.search_limit
+        return limit or _NO_OWN_LIMIT
+
+    async def keep(scope: Scope, turn: ChatTurn) -> None:
+        await background.put("remember", {"scope": asdict(scope), "turn": asdict(turn)})
+
+    return Engine(
+        default_workflow(),
+        {
+            "Recall": lambda node: recall.Recall(service, allowance),
+            "Standard": lambda node: standard.Standard(model),
+            "Remember": lambda node: remember.Remember(keep, allowance),
+        },
+    )
+
+
+def _rememberer(service: HttpMemoryService) -> Handler:
+    async def run(job: Job) -> Mapping[str, Any]:
+        scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
+        await service.remember(scope, turn, key=job.id)
+        return {}
+
+    return run

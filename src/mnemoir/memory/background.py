@@ -1,0 +1,123 @@
+"""What goes on behind the replies: durable jobs, worked off one by one, resumed after a crash.
+
+A job is written down before anyone relies on it and is gone only when it is done. A failure that may pass (the model
+is down, the disk is full) puts the job back, later each time; one that cannot pass gives it up and keeps it to be
+looked at.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from mnemoir.core.clock import Clock, from_text, utc_now
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderRefused, StorageUnavailable
+from mnemoir.core.ids import JobId, new_job_id
+from mnemoir.ports.jobs import Job, JobQueue
+
+Handler = Callable[[Job], Awaitable[Mapping[str, Any]]]
+
+_log = structlog.get_logger(__name__)
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 300.0
+_KEPT_TRYING = timedelta(days=7)  # an outage longer than this is no outage
+_STORAGE_WAIT_S = 5.0
+_LONGEST_SLEEP_S = 3600.0
+
+
+class Background:
+    """Works off the queue with a few tasks at a time. `start` and `aclose` bound its life."""
+
+    def __init__(
+        self,
+        jobs: JobQueue,
+        handlers: Mapping[str, Handler],
+        *,
+        at_once: int = 2,
+        first_wait_s: float = _FIRST_WAIT_S,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._jobs = jobs
+        self._handlers = handlers
+        self._at_once = at_once
+        self._first_wait_s = first_wait_s
+        self._clock = clock
+        self._woken = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Put back what a crash left half done, and begin."""
+        resumed = await self._jobs.resume()
+        if resumed:
+            _log.info("jobs resumed", count=resumed)
+        self._tasks = [asyncio.create_task(self._work(), name=f"background {n}") for n in range(self._at_once)]
+
+    async def put(self, kind: str, payload: Mapping[str, Any]) -> JobId:
+        """Write a job down and wake a worker. Durable on return."""
+        job_id = new_job_id()
+        await self._jobs.put(job_id, kind, payload)
+        self._woken.set()
+        return job_id
+
+    async def aclose(self) -> None:
+        """Stop at once; what was under way is put back at the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                job = await self._jobs.claim(self._clock())
+                await (self._run(job) if job else self._sleep())
+            except StorageUnavailable as exc:
+                _log.error("job queue unavailable", error=exc.message)
+                await asyncio.sleep(_STORAGE_WAIT_S)
+
+    async def _sleep(self) -> None:
+        """Until a job is put or the next one is due."""
+        self._woken.clear()
+        due = await self._jobs.next_due()
+        wait_s = _LONGEST_SLEEP_S if due is None else max(0.0, (due - self._clock()).total_seconds())
+        try:
+            async with asyncio.timeout(min(wait_s, _LONGEST_SLEEP_S)):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    async def _run(self, job: Job) -> None:
+        try:
+            handler = self._handlers.get(job.kind)
+            if handler is None:
+                raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
+            await self._jobs.succeed(job.id, await handler(job))
+        except (InvalidRequest, ProviderRefused) as exc:
+            await self._refused(job, exc)
+        except MnemoirError as exc:
+            await self._put_back(job, exc.message)
+        except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
+            _log.exception("job broke", job=job.id, kind=job.kind)
+            await self._jobs.fail(job.id, f"{type(exc).__name__}: {exc}")
+
+    async def _refused(self, job: Job, exc: MnemoirError) -> None:
+        # a wrong key or a full quota is mended by a person, and the turn should outlive that
+        if isinstance(exc, ProviderRefused) and exc.code in ("llm_auth_failed", "llm_rate_limited"):
+            await self._put_back(job, exc.message)
+            return
+        _log.error("job given up", job=job.id, kind=job.kind, code=exc.code)
+        await self._jobs.fail(job.id, exc.message)
+
+    async def _put_back(self, job: Job, error: str) -> None:
+        now = self._clock()
+        began = from_text(job.created_at)
+        if began is not None and now - began > _KEPT_TRYING:
+            _log.error("job given up after a week", job=job.id, kind=job.kind)
+            await self._jobs.fail(job.id, error)
+            return
+        wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** min(job.attempts - 1, 12))
+        _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
+        await self._jobs.retry(job.id, at=now + timedelta(seconds=wait_s), error=error)
+        self._woken.set()  # so that a sleeping worker learns the new time

@@ -1,0 +1,77 @@
+"""Addresses as people write them: URLs, hosts to listen on, and Ollama's own short forms.
+
+Each function returns the address in one form, or raises ValueError with a text that never repeats a password.
+"""
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+OLLAMA_PORT = 11434
+_SCHEME_PORTS = {"http": 80, "https": 443}
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a server's "every interface" is no address to call
+_UNFIT = re.compile(r"[\s\x00-\x1f\x7f]")
+
+
+def http_url(raw: str) -> str:
+    """An http or https URL without a final slash; user names and passwords in it are refused."""
+    url = raw.strip().rstrip("/")
+    if _UNFIT.search(url):
+        raise ValueError("must be a URL without spaces")
+    parts = urlsplit(url)
+    if parts.scheme not in _SCHEME_PORTS or not parts.hostname:
+        raise ValueError("must be a URL that starts with http:// or https:// and names a host")
+    if "@" in parts.netloc:
+        raise ValueError("must not hold a user name or password; give the key as api_key")
+    if parts.query or parts.fragment:
+        raise ValueError("must end with its path, without ? or #")
+    _port_of(parts.netloc)
+    return url
+
+
+def listening_host(raw: str) -> str:
+    """A name or IP address to listen on, without scheme, port or brackets."""
+    host = raw.strip().removeprefix("[").removesuffix("]")
+    if "/" in host or _UNFIT.search(host):
+        raise ValueError("must be a host name or an IP address alone, such as 127.0.0.1")
+    if ":" in host and not _is_ip(host):
+        raise ValueError("must be a host name or an IP address alone; the port is a setting of its own")
+    return host
+
+
+def ollama_address(raw: str) -> str:
+    """The URL that OLLAMA_HOST means: `host`, `host:port`, `:port`, an IP address, or a URL.
+
+    As Ollama reads it: port 11434 unless a scheme brings its own, and no host means this machine.
+    """
+    scheme, found, rest = raw.strip().partition("://")
+    if not found:
+        scheme, rest = "http", raw.strip()
+    if scheme not in _SCHEME_PORTS:
+        raise ValueError("must be host, host:port, :port or a URL that starts with http:// or https://")
+    netloc, _, path = rest.partition("/")
+    if "@" in netloc or _UNFIT.search(rest):
+        raise ValueError("must not hold spaces, a user name or a password")
+    if _is_ip(netloc.strip("[]")):  # an IPv6 address may come without brackets
+        host, port = netloc.strip("[]"), None
+    else:
+        host, port = urlsplit(f"//{netloc}").hostname or "", _port_of(netloc)
+    host = _ANY.get(host, host) or "127.0.0.1"
+    port = port if port is not None else _SCHEME_PORTS[scheme] if found else OLLAMA_PORT
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}:{port}/{path}".rstrip("/")
+
+
+def _port_of(netloc: str) -> int | None:
+    try:
+        return urlsplit(f"//{netloc}").port
+    except ValueError:
+        raise ValueError("must have a port between 0 and 65535") from None
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,151 @@
+"""From a file, the environment and the command line to one tree, or to one message with all that is wrong.
+
+Later wins: defaults, YAML file, environment, command line. Each layer is laid flat, dotted key to value and origin,
+so that a wrong value is reported with the place it came from. pydantic checks the result. (pydantic-settings was
+measured and dropped: it forgets which source a value came from, and importing it adds some 80 ms to every start.)
+"""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ValidationError
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.settings.environment import read_environment
+from mnemoir.settings.keys import KEYS, SECTIONS, unknown_key
+from mnemoir.settings.places import config_file, default_data_dir
+from mnemoir.settings.problems import explain
+from mnemoir.settings.tree import Settings, Source
+from mnemoir.settings.yaml_file import fill_in, read_yaml
+
+COMMAND_LINE = "command line"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_Given = dict[str, tuple[Any, str]]  # dotted key -> (value as written, where it was written)
+
+
+def load_settings(
+    config: Path | None = None,
+    overrides: Mapping[str, Any] = _NOTHING,  # Any: values as the caller has them; pydantic checks them
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings in force. `overrides` may be nested or have dotted keys; None in it means "not given".
+
+    Raises SettingsError that lists every problem with its file or variable, key, value and what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    given: _Given = {"storage.data_dir": (default_data_dir(environ), "default")}
+    problems: list[str] = []
+    path = config or config_file(environ)
+    if path is not None:
+        problems += _take_file(given, path, environ)
+    from_environment, wrong_names = read_environment(environ)
+    warnings = _excuse_decay_days(from_environment)
+    given |= {key: (value, f"environment variable {name}") for key, (value, name) in from_environment.items()}
+    problems += wrong_names
+    problems += _take(given, overrides, COMMAND_LINE)
+    return _checked(given, problems, Source(file=path, warnings=tuple(warnings)))
+
+
+def _take_file(given: _Given, path: Path, environ: Mapping[str, str]) -> list[str]:
+    try:
+        mapping = read_yaml(path)
+    except SettingsError as exc:
+        return [exc.message]
+    return _take(given, mapping, str(path), environ)
+
+
+def _take(
+    given: _Given, layer: Mapping[Any, Any], origin: str, environ: Mapping[str, str] | None = None
+) -> list[str]:
+    """Lay one layer over `given`; with an `environ`, its texts may name variables. Returns the problems."""
+    problems: list[str] = []
+    for key, value in _flat(layer):
+        if key in KEYS:
+            try:
+                filled = value if environ is None else _filled(value, environ)
+            except ValueError as exc:
+                problems.append(f"{origin}: {key} {exc}.")
+                continue
+            if not _is_blank(filled):
+                given[key] = (filled, origin)
+        elif key not in SECTIONS:
+            problems.append(f"{origin}: {unknown_key(key)}")
+        elif value is not None:
+            problems.append(f"{origin}: {key} is a section; write its keys below it: {', '.join(SECTIONS[key])}.")
+    return problems
+
+
+def _flat(layer: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted key and value of everything below, down to the settings and no deeper."""
+    for name, value in layer.items():
+        key = f"{prefix}{name}"
+        if key in SECTIONS and isinstance(value, Mapping):
+            yield from _flat(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _filled(value: object, environ: Mapping[str, str]) -> object:
+    if isinstance(value, str):
+        return fill_in(value, environ)
+    if isinstance(value, list):
+        return [fill_in(item, environ) if isinstance(item, str) else item for item in value]
+    return value
+
+
+def _is_blank(value: object) -> bool:
+    """Nothing, or an empty text: both mean "not given"."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _excuse_decay_days(given: dict[str, tuple[str, str]]) -> list[str]:
+    """MEMORY_DECAY_DAYS alone may be no number: then nothing decays, and the start says so."""
+    value, variable = given.get("memory.decay_days", ("", ""))
+    if variable != "MEMORY_DECAY_DAYS":
+        return []
+    try:
+        if math.isfinite(float(value)):
+            return []
+    except ValueError:
+        pass  # the same answer as for a number without end
+    given["memory.decay_days"] = ("0", variable)
+    return [f"MEMORY_DECAY_DAYS is {value[:40]!r}, which is not a number of days: no memory decays."]
+
+
+def _checked(given: _Given, problems: list[str], source: Source) -> Settings:
+    """The tree, if nothing is wrong; all problems of names and of values in one error otherwise."""
+    settings = None
+    try:
+        settings = Settings.model_validate(_nested({key: value for key, (value, _) in given.items()}))
+    except ValidationError as exc:
+        problems = problems + explain(exc, given)
+    if problems or settings is None:
+        count = "1 setting is wrong" if len(problems) == 1 else f"{len(problems)} settings are wrong"
+        raise SettingsError("\n".join([f"{count}:", *(f"- {problem}" for problem in problems)]))
+    if "memory.management_url" not in given:
+        settings = _remember_here(settings)
+    origins = {key: origin for key, (_, origin) in given.items()}
+    settings._source = Source(file=source.file, given=MappingProxyType(origins), warnings=source.warnings)
+    return settings
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for key, value in flat.items():
+        *sections, name = key.split(".")
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    return tree
+
+
+def _remember_here(settings: Settings) -> Settings:
+    """Unless told otherwise, chats remember through this very server."""
+    url = f"http://localhost:{settings.server.port}/api/memories"
+    memory = settings.memory.model_copy(update={"management_url": url})
+    return settings.model_copy(update={"memory": memory})

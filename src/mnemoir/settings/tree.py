@@ -1,0 +1,215 @@
+"""Every setting, with its type, its default and its limits.
+
+The tree is frozen: it is read once at the start and passed on. `docs/settings.md` explains each key in the same
+order, and a test holds the two together. Secrets are `SecretStr`, which prints as stars.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic.functional_validators import AfterValidator
+
+from mnemoir.core.scope import PROJECT_NAME
+from mnemoir.settings.addresses import http_url, listening_host, ollama_address
+from mnemoir.settings.places import default_data_dir
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
+EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
+StorageBackend = Literal["sqlite", "file"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["console", "json"]
+
+
+def _lower(raw: object) -> object:
+    return raw.strip().lower() if isinstance(raw, str) else raw
+
+
+def _listed(raw: object) -> object:
+    """A comma-separated text is a list, so that a list fits into one environment variable."""
+    if not isinstance(raw, str):
+        return raw
+    return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
+
+
+def _key(raw: SecretStr) -> SecretStr:
+    text = raw.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("must be printable ASCII without spaces, for it travels in an HTTP header")
+    return SecretStr(text)
+
+
+def _prefix(raw: str) -> str:
+    path = raw.strip().strip("/")
+    return f"/{path}" if path else ""
+
+
+def _project(raw: str) -> str:
+    if not PROJECT_NAME.fullmatch(raw):
+        raise ValueError("must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter, a digit or '_'")
+    return raw
+
+
+def _path(raw: Path) -> Path:
+    return raw.expanduser().absolute()
+
+
+def _days(raw: object) -> object:
+    """No decay is None inside the program, whether it was left out, 0 or negative."""
+    try:
+        return None if float(str(raw)) <= 0 else raw
+    except ValueError:
+        return raw
+
+
+Url = Annotated[str, AfterValidator(http_url)]
+Key = Annotated[SecretStr, AfterValidator(_key)]
+AbsolutePath = Annotated[Path, AfterValidator(_path)]
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=False)
+
+
+class Server(_Section):
+    """Where it listens, who may ask, and how much at once."""
+
+    host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
+    port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    root_path: Annotated[str, AfterValidator(_prefix)] = ""
+    max_body_mib: int = Field(default=10, ge=1, le=1024)
+    api_keys: Keys = ()
+    admin_api_key: Key | None = None
+    allowed_hosts: Names = ()
+    cors_origins: Names = ()
+    most_connections: int = Field(default=1000, ge=1)
+    most_active_chats: int = Field(default=256, ge=1)
+    request_deadline_s: Seconds = 30
+    heartbeat_s: Seconds = 15
+    metrics: bool = False
+    docs: bool = True
+    allow_unauthenticated: bool = False
+
+    @property
+    def url(self) -> str:
+        """The address to open on this machine."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+
+class Storage(_Section):
+    """Where memories are kept."""
+
+    backend: Annotated[StorageBackend, BeforeValidator(_lower)] = "sqlite"
+    data_dir: AbsolutePath = Field(default_factory=lambda: default_data_dir(os.environ))
+    workspace_root: AbsolutePath = Path("/workspace")
+
+
+class Memory(_Section):
+    """How facts are kept and recalled."""
+
+    default_project: Annotated[str, AfterValidator(_project)] = "default"
+    management_url: Url = "http://localhost:6060/api/memories"
+    decay_days: Annotated[
+        Annotated[float, Field(le=1_000_000, allow_inf_nan=False)] | None, BeforeValidator(_days)
+    ] = None
+    touch_on_none: bool = False
+    search_limit: int = Field(default=5, ge=1, le=100)
+    search_timeout_s: Seconds = 2.0
+
+
+class Timeouts(_Section):
+    """How long a model's server may take; `total_s` None sets no end to a long answer."""
+
+    connect_s: Seconds = 10
+    first_byte_s: Seconds = 120
+    between_bytes_s: Seconds = 60
+    total_s: Seconds | None = None
+
+
+class EmbeddingTimeouts(Timeouts):
+    """The same for an embedding model, which answers all at once."""
+
+    first_byte_s: Seconds = 30
+    total_s: Seconds | None = 60
+
+
+class Llm(_Section):
+    """The language model. `base_url` and `api_key` are for the OpenAI protocols, `ollama_url` for Ollama."""
+
+    provider: Annotated[LlmProvider, BeforeValidator(_lower)] = "auto"
+    model: str | None = None
+    base_url: Url = OPENAI_URL
+    api_key: Key | None = None
+    ollama_url: Annotated[str, AfterValidator(ollama_address)] = "http://127.0.0.1:11434"
+    timeouts: Timeouts = Timeouts()
+    tries: int = Field(default=3, ge=1, le=10)
+    most_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+
+
+class Embedding(_Section):
+    """The embedding model. Without a `base_url` it is asked where the language model of that kind is."""
+
+    provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
+    model: str | None = None
+    base_url: Url | None = None
+    api_key: Key | None = None
+    timeouts: EmbeddingTimeouts = EmbeddingTimeouts()
+
+
+class Log(_Section):
+    """What is written to standard error."""
+
+    level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
+    format: Annotated[LogFormat, BeforeValidator(_lower)] = "console"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the values came from: the file read, if any, and for each given key its file or variable."""
+
+    file: Path | None = None
+    given: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: tuple[str, ...] = ()
+
+
+class Settings(_Section):
+    """The whole tree; `source` tells where it came from and holds the warnings to show at the start."""
+
+    server: Server = Server()
+    storage: Storage = Field(default_factory=Storage)
+    memory: Memory = Memory()
+    llm: Llm = Llm()
+    embedding: Embedding = Embedding()
+    log: Log = Log()
+    _source: Source = PrivateAttr(default_factory=Source)
+
+    @property
+    def source(self) -> Source:
+        return self._source
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd, though not wrong enough to stop the start."""
+        return self._source.warnings
+
+    @property
+    def embedding_url(self) -> str:
+        """Where a remote embedding model is asked."""
+        own = self.embedding.base_url
+        return own or (self.llm.ollama_url if self.embedding.provider == "ollama" else self.llm.base_url)
+
+    @property
+    def embedding_key(self) -> SecretStr | None:
+        """The key for it; the language model's key goes only to the language model's own address."""
+        shared = self.embedding.provider == "openai" and self.embedding.base_url in (None, self.llm.base_url)
+        return self.embedding.api_key or (self.llm.api_key if shared else None)

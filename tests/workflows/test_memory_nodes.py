@@ -1,0 +1,76 @@
+"""What recall puts into a prompt, and what remember takes out of a turn."""
+
+import pytest
+
+from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
+from mnemoir.workflows.nodes.recall import with_recalled
+from tests.scripted_llm import Answer
+from tests.workflows.workflow_kit import VEGETARIAN, caller, chat
+
+HISTORY = [
+    text_message("system", "Be kind."),
+    text_message("user", "Hello."),
+    text_message("assistant", "Hello Alex."),
+]
+QUESTION = text_message("user", "What shall I cook? {messages.__class__} {{ 7*7 }} %s ${x}")
+
+
+async def run(engine, *messages):
+    return [batch async for batch in engine.run(chat(*messages), caller())]
+
+
+async def test_recalled_text_goes_next_to_the_last_message_and_all_before_stays_the_same(new_engine, llm):
+    await run(new_engine(), *HISTORY, QUESTION)
+    sent = llm.requests[0].body["messages"]
+    assert [message["content"] for message in sent[:3]] == ["Be kind.", "Hello.", "Hello Alex."]
+    assert "- [2026-03-04] Is vegetarian" in sent[3]["content"]
+    assert sent[3]["content"].endswith(QUESTION.text)
+
+
+async def test_recalled_text_never_goes_into_a_system_message(new_engine, llm):
+    await run(new_engine(), *HISTORY, QUESTION)
+    assert [m["role"] for m in llm.requests[0].body["messages"] if "Is vegetarian" in m["content"]] == ["user"]
+
+
+async def test_without_hits_the_prompt_is_what_the_client_sent(new_engine, llm, memory):
+    memory.lines = []
+    await run(new_engine(), *HISTORY, QUESTION)
+    assert llm.requests[0].body["messages"][3]["content"] == QUESTION.text
+
+
+async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(new_engine, memory):
+    fenced = with_recalled([QUESTION], [VEGETARIAN])
+    await run(new_engine(), *HISTORY, *fenced)
+    assert memory.asked == [QUESTION.text]
+    assert [turn.user_text for turn in memory.kept] == [QUESTION.text]
+
+
+async def test_an_answer_cut_at_the_token_limit_is_no_source_but_the_users_words_are(new_engine, llm, memory):
+    llm.queue(Answer(text="Half an ans", reason="length"))
+    await run(new_engine(), QUESTION)
+    assert [(turn.user_text, turn.answer) for turn in memory.kept] == [(QUESTION.text, "")]
+
+
+@pytest.mark.parametrize("answer", [Answer(text="no", reason="content_filter"), Answer(tool_calls=[("look", {})])])
+async def test_a_turn_that_is_no_answer_is_not_kept(new_engine, llm, memory, answer):
+    llm.queue(answer)
+    await run(new_engine(), QUESTION)
+    assert memory.kept == []
+
+
+async def test_a_project_that_switched_memory_off_vetoes_it(new_engine, memory):
+    memory.limit = None
+    await run(new_engine(), QUESTION)
+    assert (memory.asked, memory.kept) == ([], [])
+
+
+def test_pictures_of_the_message_stay_with_it():
+    picture = ImagePart(url="data:image/png;base64,AAAA")
+    asked = Message(role="user", parts=[TextPart(text="Is this vegan?"), picture])
+    (changed,) = with_recalled([asked], [VEGETARIAN])
+    assert changed.text.endswith("Is this vegan?")
+    assert changed.parts[1:] == (picture,)
+
+
+def test_without_a_user_message_nothing_is_put_anywhere():
+    assert with_recalled(HISTORY[:1], [VEGETARIAN]) == HISTORY[:1]
