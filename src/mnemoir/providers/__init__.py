@@ -1,0 +1,1 @@
+"""Other programs that Mnemoir asks: language models, embedding models, memory services."""

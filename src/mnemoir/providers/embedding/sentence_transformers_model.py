@@ -1,0 +1,78 @@
+"""Any model of the sentence-transformers library, for those who installed that extra.
+
+The library is imported, and the model read, on the first use and in the one thread that all its work runs in:
+importing it takes seconds and hundreds of megabytes, and a second thread would only fight over the same cores.
+"""
+
+import asyncio
+import importlib.util
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderNotConfigured, ProviderUnavailable
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+
+
+class SentenceTransformersModel:
+    """Sentence vectors only; context is ignored. Raises ProviderNotConfigured at once when the extra is missing."""
+
+    def __init__(self, model_name: str) -> None:
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise ProviderNotConfigured(
+                f"The embedding model {model_name} needs an extra that is not installed. "
+                "Install it with: pip install 'mnemoir[sentence-transformers]'."
+            )
+        self._model_name = model_name
+        self._model: Any = None  # the library ships no types
+        self._dimension: int | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sentence-transformers")
+
+    @property
+    def name(self) -> str:
+        """For example `sentence-transformers:all-mpnet-base-v2`."""
+        return f"sentence-transformers:{self._model_name}"
+
+    @property
+    def dimension(self) -> int | None:
+        """Known once the model has been read."""
+        return self._dimension
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """One embedding per passage, made in the model's own thread."""
+        if not passages:
+            return []
+        texts = [passage.text for passage in passages]
+        vectors = await asyncio.get_running_loop().run_in_executor(self._thread, self._encode, texts)
+        return [Embedding(vector=vector) for vector in vectors]
+
+    async def aclose(self) -> None:
+        """Let go of the model and its thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._model = None
+
+    def _encode(self, texts: list[str]) -> FloatArray:
+        try:
+            model = self._loaded()
+            made = model.encode(texts, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False)
+        except ProviderError:
+            raise
+        except Exception as exc:  # whatever torch or the model's own code raises
+            raise ProviderUnavailable(f"The embedding model {self.name} failed: {exc}") from exc
+        vectors = np.asarray(made, dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise ProviderInvalidOutput(f"The embedding model {self.name} gave values that are not finite vectors.")
+        self._dimension = vectors.shape[1]
+        return vectors
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            from sentence_transformers import SentenceTransformer  # see the module's text
+
+            self._model = SentenceTransformer(self._model_name)
+        return self._model
+
+
+_: type[EmbeddingModel] = SentenceTransformersModel  # checked, never run

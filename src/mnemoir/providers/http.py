@@ -1,0 +1,22 @@
+"""The one HTTP session that every call to another program goes out on."""
+
+import aiohttp
+
+from mnemoir import __version__
+
+
+def new_session() -> aiohttp.ClientSession:
+    """A session for calls to models; call it inside the event loop that will use it.
+
+    No proxy and no netrc from the environment, no cookies, no limit of its own on connections (the server's door
+    has one; a second queue here would only hide it), and no compression asked for: it costs more than the local
+    network it would save, and delays small events.
+    """
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ttl_dns_cache=10),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        timeout=aiohttp.ClientTimeout(total=None),  # each call brings its own
+        headers={"User-Agent": f"mnemoir/{__version__}", "Accept-Encoding": "identity"},
+        read_bufsize=64 * 1024,
+    )

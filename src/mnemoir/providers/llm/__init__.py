@@ -1,0 +1,1 @@
+"""Language models, near and far, behind one port."""

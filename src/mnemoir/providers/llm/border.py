@@ -1,0 +1,69 @@
+"""The border at which the HTTP client's errors, and those of `wire`, become ours, with the server's name in front."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import aiohttp
+from aiohttp import http_exceptions
+
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderTimeout, ProviderUnavailable
+from mnemoir.providers.llm.endpoint import Endpoint
+
+# The first class that fits decides, so the narrow ones come first.
+_OURS: Sequence[tuple[type[BaseException], type[ProviderError], str]] = (
+    (aiohttp.ConnectionTimeoutError, ProviderUnavailable, "could not be reached in time"),
+    (TimeoutError, ProviderTimeout, "gave no answer in time"),
+    (aiohttp.ClientConnectorDNSError, ProviderUnavailable, "could not be reached: its name does not resolve"),
+    (aiohttp.ClientSSLError, ProviderUnavailable, "could not be reached: TLS failed"),
+    (aiohttp.ClientConnectorError, ProviderUnavailable, "could not be reached"),
+    (aiohttp.ServerDisconnectedError, ProviderUnavailable, "closed the connection without an answer"),
+    (aiohttp.ClientPayloadError, ProviderUnavailable, "broke off in the middle of its answer"),
+    (aiohttp.InvalidURL, ProviderUnavailable, "could not be reached: its URL is not valid"),
+    (aiohttp.ClientResponseError, ProviderInvalidOutput, "answered with something that is not HTTP"),
+    (http_exceptions.HttpProcessingError, ProviderInvalidOutput, "answered with something that is not HTTP"),
+    (aiohttp.ClientError, ProviderUnavailable, "broke the connection"),
+    (aiohttp.WSMessageTypeError, ProviderInvalidOutput, "answered with something that is not HTTP"),
+    (OSError, ProviderUnavailable, "broke the connection"),
+)
+
+
+def translated(exc: BaseException, endpoint: Endpoint) -> ProviderError | None:
+    """Our error for `exc`; None for one that has nothing to do with the network."""
+    if isinstance(exc, ProviderError):
+        return _named(exc, endpoint)
+    for theirs, ours, what in _OURS:
+        if isinstance(exc, theirs):
+            return ours(f"{endpoint.place} {what}{_detail(exc, endpoint)}.")
+    return None
+
+
+@contextmanager
+def provider_errors(endpoint: Endpoint) -> Iterator[None]:
+    """Raise our errors in place of the HTTP client's, and no secret in any of them."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise
+    except Exception as exc:
+        error = translated(exc, endpoint)
+        if error is None or error is exc:
+            raise
+        raise error from exc
+
+
+def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
+    """The same error with the server's name in front and the key taken out; itself when it is so already."""
+    message = endpoint.redacted(exc.message)
+    if not message.startswith(endpoint.place):
+        message = f"{endpoint.place}: {message}"
+    if message == exc.message:
+        return exc
+    return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s)
+
+
+def _detail(exc: BaseException, endpoint: Endpoint) -> str:
+    """What the operating system said, where it said something."""
+    cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
+    said = getattr(cause, "strerror", None)
+    return f" ({endpoint.redacted(said)[:200]})" if isinstance(said, str) and said else ""

@@ -1,0 +1,94 @@
+"""Where a model is served, and how patient we are with it."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from yarl import URL
+
+from mnemoir.core.errors import SettingsError
+
+_SHORTEST_SECRET = 6  # replacing shorter values would tear messages apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Seconds to wait: for the connection, the first byte of the answer, the next bytes, and for all of it.
+
+    Connecting again after a refusal happens within `connect_s` too. None for `total_s` means no limit.
+    """
+
+    connect_s: float = 10
+    first_byte_s: float = 120
+    between_bytes_s: float = 60
+    total_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Endpoint:
+    """A model's server. Prints without its key, and without a user and password in the URL.
+
+    `base_url` is what the dialect's path is put behind: with `/v1` for OpenAI's, without a path for Ollama's.
+    `tries` counts calls, not repeats; `most_bytes` limits one answer, unpacked.
+    """
+
+    base_url: str
+    api_key: str | None = None
+    model: str = ""
+    timeouts: Timeouts = Timeouts()
+    tries: int = 3
+    backoff_s: float = 0.5
+    most_bytes: int = 64 * 1024 * 1024
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        url = _parsed(self.base_url)
+        if url is None or url.scheme not in ("http", "https") or not url.host:
+            raise SettingsError("A model's base URL must look like http://host:port or https://host/v1.")
+        for value in (self.api_key or "", *self.extra_headers, *self.extra_headers.values()):
+            if "\n" in value or "\r" in value or "\0" in value:
+                raise SettingsError(f"The key or a header for {self.place} holds a line break; remove it.")
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.place}, model={self.model!r})"
+
+    @property
+    def place(self) -> str:
+        """Host and port, for messages."""
+        return URL(self.base_url).host_port_subcomponent or ""
+
+    def url(self, path: str) -> URL:
+        """Where `path` of the dialect is, without a user and password."""
+        base = URL(self.base_url).with_user(None)
+        return base.with_path(base.raw_path.rstrip("/") + path, encoded=True, keep_query=True)
+
+    def headers(self) -> dict[str, str]:
+        """The headers of every call: the key, else the URL's user and password."""
+        headers = {"Content-Type": "application/json", **self.extra_headers}
+        url = URL(self.base_url)
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        elif url.user:
+            pair = b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
+            headers["Authorization"] = f"Basic {pair}"
+        return headers
+
+    def redacted(self, text: str) -> str:
+        """`text` without the key, should the other side have repeated it."""
+        for secret in self._secrets():
+            text = text.replace(secret, "[redacted]")
+        return text
+
+    def _secrets(self) -> list[str]:
+        """Longest first, so that none is torn by a shorter one inside it."""
+        password = URL(self.base_url).password
+        secrets = [self.api_key, password, *self.extra_headers.values()]
+        found = {secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET}
+        return sorted(found, key=len, reverse=True)
+
+
+def _parsed(text: str) -> URL | None:
+    try:
+        return URL(text)
+    except ValueError:
+        return None

@@ -1,0 +1,255 @@
+"""One call to a model's server: its tries, its limits in time and size, and its failures in our words.
+
+A call is tried again only while nothing of an answer has come: after a failed connection, or a status that passes by
+itself (408, 409, 429, 5xx). A redirect is never followed, because the key would go along. The dialects above bring
+path, body and reading; they share everything here, and so do the embedding models.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, closing, suppress
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+import aiohttp
+import orjson
+import stamina
+
+from mnemoir.core.clock import utc_now
+from mnemoir.core.errors import (
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from mnemoir.providers.llm.border import provider_errors, translated
+from mnemoir.providers.llm.endpoint import Endpoint
+from mnemoir.wire import upstream
+
+T = TypeVar("T")
+
+LONGEST_WAIT_S = 20.0
+_MOST_ERROR_BYTES = 64 * 1024
+_LAST_BYTES_S = 0.05  # how long a finished body may take to end, for its connection to be used again
+_FAILED_TO_CONNECT = (aiohttp.ClientConnectionError, OSError)
+
+
+class _TryAgain(Exception):
+    """Carries a failure past stamina, which logs what it sees: so it sees no message of the other side's."""
+
+    def __init__(self, error: ProviderError, wait_s: float | None = None) -> None:
+        super().__init__(error.code, error.status)
+        self.error = error
+        self.wait_s = wait_s
+
+
+class Answer:
+    """An answer that has begun: its head is there, its body comes in pieces."""
+
+    def __init__(self, endpoint: Endpoint, response: aiohttp.ClientResponse, first_by: float, end_by: float) -> None:
+        self._endpoint = endpoint
+        self._response = response
+        self._first_by = first_by
+        self._end_by = end_by
+
+    @property
+    def media_type(self) -> str:
+        """Without parameters; `application/octet-stream` when the server gives none."""
+        return self._response.content_type
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        """The body as it comes, never empty. Raises ProviderTimeout, or ProviderInvalidOutput over the size limit."""
+        loop = asyncio.get_running_loop()
+        content, limits = self._response.content, self._endpoint.timeouts
+        size, next_by, patience_s = 0, self._first_by, limits.first_byte_s
+        while True:
+            try:
+                async with asyncio.timeout_at(min(next_by, self._end_by)):
+                    data = await content.readany()
+            except TimeoutError as exc:
+                raise self._too_late(patience_s, loop.time()) from exc
+            if not data:
+                return
+            size += len(data)
+            if size > self._endpoint.most_bytes:
+                raise ProviderInvalidOutput(
+                    f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
+                )
+            yield data
+            patience_s = limits.between_bytes_s
+            next_by = loop.time() + patience_s
+
+    async def whole(self, most_bytes: int | None = None) -> bytes:
+        """All of the body, or its first `most_bytes`."""
+        body = bytearray()
+        async for data in self.pieces():
+            body += data
+            if most_bytes is not None and len(body) >= most_bytes:
+                return bytes(body[:most_bytes])
+        return bytes(body)
+
+    async def settle(self) -> None:
+        """Wait a moment for the body's end, when all that matters was read, so that the connection can be kept."""
+        with suppress(TimeoutError, aiohttp.ClientError):  # then it is closed instead
+            async with asyncio.timeout(_LAST_BYTES_S):
+                while not self._response.content.at_eof():
+                    await self._response.content.readany()
+
+    def _too_late(self, patience_s: float, now: float) -> ProviderTimeout:
+        place = self._endpoint.place
+        if now >= self._end_by:
+            return ProviderTimeout(f"{place} did not finish its answer in {self._endpoint.timeouts.total_s:g} s.")
+        return ProviderTimeout(f"{place} sent nothing for {patience_s:g} s.")
+
+
+class Exchange:
+    """Calls to one endpoint over a session that belongs to someone else."""
+
+    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+        self._endpoint = endpoint
+        self._session = session
+
+    async def whole(self, path: str, body: object, read: Callable[[Mapping[str, Any]], T]) -> T:
+        """The answer as `read` makes it of the JSON. A failure told in the body may be tried again too."""
+
+        async def once(started: float) -> T:
+            answer, response = await self._begin(path, data, started)
+            with closing(response):
+                decoded = upstream.decode(await answer.whole())
+            try:
+                return read(decoded)
+            except ProviderError as exc:
+                raise _again(exc, None) from exc
+
+        with provider_errors(self._endpoint):
+            data = _dumped(body)
+            return await self._tried(once)
+
+    @asynccontextmanager
+    async def streamed(self, path: str, body: object) -> AsyncIterator[Answer]:
+        """The answer once its head is there. Leaving the block closes the connection, unless the body has ended."""
+        with provider_errors(self._endpoint):
+            data = _dumped(body)
+            answer, response = await self._tried(lambda started: self._begin(path, data, started))
+            with closing(response):
+                yield answer
+
+    async def _tried(self, once: Callable[[float], Awaitable[T]]) -> T:
+        started = asyncio.get_running_loop().time()
+        attempts = stamina.retry_context(
+            on=_wait_of,
+            attempts=self._endpoint.tries,
+            timeout=None,
+            wait_initial=self._endpoint.backoff_s,
+            wait_jitter=self._endpoint.backoff_s,
+            wait_max=LONGEST_WAIT_S,
+        )
+        try:
+            async for attempt in attempts:
+                with attempt:
+                    return await once(started)
+        except _TryAgain as last:
+            raise last.error from last.error.__cause__
+        raise AssertionError("stamina ends with a result or an error")
+
+    async def _begin(self, path: str, data: bytes, started: float) -> tuple[Answer, aiohttp.ClientResponse]:
+        """One try. Raises _TryAgain for what may pass, else a ProviderError."""
+        loop, limits = asyncio.get_running_loop(), self._endpoint.timeouts
+        first_by = loop.time() + limits.first_byte_s
+        end_by = started + limits.total_s if limits.total_s is not None else float("inf")
+        if self._session.closed:
+            raise ProviderUnavailable(f"{self._endpoint.place} cannot be asked: Mnemoir is stopping.")
+        try:
+            async with asyncio.timeout_at(min(first_by, end_by)) as limit:
+                response = await self._post(path, data)
+        except _FAILED_TO_CONNECT as exc:
+            if limit.expired():
+                patience_s = limits.first_byte_s if first_by <= end_by else limits.total_s
+                raise ProviderTimeout(f"{self._endpoint.place} gave no answer in {patience_s:g} s.") from exc
+            raise self._unconnected(exc, started + limits.connect_s - loop.time()) from exc
+        answer = Answer(self._endpoint, response, first_by, end_by)
+        if 200 <= response.status < 300:
+            return answer, response
+        with closing(response):
+            error = await self._refused(answer, response)
+        raise _again(error, error.retry_after_s)
+
+    async def _post(self, path: str, data: bytes) -> aiohttp.ClientResponse:
+        connect_s = self._endpoint.timeouts.connect_s
+        return await self._session.post(
+            self._endpoint.url(path),
+            data=data,
+            headers=self._endpoint.headers(),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s),
+        )
+
+    def _unconnected(self, exc: BaseException, left_s: float) -> Exception:
+        """Try again as long as connecting has not taken all the time it may."""
+        error = translated(exc, self._endpoint) or ProviderUnavailable(f"{self._endpoint.place} cannot be reached.")
+        if left_s <= 0 or isinstance(exc, aiohttp.ClientSSLError):
+            return error
+        error.__cause__ = exc
+        return _TryAgain(error, min(self._endpoint.backoff_s, left_s))
+
+    async def _refused(self, answer: Answer, response: aiohttp.ClientResponse) -> ProviderError:
+        place = self._endpoint.place
+        if 300 <= response.status < 400:
+            return ProviderRefused(
+                f"{place} answered with a redirect ({response.status}), which is not followed, because the key would "
+                "go along. Set the base URL to the address it redirects to.",
+                status=response.status,
+            )
+        try:
+            raw = await answer.whole(_MOST_ERROR_BYTES)
+        except (ProviderError, aiohttp.ClientError):  # the status says enough
+            raw = b""
+        error = upstream.error_in_body(
+            _error_body(raw), status=response.status, retry_after_s=_retry_after(response.headers.get("Retry-After"))
+        )
+        error.message = self._endpoint.redacted(f"{place} answered {response.status}: {error.message}")
+        error.args = (error.message,)
+        return error
+
+
+def _again(error: ProviderError, wait_s: float | None) -> Exception:
+    """The error itself, or what makes stamina try again."""
+    return _TryAgain(error, wait_s) if upstream.is_passing(error) else error
+
+
+def _wait_of(exc: Exception) -> bool | float:
+    """How long stamina is to wait: as long as we were asked to, else its own backoff; False for not at all."""
+    if not isinstance(exc, _TryAgain):
+        return False
+    return True if exc.wait_s is None else min(LONGEST_WAIT_S, exc.wait_s)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds of a `Retry-After`, which is a number or a date."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - utc_now()).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _error_body(raw: bytes) -> object:
+    """The JSON of an error, else its text, else a word for nothing."""
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        body = raw.decode("utf-8", "replace").strip()[:200]
+    return body or "no reason given"
+
+
+def _dumped(body: object) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError as exc:
+        raise ProviderRefused(f"The request cannot be written as JSON: {exc}") from exc

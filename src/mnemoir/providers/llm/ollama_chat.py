@@ -1,0 +1,21 @@
+"""Ollama's chat."""
+
+from mnemoir.ports.llm import ChatModel
+from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
+from mnemoir.wire import ollama_chat
+
+
+class OllamaChat(RemoteModel):
+    """A model in an Ollama."""
+
+    dialect = Dialect(
+        provider="ollama",
+        path="/api/chat",
+        media_type="application/x-ndjson",
+        write_request=ollama_chat.write_request,
+        read_reply=ollama_chat.read_reply,
+        new_reader=ollama_chat.StreamReader,
+    )
+
+
+_: type[ChatModel] = OllamaChat  # checked, never run

@@ -1,0 +1,114 @@
+"""What every model behind HTTP does alike; a dialect adds its path and its functions of `wire`."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import aiohttp
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.events import ModelEvent, Reply
+from mnemoir.core.messages import ModelRequest
+from mnemoir.providers.llm.border import provider_errors
+from mnemoir.providers.llm.endpoint import Endpoint
+from mnemoir.providers.llm.exchange import Answer, Exchange
+
+
+class EventReader(Protocol):
+    """A StreamReader of `wire`."""
+
+    finished: bool
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """The events that `data` completes."""
+
+    def end(self) -> list[ModelEvent]:
+        """What was held back; raises ProviderUnavailable for an answer cut short."""
+
+
+class RequestWriter(Protocol):
+    """A `write_request` of `wire`."""
+
+    def __call__(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """The body to send."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What a protocol adds: its path behind the base URL, its media type when streamed, its side of `wire`."""
+
+    provider: str
+    path: str
+    media_type: str
+    write_request: RequestWriter
+    read_reply: Callable[[Mapping[str, Any]], Reply]
+    new_reader: Callable[[], EventReader]
+
+
+class RemoteModel:
+    """A ChatModel over HTTP. The session belongs to whoever made it."""
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+        self._endpoint = endpoint
+        self._exchange = Exchange(endpoint, session)
+
+    @property
+    def name(self) -> str:
+        """The model asked when a request names none."""
+        return self._endpoint.model
+
+    @property
+    def provider(self) -> str:
+        """The protocol spoken."""
+        return self.dialect.provider
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
+        body = self._body(request, stream=True)
+        async with (
+            self._exchange.streamed(self.dialect.path, body) as answer,
+            aclosing(self._events(answer)) as batches,
+        ):
+            async for batch in batches:
+                yield batch
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        """The whole answer, in one call upstream."""
+        return await self._exchange.whole(
+            self.dialect.path, self._body(request, stream=False), self.dialect.read_reply
+        )
+
+    async def aclose(self) -> None:
+        """Nothing is held here: the session is shared."""
+
+    def _body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        named = request if request.model else replace(request, model=self._endpoint.model)
+        with provider_errors(self._endpoint):
+            return self.dialect.write_request(named, stream=stream)
+
+    async def _events(self, answer: Answer) -> AsyncGenerator[list[ModelEvent], None]:
+        self._check_media_type(answer.media_type)
+        reader = self.dialect.new_reader()
+        async with aclosing(answer.pieces()) as pieces:
+            async for data in pieces:
+                events = reader.feed(data)
+                if events:
+                    yield events
+                if reader.finished:
+                    await answer.settle()
+                    return
+        events = reader.end()
+        if events:
+            yield events
+
+    def _check_media_type(self, media_type: str) -> None:
+        """HTML comes from a proxy or a wrong port. Other types pass: not all servers name the right one."""
+        whole_json = media_type == "application/json" and self.dialect.media_type == "text/event-stream"
+        if media_type == "text/html" or whole_json:
+            raise ProviderInvalidOutput(
+                f"{self._endpoint.place} answered with {media_type} where a stream was asked for. "
+                "Check that the base URL points at the model's API."
+            )

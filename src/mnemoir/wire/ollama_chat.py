@@ -1,0 +1,162 @@
+"""Ollama's `/api/chat`: requests, replies and streams, read and written.
+
+Ollama names a tool message by its tool; newer releases also by the call. Both are written, either is read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.events import Reply
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, TextPart
+from mnemoir.wire import members, ollama_options, upstream
+from mnemoir.wire.members import Json
+from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
+from mnemoir.wire.openai_messages import read_role
+
+__all__ = [
+    "StreamReader",
+    "StreamWriter",
+    "read_reply",
+    "read_request",
+    "write_error",
+    "write_reply",
+    "write_request",
+]
+
+
+# --- requests
+
+
+def read_request(body: Json) -> ChatRequest:
+    """What a client asks of us. Raises InvalidRequest naming the field; members we do not know are ignored."""
+    body = members.as_object(body, "body")
+    model = members.text(body, "model")
+    if not model:
+        raise InvalidRequest("model is missing; name the model to ask.", field="model")
+    messages = tuple(_read_message(item, at) for item, at in members.objects(body.get("messages"), "messages"))
+    if not messages:
+        raise InvalidRequest("messages is empty; send at least one message.", field="messages")
+    request = ModelRequest(
+        messages=_with_call_ids(messages),
+        model=model,
+        sampling=ollama_options.read_sampling(body),
+        tools=tuple(tool for tool, _ in members.objects(body.get("tools") or [], "tools")),
+        output=ollama_options.read_format(body),
+        reasoning_effort=ollama_options.read_effort(body),
+    )
+    return ChatRequest(
+        request=request,
+        stream=ollama_options.read_stream(body),
+        memory=body.get("memoryEnabled") is True,
+        user=members.own_name(body, "user"),
+        conversation=members.own_name(body, "conversation_id", "session_id"),
+    )
+
+
+def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+    """What we ask of an Ollama. Speakers' names and the choice of a tool have no place there."""
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    body["messages"] = [_write_message(message, names) for message in request.messages]
+    if request.tools:
+        body["tools"] = list(request.tools)
+    return {**body, **ollama_options.write_options(request), "stream": stream}
+
+
+def _read_message(body: Json, at: str) -> Message:
+    text = members.text(body, "content", at=f"{at}.") or ""
+    images = members.as_list(body.get("images") or [], f"{at}.images")
+    parts = [TextPart(text=text)] if text else []
+    return Message(
+        role=read_role(body, at),
+        parts=(*parts, *(ollama_options.read_image(image, f"{at}.images[{n}]") for n, image in enumerate(images))),
+        name=members.text(body, "tool_name", at=f"{at}."),
+        tool_calls=ollama_options.read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
+        tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
+    )
+
+
+def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Tool messages that name only their tool are given the id of the earliest call of it not yet answered."""
+    waiting: list[tuple[str, str]] = []  # (tool, call id)
+    done: list[Message] = []
+    for message in messages:
+        waiting += [(call.name, call.id) for call in message.tool_calls]
+        if message.role == "tool":
+            if message.tool_call_id is None:
+                found = next((call_id for name, call_id in waiting if message.name in (name, None)), None)
+                message = replace(message, tool_call_id=found)
+            waiting = [call for call in waiting if call[1] != message.tool_call_id]
+            message = replace(message, name=None)
+        done.append(message)
+    return tuple(done)
+
+
+def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
+    role = "system" if message.role == "developer" else message.role
+    body: dict[str, Any] = {"role": role, "content": message.text}
+    images = [ollama_options.write_image(part) for part in message.parts if isinstance(part, ImagePart)]
+    if images:
+        body["images"] = images
+    if message.tool_calls:
+        body["tool_calls"] = ollama_options.write_tool_calls(message.tool_calls)
+    if message.tool_call_id is not None:
+        body["tool_call_id"] = message.tool_call_id
+        body["tool_name"] = names.get(message.tool_call_id, message.name or "")
+    return body
+
+
+# --- replies
+
+
+def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_ns: int = 0) -> bytes:
+    """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows."""
+    value: dict[str, Any] = {"text": reply.text, "thinking": reply.thinking}
+    if reply.tool_calls:
+        value["tool_calls"] = ollama_options.write_tool_calls(reply.tool_calls)
+    ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
+    return orjson.dumps(
+        {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
+    )
+
+
+def read_reply(body: Json) -> Reply:
+    """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
+    text, thinking, calls = _parts(body)
+    return ollama_options.read_reply_body(body, text=text, thinking=thinking, tool_calls=calls)
+
+
+def _around(value: Json) -> Json:
+    message: dict[str, Any] = {"role": "assistant", "content": value.get("text", "")}
+    message |= {name: value[name] for name in ("thinking", "tool_calls") if value.get(name)}
+    return {"message": message}
+
+
+def _parts(body: Json) -> tuple[object, object, object]:
+    message = body.get("message")
+    if message is None and (body.get("done") is True or body.get("error")):
+        return None, None, None
+    if not isinstance(message, Mapping):
+        raise upstream.unusable("no message")
+    return message.get("content"), message.get("thinking"), message.get("tool_calls")
+
+
+# --- streams
+
+
+class StreamWriter(LineWriter):
+    """Our answer as JSON lines. Ollama's last line always tells the usage, so `include_usage` changes nothing."""
+
+    def __init__(self, model: str, reply_id: str, created: int, include_usage: bool = True) -> None:
+        super().__init__(model, reply_id, created, _around)
+
+
+class StreamReader(LineReader):
+    """A model's answer from its JSON lines."""
+
+    def __init__(self) -> None:
+        super().__init__(_parts)

@@ -1,0 +1,328 @@
+"""What Ollama's chat and generate share: options, pictures, tool calls, the closing counts, errors and the stream.
+
+The two routes differ in where a piece of text stands: `message.content` or `response`. Everything else is here.
+"""
+
+import base64
+import binascii
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from mnemoir.core.clock import from_epoch, to_text
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderRefused
+from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.messages import ImagePart, JsonSchema, ModelRequest, Sampling, ToolCall
+from mnemoir.wire import members, upstream
+from mnemoir.wire.json_output import ANY_OBJECT
+from mnemoir.wire.members import Json
+from mnemoir.wire.ndjson import NdjsonReader
+
+_MEDIA_TYPES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+
+
+# --- requests
+
+
+def read_stream(body: Json) -> bool:
+    """Whether to stream; Ollama's default is yes. Some clients send the word as a string."""
+    value = body.get("stream")
+    return value.lower() == "true" if isinstance(value, str) else members.boolean(body, "stream", default=True)
+
+
+def read_sampling(body: Json) -> Sampling:
+    """`options`; those that steer the server and not the words are ignored."""
+    options = members.as_object(body.get("options") or {}, "options")
+    limit = members.integer(options, "num_predict", at="options.")
+    return Sampling(
+        temperature=members.number(options, "temperature", at="options."),
+        top_p=members.number(options, "top_p", at="options."),
+        max_tokens=limit if limit is not None and limit > 0 else None,  # -1 and -2 mean no limit
+        stop=members.texts(options, "stop", at="options."),
+        seed=members.integer(options, "seed", at="options."),
+        presence_penalty=members.number(options, "presence_penalty", at="options."),
+        frequency_penalty=members.number(options, "frequency_penalty", at="options."),
+    )
+
+
+def write_options(request: ModelRequest) -> dict[str, Any]:
+    """`options`, `format` and `think`, as far as the request sets them."""
+    sampling = request.sampling
+    options = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "num_predict": sampling.max_tokens,
+        "stop": list(sampling.stop) or None,
+        "seed": sampling.seed,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    body: dict[str, Any] = {"options": given} if given else {}
+    if request.output is not None:
+        body["format"] = "json" if request.output == ANY_OBJECT else dict(request.output.schema)
+    if request.reasoning_effort is not None:
+        body["think"] = request.reasoning_effort
+    return body
+
+
+def read_format(body: Json) -> JsonSchema | None:
+    """`format`: nothing, `json`, or a schema."""
+    value = body.get("format")
+    if value is None or value == "":
+        return None
+    if value == "json":
+        return ANY_OBJECT
+    return JsonSchema(name="answer", schema=members.as_object(value, "format"))
+
+
+def read_effort(body: Json) -> str | None:
+    """`think` as an effort; a plain true or false leaves the effort to the model."""
+    value = body.get("think")
+    if isinstance(value, bool) or value is None:
+        return None
+    return members.as_text(value, "think")
+
+
+# --- pictures
+
+
+def read_image(value: object, field: str) -> ImagePart:
+    """A picture in base64, its kind told by its first bytes."""
+    data = members.as_text(value, field)
+    if data.startswith(("data:", "http://", "https://")):
+        return ImagePart(url=data)
+    try:
+        base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidRequest(f"{field} must be a picture in base64.", field=field) from None
+    kind = next((kind for start, kind in _MEDIA_TYPES.items() if data.startswith(start)), "image/png")
+    return ImagePart(url=f"data:{kind};base64,{data}")
+
+
+def write_image(image: ImagePart) -> str:
+    """The base64 of a data URL. Ollama follows no links, so another URL is refused."""
+    head, comma, data = image.url.partition(",")
+    if not comma or not head.startswith("data:") or not head.endswith(";base64"):
+        raise ProviderRefused("Ollama takes pictures as data only; send the picture as a base64 data: URL.")
+    return data
+
+
+# --- tool calls
+
+
+def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
+    """Whole calls; Ollama's arguments are an object, ours text. A call without an id gets one by its place."""
+    calls: list[ToolCall] = []
+    for body, at in members.objects(value or [], field):
+        function = members.as_object(body.get("function"), f"{at}.function")
+        arguments = function.get("arguments") or {}
+        if not isinstance(arguments, str):
+            arguments = orjson.dumps(members.as_object(arguments, f"{at}.function.arguments")).decode()
+        name = members.as_text(function.get("name"), f"{at}.function.name")
+        call_id = members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}"
+        calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
+    return tuple(calls)
+
+
+def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Whole calls; arguments that are no JSON object, which only a confused model writes, go under `arguments`."""
+    return [
+        {"id": call.id, "function": {"index": n, "name": call.name, "arguments": _arguments(call.arguments)}}
+        for n, call in enumerate(calls)
+    ]
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        value = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        value = text
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+# --- replies
+
+
+def head(*, model: str, reply_id: str, created: int) -> dict[str, Any]:
+    """What every object of an answer carries; `created` is in seconds since 1970."""
+    moment = from_epoch(created)
+    return {"model": model, "created_at": to_text(moment) if moment else "", "request_id": reply_id}
+
+
+def closing(
+    reason: FinishReason, usage: Usage, *, until_first_ns: int = 0, after_first_ns: int = 0
+) -> dict[str, Any]:
+    """The members that end an answer. Ollama says `stop` after tool calls."""
+    return {
+        "done": True,
+        "done_reason": "stop" if reason == "tool_calls" else reason,
+        "total_duration": until_first_ns + after_first_ns,
+        "load_duration": 0,
+        "prompt_eval_count": usage.input_tokens,
+        "prompt_eval_duration": until_first_ns,
+        "eval_count": usage.output_tokens,
+        "eval_duration": after_first_ns,
+    }
+
+
+def write_error(exc: MnemoirError) -> dict[str, Any]:
+    """An error as Ollama's clients read it."""
+    return {"error": exc.message}
+
+
+def read_usage(body: Json) -> Usage:
+    """The counts of a closing object."""
+    return Usage(
+        input_tokens=upstream.count(body.get("prompt_eval_count")),
+        output_tokens=upstream.count(body.get("eval_count")),
+    )
+
+
+def read_reply_body(body: Json, *, text: object, thinking: object, tool_calls: object) -> Reply:
+    """A whole answer from its parts. Raises the error the body holds, or ProviderInvalidOutput."""
+    if body.get("error"):
+        raise upstream.error_in_body(body)
+    if body.get("done") is not True:
+        raise upstream.ended_early()
+    calls = read_upstream_calls(tool_calls)
+    said = upstream.text_or_none(text, "content")
+    thought = upstream.text_or_none(thinking, "thinking") or ""
+    if said is None and not calls and not thought:
+        raise upstream.unusable("no content")
+    reason = upstream.finish_reason(body.get("done_reason"), has_calls=bool(calls))
+    return Reply(text=said or "", reason=reason, tool_calls=calls, thinking=thought, usage=read_usage(body))
+
+
+def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
+    """Tool calls of an answer, where a wrong shape is the server's fault."""
+    try:
+        return read_tool_calls(value, "tool_calls")
+    except InvalidRequest as exc:
+        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+
+
+# --- streams
+
+
+class LineWriter:
+    """Our answer as JSON lines. `around` wraps a value of `text`, `thinking` or `tool_calls` in the route's shape.
+
+    Pieces of tool calls are gathered and sent whole before the end, as Ollama does. Durations are measured from the
+    making of the writer.
+    """
+
+    def __init__(self, model: str, reply_id: str, created: int, around: Callable[[Json], Json]) -> None:
+        self._head = head(model=model, reply_id=reply_id, created=created)
+        self._around = around
+        marker = "\0"
+        line = orjson.dumps({**self._head, **around({"text": marker}), "done": False}) + b"\n"
+        self._before_text, self._after_text = line.rsplit(orjson.dumps(marker), 1)
+        self._calls: dict[int, ToolCall] = {}
+        self._usage = Usage()
+        self._made_ns = time.perf_counter_ns()
+        self._first_ns: int | None = None
+
+    def events(self, batch: Sequence[Event]) -> bytes:
+        """All of the batch in one write; b"" when nothing in it is for the client."""
+        out: list[bytes] = []
+        for event in batch:
+            if event.__class__ is Text:
+                out += (self._before_text, orjson.dumps(event.text), self._after_text)
+            else:
+                self._other(event, out)
+        if out and self._first_ns is None:
+            self._first_ns = time.perf_counter_ns()
+        return b"".join(out)
+
+    def error(self, exc: MnemoirError) -> bytes:
+        """The end of an answer that failed: no `done` follows."""
+        return orjson.dumps(write_error(exc)) + b"\n"
+
+    def heartbeat(self) -> bytes:
+        """A piece of nothing, to keep proxies from closing a silent connection."""
+        return self._before_text + b'""' + self._after_text
+
+    def _other(self, event: Event, out: list[bytes]) -> None:
+        if isinstance(event, Thinking):
+            out.append(self._line({"thinking": event.text}))
+        elif isinstance(event, ToolCallPart):
+            self._gather(event)
+        elif isinstance(event, Usage):
+            self._usage = Usage(
+                input_tokens=self._usage.input_tokens + event.input_tokens,
+                output_tokens=self._usage.output_tokens + event.output_tokens,
+            )
+        elif isinstance(event, Finished):
+            if self._calls:
+                out.append(self._line({"tool_calls": write_tool_calls(list(self._calls.values()))}))
+            out.append(self._line({}, **self._end(event.reason)))
+
+    def _gather(self, part: ToolCallPart) -> None:
+        call = self._calls.get(part.index, ToolCall(id=f"call_{part.index}", name="", arguments=""))
+        self._calls[part.index] = ToolCall(
+            id=part.id or call.id, name=part.name or call.name, arguments=call.arguments + part.arguments
+        )
+
+    def _line(self, value: Json, **end: Any) -> bytes:
+        return orjson.dumps({**self._head, **self._around(value), "done": False, **end}) + b"\n"
+
+    def _end(self, reason: FinishReason) -> dict[str, Any]:
+        now = time.perf_counter_ns()
+        first = self._first_ns or now
+        return closing(reason, self._usage, until_first_ns=first - self._made_ns, after_first_ns=now - first)
+
+
+class LineReader:
+    """A model's answer from its JSON lines; `finished` once Finished was given.
+
+    `parts` takes (text, thinking, tool calls) out of one object, wherever the route keeps them.
+    """
+
+    def __init__(self, parts: Callable[[Mapping[str, Any]], tuple[object, object, object]]) -> None:
+        self.finished = False
+        self._lines = NdjsonReader()
+        self._parts = parts
+        self._call_count = 0
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """The events that `data` completes. Raises ProviderError for a line that is an error, or not JSON."""
+        return self._events(self._lines.feed(data))
+
+    def end(self) -> list[ModelEvent]:
+        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        events = self._events(self._lines.end())
+        if not self.finished:
+            raise upstream.ended_early()
+        return events
+
+    def _events(self, lines: Sequence[bytes]) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for line in lines:
+            if not self.finished:
+                self._line(upstream.decode(line), events)
+        return events
+
+    def _line(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
+        if body.get("error"):
+            raise upstream.error_in_body(body)
+        text, thinking, calls = self._parts(body)
+        if thinking:
+            events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
+        if text:
+            events.append(Text(upstream.text_or_none(text, "content") or ""))
+        if calls:
+            self._tool_calls(calls, events)
+        if body.get("done") is True:
+            reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
+            events += (read_usage(body), Finished(reason=reason))
+            self.finished = True
+
+    def _tool_calls(self, value: object, events: list[ModelEvent]) -> None:
+        for call in read_upstream_calls(value):
+            n = self._call_count
+            call_id = f"call_{n}" if call.id.startswith("call_") and call.id[5:].isdigit() else call.id
+            events.append(ToolCallPart(index=n, id=call_id, name=call.name, arguments=call.arguments))
+            self._call_count += 1

@@ -1,0 +1,11 @@
+"""What OpenAI's model families take: the reasoning models refuse what the others are steered by."""
+
+_REASONING = ("gpt-5", "o1", "o3", "o4")
+
+
+def is_reasoning_model(model: str) -> bool:
+    """Whether `model` refuses temperature and top_p, and calls its limit `max_completion_tokens`.
+
+    A vendor in front, as in `openai/gpt-5-mini`, does not count.
+    """
+    return model.rpartition("/")[2].startswith(_REASONING)

@@ -1,0 +1,264 @@
+"""OpenAI's Responses API, the client's side: what we ask, and the answer whole and streamed.
+
+`store: false` keeps the user's words out of the provider's store. The constant policy travels in `instructions`, in
+front of everything else, so that prompt caches hold. An output list starts with whatever the model did first, often
+a `reasoning` item: only items we know are looked at.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, Part, TextPart, ToolCall
+from mnemoir.wire import upstream
+from mnemoir.wire.json_output import ANY_OBJECT, named_schema
+from mnemoir.wire.members import Json
+from mnemoir.wire.openai_family import is_reasoning_model
+from mnemoir.wire.sse import SseReader
+
+_INSTRUCTING = ("system", "developer")
+
+
+# --- requests
+
+
+def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+    """What we ask. The protocol has no stop texts, seed or penalties, and no names of speakers: they stay behind."""
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    instructions = "\n\n".join(message.text for message in request.messages if message.role in _INSTRUCTING)
+    if instructions:
+        body["instructions"] = instructions
+    body["input"] = [item for message in request.messages for item in _items(message)]
+    body |= _options(request)
+    return {**body, "store": False, "stream": True} if stream else {**body, "store": False}
+
+
+def _options(request: ModelRequest) -> dict[str, Any]:
+    sampling = request.sampling
+    given: dict[str, Any] = {"max_output_tokens": sampling.max_tokens, "tool_choice": _tool_choice(request)}
+    if not is_reasoning_model(request.model):
+        given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    if request.output == ANY_OBJECT:
+        given["text"] = {"format": {"type": "json_object"}}
+    elif request.output is not None:
+        given["text"] = {"format": {"type": "json_schema", **named_schema(request.output)}}
+    if request.tools:
+        given["tools"] = [_tool(tool) for tool in request.tools]
+    if request.reasoning_effort is not None:
+        given["reasoning"] = {"effort": request.reasoning_effort}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _items(message: Message) -> Iterator[dict[str, Any]]:
+    """The input items of one message; a system message has none, it went into the instructions."""
+    if message.role in _INSTRUCTING:
+        return
+    if message.role == "tool":
+        yield {"type": "function_call_output", "call_id": message.tool_call_id or "", "output": message.text}
+        return
+    if message.role == "assistant":
+        texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+        if texts:
+            yield {"role": "assistant", "content": [{"type": "output_text", "text": text} for text in texts]}
+    else:
+        yield {"role": "user", "content": _user_content(message.parts)}
+    for call in message.tool_calls:
+        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+
+
+def _user_content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+    if all(isinstance(part, TextPart) for part in parts) and len(parts) < 2:
+        return "".join(part.text for part in parts if isinstance(part, TextPart))
+    return [_user_part(part) for part in parts]
+
+
+def _user_part(part: Part) -> dict[str, Any]:
+    if isinstance(part, ImagePart):
+        return {"type": "input_image", "image_url": part.url, "detail": part.detail or "auto"}
+    return {"type": "input_text", "text": part.text}
+
+
+def _tool(tool: Json) -> dict[str, Any]:
+    """A tool of the chat protocol, flattened; one that is flat already stays."""
+    function = tool.get("function")
+    return {"type": "function", **function} if isinstance(function, Mapping) else dict(tool)
+
+
+def _tool_choice(request: ModelRequest) -> Any:
+    name = upstream.member(upstream.member(request.tool_choice, "function"), "name")
+    return request.tool_choice if name is None else {"type": "function", "name": name}
+
+
+# --- whole replies
+
+
+def read_reply(body: Json) -> Reply:
+    """The answer. A refusal, or a filter's stop, is an empty text with the reason `content_filter`.
+
+    Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all.
+    """
+    status = body.get("status")
+    if body.get("error") or status in ("failed", "cancelled"):
+        raise upstream.error_in_body(body.get("error") or f"The response ended with the status {status}.")
+    output = body.get("output")
+    if not isinstance(status, str) or not isinstance(output, list):
+        raise upstream.unusable("no status or no output")
+    contents = [part for item in output if upstream.member(item, "type") == "message" for part in _contents(item)]
+    text = "".join(_text_of(part) for part in contents if upstream.member(part, "type") == "output_text")
+    calls = tuple(_call(item) for item in output if upstream.member(item, "type") == "function_call")
+    refused = any(upstream.member(part, "type") == "refusal" for part in contents)
+    reason = _reason(body, refused=refused, has_calls=bool(calls))
+    if not contents and not calls and reason == "stop":
+        raise upstream.unusable("no message in its output")
+    thinking = "".join(_summary(item) for item in output if upstream.member(item, "type") == "reasoning")
+    if reason == "content_filter":
+        return Reply(text="", reason=reason, thinking=thinking, usage=_usage(body))
+    return Reply(text=text, reason=reason, tool_calls=calls, thinking=thinking, usage=_usage(body))
+
+
+def _contents(item: object) -> Sequence[object]:
+    content = upstream.member(item, "content")
+    return content if isinstance(content, list) else ()
+
+
+def _text_of(part: object) -> str:
+    return upstream.text_or_none(upstream.member(part, "text"), "a part") or ""
+
+
+def _summary(item: object) -> str:
+    summary = upstream.member(item, "summary")
+    return "\n".join(_text_of(part) for part in summary) if isinstance(summary, list) else ""
+
+
+def _call(item: object) -> ToolCall:
+    name, call_id = upstream.member(item, "name"), upstream.member(item, "call_id")
+    if not isinstance(name, str) or not isinstance(call_id, str):
+        raise upstream.unusable("a function call without name or id")
+    arguments = upstream.text_or_none(upstream.member(item, "arguments"), "call arguments")
+    return ToolCall(id=call_id, name=name, arguments=arguments or "")
+
+
+def _reason(body: Json, *, refused: bool, has_calls: bool) -> FinishReason:
+    if refused:
+        return "content_filter"
+    if body.get("status") == "completed":
+        return "tool_calls" if has_calls else "stop"
+    why = upstream.member(body.get("incomplete_details"), "reason")
+    return "content_filter" if why == "content_filter" else "length"  # whatever cut it, it is not complete
+
+
+def _usage(body: Json) -> Usage:
+    usage = body.get("usage")
+    details = upstream.member(usage, "input_tokens_details")
+    return Usage(
+        input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
+        output_tokens=upstream.count(upstream.member(usage, "output_tokens")),
+        cached_tokens=upstream.count(upstream.member(details, "cached_tokens")),
+    )
+
+
+# --- streams
+
+
+class StreamReader:
+    """The answer from its server-sent events; `finished` once Finished was given."""
+
+    def __init__(self) -> None:
+        self.finished = False
+        self._sse = SseReader()
+        self._refused = False
+        self._calls: dict[object, int] = {}  # output_index → our index
+        self._argued: set[int] = set()  # calls whose arguments came piecewise
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """The events that `data` completes. Raises ProviderError for an event that is an error, or not JSON."""
+        return self._events(self._sse.feed(data))
+
+    def end(self) -> list[ModelEvent]:
+        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        events = self._events(self._sse.end())
+        if not self.finished:
+            raise upstream.ended_early()
+        return events
+
+    def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for frame in frames:
+            if self.finished or frame == b"[DONE]":
+                continue
+            event = upstream.decode(frame)
+            kind = event.get("type")
+            if kind == "response.output_text.delta":
+                text = upstream.text_or_none(event.get("delta"), "a delta")
+                events += (Text(text),) if text else ()
+            elif kind in _EVENTS:
+                events += _EVENTS[kind](self, event)
+            elif kind is None and event.get("error"):
+                raise upstream.error_in_body(event)
+        return events
+
+    def _thinking(self, event: Json) -> Iterator[ModelEvent]:
+        text = upstream.text_or_none(event.get("delta"), "a delta")
+        if text:
+            yield Thinking(text)
+
+    def _refusal(self, event: Json) -> Iterator[ModelEvent]:
+        self._refused = True
+        return iter(())
+
+    def _item_added(self, event: Json) -> Iterator[ModelEvent]:
+        item = event.get("item")
+        if upstream.member(item, "type") == "function_call":
+            call = _call(item)
+            index = self._calls.setdefault(event.get("output_index"), len(self._calls))
+            yield ToolCallPart(index=index, id=call.id, name=call.name)
+
+    def _arguments(self, event: Json) -> Iterator[ModelEvent]:
+        index = self._calls.get(event.get("output_index"))
+        text = upstream.text_or_none(event.get("delta"), "a delta")
+        if index is not None and text:
+            self._argued.add(index)
+            yield ToolCallPart(index=index, arguments=text)
+
+    def _item_done(self, event: Json) -> Iterator[ModelEvent]:
+        """A server that sends no pieces sends the whole call here."""
+        if upstream.member(event.get("item"), "type") != "function_call":
+            return
+        if event.get("output_index") not in self._calls:
+            yield from self._item_added(event)
+        index = self._calls[event.get("output_index")]
+        arguments = _call(event.get("item")).arguments
+        if index not in self._argued and arguments:
+            yield ToolCallPart(index=index, arguments=arguments)
+
+    def _ended(self, event: Json) -> Iterator[ModelEvent]:
+        response = event.get("response")
+        if not isinstance(response, Mapping):
+            raise upstream.unusable("no response in its last event")
+        self.finished = True
+        yield _usage(response)
+        yield Finished(reason=_reason(response, refused=self._refused, has_calls=bool(self._calls)))
+
+    def _failed(self, event: Json) -> Iterator[ModelEvent]:
+        raise upstream.error_in_body(upstream.member(event.get("response"), "error") or event)
+
+    def _error(self, event: Json) -> Iterator[ModelEvent]:
+        """`type` is the event's own here, so only code and message speak of the error."""
+        raise upstream.error_in_body(
+            event.get("error") or {name: event.get(name) for name in ("code", "message") if event.get(name)}
+        )
+
+
+_EVENTS: Mapping[object, Callable[[StreamReader, Json], Iterator[ModelEvent]]] = {
+    "response.reasoning_summary_text.delta": StreamReader._thinking,
+    "response.reasoning_text.delta": StreamReader._thinking,
+    "response.refusal.delta": StreamReader._refusal,
+    "response.refusal.done": StreamReader._refusal,
+    "response.output_item.added": StreamReader._item_added,
+    "response.output_item.done": StreamReader._item_done,
+    "response.function_call_arguments.delta": StreamReader._arguments,
+    "response.completed": StreamReader._ended,
+    "response.incomplete": StreamReader._ended,
+    "response.failed": StreamReader._failed,
+    "error": StreamReader._error,
+}

@@ -1,0 +1,148 @@
+"""What a model's server sent, read with suspicion: its JSON, its counts, its errors.
+
+Servers that call themselves compatible differ most in how they fail. Whatever the shape, the message they gave is
+kept, cut to a bearable length, and the failure lands in one of our classes. `is_passing` tells whether asking again
+may help.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
+from mnemoir.core.events import FinishReason
+
+MOST_MESSAGE_CHARACTERS = 2_000
+
+_REASONS: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+}
+_AUTH_KINDS = {"invalid_api_key", "authentication_error", "permission_error", "invalid_authentication"}
+_QUOTA_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
+_STATUS_OF_KIND = {
+    **dict.fromkeys(_AUTH_KINDS, 401),
+    **dict.fromkeys(_QUOTA_KINDS, 429),
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "server_error": 500,
+    "overloaded_error": 503,
+}
+
+
+class QuotaExhausted(ProviderRefused):
+    """429 of the kind that waiting does not cure: the account has no credit left."""
+
+    code = "llm_rate_limited"
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    """One JSON object; ProviderInvalidOutput for anything else."""
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as exc:
+        raise ProviderInvalidOutput(f"The model's server sent something that is not JSON: {excerpt(data)}") from exc
+    if value.__class__ is not dict:
+        raise ProviderInvalidOutput(f"The model's server sent JSON that is not an object: {excerpt(data)}")
+    return value
+
+
+def excerpt(data: bytes) -> str:
+    """The beginning of what was sent, fit for a message."""
+    return repr(data[:120].decode("utf-8", "replace"))
+
+
+def unusable(what: str) -> ProviderInvalidOutput:
+    """The error for a reply that lacks what an answer must have."""
+    return ProviderInvalidOutput(f"The model's server sent an answer with {what}.")
+
+
+def count(value: object) -> int:
+    """A token count: whole, not negative; a number in a string counts, anything else is 0."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return max(0, value)
+
+
+def text_or_none(value: object, what: str) -> str | None:
+    """A string, or nothing; ProviderInvalidOutput naming `what` for another type."""
+    if value is None or isinstance(value, str):
+        return value
+    raise unusable(f"{what} that is not text")
+
+
+def member(value: object, name: str) -> Any:
+    """`value[name]`, if `value` is an object that has it; None otherwise."""
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
+    """The reason in our words. `stop` after tool calls means that the calls are the answer."""
+    reason = _REASONS.get(value, "stop") if isinstance(value, str) else "stop"
+    return "tool_calls" if has_calls and reason == "stop" else reason
+
+
+def refusal(status: int, message: str, *, quota: bool = False, retry_after_s: float | None = None) -> ProviderError:
+    """Our error for an HTTP status of 400 and up."""
+    if status >= 500:
+        return ProviderUnavailable(message, status=status, retry_after_s=retry_after_s)
+    if status == 429:
+        kind = QuotaExhausted if quota else ProviderRefused
+        return kind(message, code="llm_rate_limited", status=429, retry_after_s=retry_after_s)
+    code = "llm_auth_failed" if status in (401, 403) else "llm_bad_request"
+    return ProviderRefused(message, code=code, status=status, retry_after_s=retry_after_s)
+
+
+def error_in_body(body: object, *, status: int | None = None, retry_after_s: float | None = None) -> ProviderError:
+    """Our error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
+    error = member(body, "error") or body
+    kinds = {kind for kind in (_kind(error, name) for name in ("code", "type", "status")) if kind}
+    if status is None:
+        status = next((found for kind in sorted(kinds) if (found := _status(kind))), None)
+    message = _message(error)
+    if status is None:
+        return ProviderUnavailable(message)
+    return refusal(status, message, quota=bool(kinds & _QUOTA_KINDS), retry_after_s=retry_after_s)
+
+
+def is_passing(error: ProviderError) -> bool:
+    """Whether the same request may succeed a little later."""
+    if isinstance(error, QuotaExhausted):
+        return False
+    if isinstance(error, ProviderUnavailable):
+        return True
+    return isinstance(error, ProviderRefused) and error.status in (408, 409, 429)
+
+
+def ended_early() -> ProviderUnavailable:
+    """The error for a stream whose body ended without the protocol's end."""
+    return ProviderUnavailable("The model's stream ended before its answer was complete.")
+
+
+def _kind(error: object, name: str) -> str:
+    value = member(error, name)
+    return str(value).lower() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _status(kind: str) -> int | None:
+    if kind.isascii() and kind.isdigit() and len(kind) == 3 and int(kind) >= 400:
+        return int(kind)
+    return _STATUS_OF_KIND.get(kind)
+
+
+def _message(error: object) -> str:
+    """The server's own words; the whole object as text when it has none."""
+    said = next((m for name in ("message", "detail", "error") if isinstance(m := member(error, name), str)), None)
+    if said is None:
+        said = error if isinstance(error, str) else orjson.dumps(error, default=str).decode()
+    return said[:MOST_MESSAGE_CHARACTERS]

@@ -1,0 +1,75 @@
+"""Vectors on the wire: both dialects, both ways, and answers that hold no usable vectors."""
+
+from typing import Any
+
+import numpy as np
+import ollama
+import orjson
+import pytest
+from openai.types import CreateEmbeddingResponse
+
+from mnemoir.core.errors import InvalidRequest, NotSupported, ProviderInvalidOutput
+from mnemoir.wire import ollama_embed, openai_embeddings
+from mnemoir.wire.embedding_request import EmbeddingRequest
+
+VECTORS = np.array([[0.6, 0.8], [1.0, 0.0]], dtype=np.float32)
+
+
+@pytest.mark.parametrize("encoding", ["float", "base64"])
+def test_openai_vectors_come_back_as_they_were(encoding: str) -> None:
+    request = openai_embeddings.read_request({"model": "m", "input": ["a", "b"], "encoding_format": encoding})
+    data = openai_embeddings.write_reply(VECTORS, request=request, model="m", tokens=2)
+    assert (openai_embeddings.read_reply(orjson.loads(data), count=2) == VECTORS).all()
+    if encoding == "float":
+        assert CreateEmbeddingResponse.model_validate_json(data).usage.total_tokens == 2
+
+
+def test_ollama_vectors_come_back_as_they_were() -> None:
+    data = ollama_embed.write_reply(VECTORS, model="m", tokens=2)
+    assert len(ollama.EmbedResponse.model_validate_json(data).embeddings) == 2
+    assert (ollama_embed.read_reply(orjson.loads(data), count=2) == VECTORS).all()
+    old = ollama.EmbeddingsResponse.model_validate_json(ollama_embed.write_prompt_reply(VECTORS))
+    assert old.embedding == pytest.approx([0.6, 0.8])
+
+
+def test_vectors_are_put_in_the_order_of_the_texts() -> None:
+    data = [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1]}]
+    assert openai_embeddings.read_reply({"data": data}, count=2).tolist() == [[1], [2]]
+
+
+def test_requests_of_both_dialects_are_read() -> None:
+    given = {"model": "m", "input": "a", "dimensions": 2}
+    expected = EmbeddingRequest(model="m", texts=("a",), dimension=2, is_single=True)
+    assert openai_embeddings.read_request(given) == expected
+    assert ollama_embed.read_request(given) == expected
+    assert ollama_embed.read_prompt_request({"model": "m", "prompt": "a"}).texts == ("a",)
+
+
+@pytest.mark.parametrize("given", [None, [], {}, 7, [7], [[7]], ["a", 7], [None]])
+def test_an_input_that_is_no_text_is_refused_by_its_field(given: object) -> None:
+    for dialect in (openai_embeddings, ollama_embed):
+        with pytest.raises((InvalidRequest, NotSupported)) as caught:
+            dialect.read_request({"model": "m", "input": given})
+        assert str(caught.value.field).startswith("input")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        None,
+        [],
+        [[1.0]],
+        [[1.0], [1.0, 2.0]],
+        [["x"], ["y"]],
+        [1.0, 2.0],
+        [[], []],
+        ["AAA", "!!"],
+        [{}, {}],
+        [[[1]], [[2]]],
+    ],
+)
+def test_an_answer_without_usable_vectors_is_refused(rows: Any) -> None:
+    with pytest.raises(ProviderInvalidOutput):
+        ollama_embed.read_reply({"embeddings": rows}, count=2)
+    with pytest.raises(ProviderInvalidOutput):
+        openai_embeddings.read_reply({"data": rows and [{"embedding": row} for row in rows]}, count=2)
