@@ -1,9 +1,9 @@
 """Where memories are kept. Every method takes the scope, and none reaches beyond it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
@@ -41,10 +41,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redeemed:
-    """What an earlier request with the same key asked, and the answer it was given, as JSON."""
+    """What an earlier request with the same key asked, the changes it made, and the reason of its provenance."""
 
     request_hash: str
-    answer: Mapping[str, Any]
+    reason: str
+    applied: Sequence[Applied]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,13 @@ class MemoryStore(Protocol):
         """Apply all changes with their history in one step, or none. Durable on return.
 
         Raises StaleChange when a target no longer reads as expected; with `degrade`, an Update of such a target
-        becomes an Add and a Remove of it does nothing. A receipt is kept with the changes for 24 hours.
+        becomes an Add and a Remove of it does nothing. An Add whose id the scope holds already is left out. An
+        Update to a text that another current fact of the scope has closes the target and renews that fact instead:
+        a DELETE and an UPDATE come back.
+
+        A receipt is kept with the changes for 24 hours. When its key was used in that time, nothing is changed: the
+        changes made then come back, or Conflict (`idempotency_mismatch`) is raised when it asked something else.
+        Raises InvalidRequest for a memory of another user, agent, app or conversation than the scope's.
         """
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
@@ -86,25 +93,25 @@ class MemoryStore(Protocol):
         """The scope of the memory's owner; None when the project holds no such memory."""
 
     async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """The memory, decayed or not; None outside the scope."""
+        """The memory, decayed or not, or a closed state that is still kept; None outside the scope."""
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
-        """Newest `created_at` first, ties by id descending."""
+        """Newest `created_at` first, unreadable ones last, ties by id descending."""
 
     async def count(self, scope: Scope, visible: Visible) -> int:
         """How many `page` would give without a limit."""
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
-        """Current facts of the scope by content hash, decayed ones included."""
+        """Current facts of the scope by content hash, decayed ones included; of several the last renewed."""
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
         """The messages stored last in the scope's conversation, oldest first."""
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """Remove one; its history stays. None when there was none."""
+        """Remove one, with closed states that it replaced; its history stays. None when there was none."""
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step; how many there were."""
+        """Remove all of the scope in one step; how many there were, decayed ones counted, closed states not."""
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
@@ -116,7 +123,7 @@ class MemoryStore(Protocol):
         """Texts still to be embedded with `model`, of all scopes, oldest first."""
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Keep vectors of texts that still read the same; how many were kept."""
+        """Keep vectors of texts that still read the same; how many were kept. Entries of other models are not."""
 
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""

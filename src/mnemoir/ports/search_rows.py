@@ -16,8 +16,8 @@ class SearchRow:
 
     `seq` orders rows as they were stored and never changes. Times are seconds since 1970: `effective_at` is
     `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
-    `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours;
-    a fact has none.
+    `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours; a
+    fact has no neighbours, its `conversation` is where it was learned.
     """
 
     seq: int

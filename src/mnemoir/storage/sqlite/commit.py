@@ -1,0 +1,208 @@
+"""One commit: its changes, and with each all that belongs to it, inside the caller's transaction.
+
+A current memory has a row in `memories`, `word_index` and `embeddings` and an event in `history`. What is no longer
+current is closed, not destroyed: it stays in `memories` for looks into the past and leaves the other places.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId, new_memory_id
+from mnemoir.core.memories import Add, Applied, Change, ChangeEvent, IndexEntry, Memory, Provenance, Remove, Update
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.ports.memory_store import StaleChange
+from mnemoir.storage.sqlite.places import leave_places, put_entry
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.rows import memory_of, memory_values, narrowing, seconds_of, turns_as_json
+
+_QUERIES = {**queries("memories"), **queries("changes")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A memory and its row."""
+
+    seq: int
+    memory: Memory
+
+
+class Commit:
+    """Applies changes one by one; `applied` tells what happened. `finish` must come last."""
+
+    def __init__(self, connection: apsw.Connection, scope: Scope, number: int, now: datetime) -> None:
+        self.applied: list[Applied] = []
+        self._connection = connection
+        self._scope = scope
+        self._within = {"scope_id": number, **narrowing(scope)}
+        self._now_text = to_text(now)
+        self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
+        self._changes: int
+        self._removals: int
+        ((self._changes, self._removals),) = self._run("counters")
+        self._provenance = Provenance(reason="")
+        self._source_id: int | None = None
+
+    def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> None:
+        """All of them, in order. Raises StaleChange and InvalidRequest; the caller undoes what was written then."""
+        self._provenance = provenance
+        landed = [self._one(change, degrade=degrade) for change in changes]
+        for change, place in zip(changes, landed, strict=True):
+            if isinstance(change, Remove) and place is not None and change.replaced_by is not None:
+                self._name_successor(place, landed[change.replaced_by])
+
+    def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
+        """Really remove a memory and the closed states it replaced; None when the scope has none of that id."""
+        stored = self._find(memory_id)
+        if stored is None:
+            return None
+        self._run("delete_with_past", seq=stored.seq, **self._within)
+        if stored.memory.valid_to is None:
+            self._removals += 1
+        self._note("DELETE", stored.memory, old=stored.memory.text, new=None, reason=reason)
+        return stored.memory
+
+    def delete_all(self, reason: str) -> int:
+        """Really remove everything of the scope; how many current memories there were."""
+        self._run("add_history_of_all", at=self._now_text, reason=reason, **self._within)
+        count = self._connection.changes()
+        self._run("delete_all", **self._within)
+        self._removals += count
+        return count
+
+    def finish(self) -> None:
+        """Move the scope's revision on."""
+        self._run("set_counters", changes=self._changes, removals=self._removals)
+
+    def _one(self, change: Change, *, degrade: bool) -> _Stored | None:
+        """The row that the change concerns; None when it has none."""
+        if isinstance(change, Add):
+            return self._add(change.memory, change.entry, change.reason)
+        target = self._find(change.target)
+        if target is None or target.memory.valid_to is not None or target.memory.text != change.expected:
+            if not degrade:
+                raise StaleChange(f"Memory {change.target} changed or vanished since it was read.")
+            return self._add_instead(change) if isinstance(change, Update) else None
+        if isinstance(change, Remove):
+            return self._close(target, change.reason)
+        return self._update(target, change)
+
+    def _add(self, memory: Memory, entry: IndexEntry, reason: str) -> _Stored | None:
+        """The memory as stored, or the one that stood in its way."""
+        memory = self._placed(memory)
+        if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
+            return same
+        values = memory_values(memory)
+        row = self._run("add_memory", **values, change=self._next_change()).fetchone()
+        if row is None:
+            return self._find(memory.id)
+        if memory.valid_to is None:
+            put_entry(self._connection, row[0], entry)
+        self._note("ADD", memory, old=None, new=memory.text, reason=reason)
+        self.applied.append(Applied(event="ADD", memory=memory))
+        return _Stored(seq=row[0], memory=memory)
+
+    def _add_instead(self, change: Update) -> _Stored | None:
+        """What the text of an Update becomes when its target is no longer what it was."""
+        now = self._now_text
+        fact = Memory(id=new_memory_id(), text=change.text, user=self._scope.user, created_at=now, updated_at=now)
+        return self._add(fact, change.entry, change.reason)
+
+    def _update(self, target: _Stored, change: Update) -> _Stored:
+        before = target.memory
+        if change.text == before.text:
+            return self._renew(target, change.reason)
+        same = self._same_text(change.text) if before.kind == "fact" else None
+        if same is not None and same.seq != target.seq:
+            self._name_successor(self._close(target, change.reason), same)
+            return self._renew(same, change.reason)
+        self._run("keep_closed_copy", seq=target.seq, copy_id=new_memory_id(), **self._now)
+        self._run(
+            "rewrite_memory",
+            seq=target.seq,
+            text=change.text,
+            content_hash=content_hash(change.text),
+            change=self._next_change(),
+            **self._now,
+        )
+        put_entry(self._connection, target.seq, change.entry)
+        return self._updated(target, change.text, change.reason)
+
+    def _renew(self, target: _Stored, reason: str) -> _Stored:
+        self._run("renew_memory", seq=target.seq, change=self._next_change(), **self._now)
+        return self._updated(target, target.memory.text, reason)
+
+    def _updated(self, target: _Stored, text: str, reason: str) -> _Stored:
+        before = target.memory
+        memory = replace(before, text=text, updated_at=self._now_text)
+        self._note("UPDATE", memory, old=before.text, new=text, reason=reason)
+        self.applied.append(Applied(event="UPDATE", memory=memory, previous_text=before.text))
+        return _Stored(seq=target.seq, memory=memory)
+
+    def _close(self, target: _Stored, reason: str) -> _Stored:
+        self._run("close_memory", seq=target.seq, **self._now)
+        leave_places(self._connection, target.seq)
+        self._removals += 1
+        self._note("DELETE", target.memory, old=target.memory.text, new=None, reason=reason)
+        self.applied.append(Applied(event="DELETE", memory=target.memory))
+        return target
+
+    def _name_successor(self, closed: _Stored, successor: _Stored | None) -> None:
+        if successor is not None:
+            self._run("name_successor", seq=closed.seq, successor=successor.memory.id)
+
+    def _note(self, event: ChangeEvent, memory: Memory, *, old: str | None, new: str | None, reason: str) -> None:
+        """Write the event down, and with the first one the turns it came from."""
+        if self._source_id is None and self._provenance.turns:
+            turns = turns_as_json(self._provenance.turns)
+            ((self._source_id,),) = self._run("add_source", turns=turns)
+        self._run(
+            "add_history",
+            memory_id=memory.id,
+            agent=memory.agent,
+            app=memory.app,
+            conversation=memory.conversation,
+            event=event,
+            at=self._now_text,
+            reason=reason,
+            model=self._provenance.model,
+            source_id=self._source_id,
+            old_text=old,
+            new_text=new,
+        )
+
+    def _find(self, memory_id: MemoryId) -> _Stored | None:
+        return self._stored(self._run("memory", id=memory_id, **self._within))
+
+    def _same_text(self, text: str) -> _Stored | None:
+        return self._stored(self._run("same_text", content_hash=content_hash(text), **self._within))
+
+    def _stored(self, rows: apsw.Cursor) -> _Stored | None:
+        row = rows.fetchone()
+        return None if row is None else _Stored(seq=row[0], memory=memory_of(row, self._scope.user))
+
+    def _placed(self, memory: Memory) -> Memory:
+        """The memory with the scope's inner levels where it leaves them open. Raises InvalidRequest outside it."""
+        scope = self._scope
+        inner = ((memory.agent, scope.agent), (memory.app, scope.app), (memory.conversation, scope.conversation))
+        if memory.user != scope.user or any(None not in pair and pair[0] != pair[1] for pair in inner):
+            raise InvalidRequest(
+                f"Memory {memory.id} belongs to another user, agent, app or conversation than the one it was to be "
+                "stored for."
+            )
+        agent, app, conversation = (own if own is not None else outer for own, outer in inner)
+        return replace(memory, agent=agent, app=app, conversation=conversation)
+
+    def _next_change(self) -> int:
+        self._changes += 1
+        return self._changes
+
+    def _run(self, query: str, **values: Any) -> apsw.Cursor:
+        """One query of the scope, whose number it always knows."""
+        return self._connection.execute(_QUERIES[query], {"scope_id": self._within["scope_id"], **values})

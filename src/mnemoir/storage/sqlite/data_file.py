@@ -1,0 +1,162 @@
+"""The file on disk before and after the database has it: private, whole, and ours.
+
+A new file is made under another name and moved into place when its schema is complete. So an empty or half written
+file under the real name is never a beginning, always damage.
+
+The write-ahead log is judged too. After a crash the database takes from it what is readable and forgets the rest
+without a word, as that is how a torn last transaction looks. But the shared index beside it says how far the log had
+been synced; a log that is shorter than that has lost what was acknowledged.
+"""
+
+import os
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite.failures import damaged
+from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, migrate, reached
+
+_MAGIC = b"SQLite format 3\0"
+_LOG_HEADER = struct.Struct(">6I")
+_LOG_MAGIC = 0x377F0682  # the lowest bit tells the byte order of its checksums
+_LOG_HEADER_BYTES = 32
+_LOG_FRAME_HEADER_BYTES = 24
+_INDEX_COPY_BYTES = 48  # the shared index begins with two equal copies of this length
+_SIDE_FILES = ("-wal", "-shm")
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the data directory, private to its owner. One that exists keeps its mode: it may serve others too."""
+    if folder.is_dir():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    sync_folder(folder.parent)
+
+
+def create(path: Path, steps: Sequence[Step]) -> None:
+    """A new database at `path`, durable on return; a crash on the way leaves nothing under that name."""
+    log = beside(path, "-wal")
+    if log.exists() and log.stat().st_size:
+        raise damaged(log, f"{path.name}, which it belongs to, is missing")
+    draft = beside(path, ".new")
+    for leftover in (draft, beside(draft, "-journal")):
+        leftover.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.pragma("synchronous", "EXTRA")
+        migrate(connection, steps)
+    finally:
+        connection.close()
+    draft.chmod(0o600)
+    draft.rename(path)
+    sync_folder(path.parent)
+
+
+def make_private(path: Path) -> None:
+    """0600 for the file and those beside it; the database gives new side files the mode of the main one."""
+    for file in (path, *(beside(path, suffix) for suffix in _SIDE_FILES)):
+        with suppress(FileNotFoundError):
+            file.chmod(0o600)
+
+
+def refuse_other_files(path: Path) -> None:
+    """Raise StorageUnavailable for a file that does not begin like a database."""
+    with path.open("rb") as file:
+        start = file.read(len(_MAGIC))
+    if start != _MAGIC:
+        raise damaged(path, "it is empty" if not start else "it does not begin like a database")
+
+
+def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequence[Step]) -> None:
+    """Raise StorageUnavailable for the database of another program, or of a newer Mnemoir."""
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise StorageUnavailable(f"{path} is not a database of Mnemoir. Choose another directory with --data-dir.")
+    newest, at = steps[-1].number, reached(connection)
+    if at > newest:
+        raise StorageUnavailable(
+            f"{path} was written by a newer Mnemoir (its schema is {at}, this program knows up to {newest}). "
+            "Start the newer program, or restore a backup from before the upgrade."
+        )
+
+
+class SyncedLog:
+    """What the log beside `path` held for certain when the last process ended, noted before the file is opened."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises StorageUnavailable for a log whose header is damaged."""
+        self._log, self._index = beside(path, "-wal"), beside(path, "-shm")
+        header = _start_of(self._log, _LOG_HEADER_BYTES)
+        if _has_frames(self._log) and not _checksum_holds(header):
+            raise damaged(self._log, "its header is not what was written")
+        self._noted = _start_of(self._index, 2 * _INDEX_COPY_BYTES)
+        self._frames = _synced_frames(self._noted, header)
+
+    def compare(self, connection: apsw.Connection) -> None:
+        """Raise StorageUnavailable, with log and index as they were, when less than that can be read."""
+        ((_, readable, _),) = connection.execute("PRAGMA wal_checkpoint(NOOP)")
+        if readable >= self._frames:
+            return
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close()
+        with self._index.open("r+b") as index:
+            index.write(self._noted)  # so that the next start finds it out as well
+        raise damaged(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The file of that name with a suffix."""
+    return path.with_name(path.name + suffix)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _start_of(file: Path, size: int) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(size)
+    except FileNotFoundError:
+        return b""
+
+
+def _has_frames(log: Path) -> bool:
+    return log.exists() and log.stat().st_size > _LOG_HEADER_BYTES + _LOG_FRAME_HEADER_BYTES
+
+
+def _checksum_holds(header: bytes) -> bool:
+    """Whether a log header is whole. Source: the file format documentation of SQLite, section 4.1 and 4.2."""
+    magic = _LOG_HEADER.unpack(header[:24])[0]
+    if magic & ~1 != _LOG_MAGIC:
+        return False
+    order = ">" if magic & 1 else "<"
+    words = struct.unpack(f"{order}6I", header[:24])
+    first = second = 0
+    for at in range(0, 6, 2):
+        first = (first + words[at] + second) & 0xFFFFFFFF
+        second = (second + words[at + 1] + first) & 0xFFFFFFFF
+    return (first, second) == struct.unpack(">2I", header[24:32])
+
+
+def _synced_frames(index: bytes, header: bytes) -> int:
+    """How many frames of the log with this header the shared index counts; 0 when it speaks of another log.
+
+    An index that survived a loss of power may be older than the log: then the salts differ, and it says nothing.
+    """
+    first, second = index[:_INDEX_COPY_BYTES], index[_INDEX_COPY_BYTES:]
+    if len(second) < _INDEX_COPY_BYTES or first != second:
+        return 0
+    if header and first[32:40] != header[16:24]:
+        return 0
+    return int(struct.unpack("=I", first[16:20])[0])

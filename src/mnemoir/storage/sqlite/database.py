@@ -1,0 +1,127 @@
+"""The database file as the stores use it: blocking work goes in, runs in the right thread, and comes back.
+
+Write-ahead log with `synchronous=FULL`: what a write acknowledges survives a kill and a loss of power.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemoir.storage.sqlite.data_file import (
+    SyncedLog,
+    create,
+    make_private,
+    prepare_folder,
+    refuse_other_files,
+    refuse_other_schemas,
+)
+from mnemoir.storage.sqlite.failures import damaged, storage_errors
+from mnemoir.storage.sqlite.integrity import problems
+from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.queries import queries, subjects
+from mnemoir.storage.sqlite.readers import BUSY_MS, Readers
+from mnemoir.storage.sqlite.schema import known_steps, migrate
+from mnemoir.storage.sqlite.writer import Writer
+
+T = TypeVar("T")
+_READER_THREADS = 4
+_NAMED_VALUE = re.compile(r":(\w+)")
+_LOG_BYTES_KEPT = 64 * 2**20  # a log grown larger in a burst is cut back
+
+
+def open_database(path: Path) -> "Database":
+    """The database at `path`, made when there is none and brought to this program's schema.
+
+    Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
+    newer program wrote it, and when the disk refuses. Blocks for as long as a migration takes.
+    """
+    with storage_errors(path, OSError):
+        prepare_folder(path.parent)
+        lock = ProcessLock(path.parent)
+        try:
+            return Database(path, _opened(path), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+
+class Database:
+    """Made by `open_database`; `aclose` ends it."""
+
+    def __init__(self, path: Path, connection: apsw.Connection, lock: ProcessLock) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock: ProcessLock | None = lock
+        self._writer = Writer(connection, path)
+        self._readers = Readers(path, _READER_THREADS)
+
+    async def write(self, work: Callable[[apsw.Connection], T]) -> T:
+        """What `work` gives, once everything it wrote is durable.
+
+        It shares a transaction with other work, and is undone alone when it raises. Raises StorageUnavailable with
+        nothing written, or what `work` raises. Work whose caller is cancelled may still be done.
+        """
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._writer.put(work, future)
+        return await future
+
+    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
+        return await self._readers.run(work)
+
+    async def check_integrity(self) -> list[str]:
+        """What is wrong with the file, a line each; [] when nothing is. Reads all of it."""
+        return await self.read(problems)
+
+    async def aclose(self) -> None:
+        """Finish what is queued, write the log back and let the next process in. May be called again."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._readers.stop()
+        self._writer.stop()
+        lock, self._lock = self._lock, None
+        if lock is None:
+            return
+        try:
+            with storage_errors(self.path):
+                self._connection.close()
+        finally:
+            lock.release()
+
+
+def _opened(path: Path) -> apsw.Connection:
+    steps = known_steps()
+    if not path.exists():
+        create(path, steps)
+    make_private(path)
+    refuse_other_files(path)
+    synced = SyncedLog(path)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        synced.compare(connection)
+        for name, value in (("synchronous", "FULL"), ("foreign_keys", 1), ("journal_size_limit", _LOG_BYTES_KEPT)):
+            connection.pragma(name, value)
+        refuse_other_schemas(path, connection, steps)
+        migrate(connection, steps)
+        _prepare_all(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_all(path: Path, connection: apsw.Connection) -> None:
+    """Compile every query, which takes a millisecond: a schema that lost a table or a column is found now."""
+    try:
+        for subject in subjects():
+            for query in queries(subject).values():
+                connection.execute(f"EXPLAIN {query}", dict.fromkeys(_NAMED_VALUE.findall(query)))
+    except apsw.SQLError as exc:
+        raise damaged(path, f"its schema is not whole: {exc}") from exc

@@ -1,0 +1,43 @@
+"""One process a database. The lock is the kernel's: it ends with the process, however that ends."""
+
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import StorageUnavailable
+
+LOCK_FILE = "mnemoir.lock"
+_MOST_BYTES = 4096
+
+
+class ProcessLock:
+    """Held from the moment it is made until `release`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StorageUnavailable, naming the holder, when another process holds it; OSError for a bad folder."""
+        self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(self._file, 0o600)  # whatever the umask took away or an earlier copy brought along
+            self._take(folder)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def release(self) -> None:
+        """Let the next process in. The file stays: removing it would let two processes lock different files."""
+        os.ftruncate(self._file, 0)
+        os.close(self._file)
+
+    def _take(self, folder: Path) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._file, _MOST_BYTES, 0).decode("utf-8", "replace").strip()
+            raise StorageUnavailable(
+                f"The data directory {folder} is in use by another Mnemoir process ({holder or 'just starting'}). "
+                "Stop that process, or choose another directory with --data-dir."
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"pid {os.getpid()} on {socket.gethostname()} since {to_text(utc_now())}\n".encode(), 0)

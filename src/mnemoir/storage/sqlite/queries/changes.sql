@@ -1,0 +1,132 @@
+-- name: counters
+-- Where a scope's revision stands; one row, by the primary key.
+SELECT changes, removals FROM scopes WHERE id = :scope_id;
+
+-- name: set_counters
+-- Move a scope's revision on.
+UPDATE scopes SET changes = :changes, removals = :removals WHERE id = :scope_id;
+
+-- name: add_memory
+-- Store a memory; gives its number, or no row when the scope holds its id, or a current fact of its text, already.
+INSERT INTO memories
+    (scope_id, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+     valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
+     extra)
+VALUES
+    (:scope_id, :id, :kind, :change, :agent, :app, :conversation, :role, :speaker, :said_at, :effective_at,
+     :expires_at, :valid_from, :valid_until, :content_hash, :created_at, :updated_at, :expires_on, :valid_to,
+     :replaced_by, :text, :metadata, :extra)
+ON CONFLICT DO NOTHING RETURNING seq;
+
+-- name: put_terms
+-- Write or replace the words of a memory.
+INSERT INTO word_index (seq, terms) VALUES (:seq, :terms) ON CONFLICT (seq) DO UPDATE SET terms = excluded.terms;
+
+-- name: put_embedding
+-- Write or replace the vector of a memory, or that it has none yet.
+INSERT INTO embeddings (seq, model, vector, token_ids) VALUES (:seq, :model, :vector, :token_ids)
+ON CONFLICT (seq) DO UPDATE
+    SET model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids;
+
+-- name: put_token_codes
+-- Write or replace the token codes of a memory.
+INSERT INTO token_codes (seq, codes) VALUES (:seq, :codes) ON CONFLICT (seq) DO UPDATE SET codes = excluded.codes;
+
+-- name: keep_closed_copy
+-- Keep the state of a memory that is about to be rewritten, under an id of its own.
+INSERT INTO memories
+    (scope_id, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+     valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
+     extra)
+SELECT scope_id, :copy_id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+       valid_from, :now, content_hash, created_at, updated_at, expires_on, :now_text, id, text, metadata, extra
+  FROM memories WHERE seq = :seq;
+
+-- name: rewrite_memory
+-- Give a memory a new text, valid from now.
+UPDATE memories
+   SET text = :text, content_hash = :content_hash, updated_at = :now_text, effective_at = :now, valid_from = :now,
+       change = :change
+ WHERE seq = :seq;
+
+-- name: renew_memory
+-- Say that a memory holds as of now.
+UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE seq = :seq;
+
+-- name: close_memory
+-- Take a memory out of what is current.
+UPDATE memories SET valid_to = :now_text, valid_until = :now WHERE seq = :seq;
+
+-- name: name_successor
+-- Say which memory replaced a closed one.
+UPDATE memories SET replaced_by = :successor WHERE seq = :seq;
+
+-- name: drop_terms
+-- Take a memory out of the word index.
+DELETE FROM word_index WHERE seq = :seq;
+
+-- name: drop_embedding
+-- Take a memory out of the vectors.
+DELETE FROM embeddings WHERE seq = :seq;
+
+-- name: drop_token_codes
+-- Drop the token codes of a memory.
+DELETE FROM token_codes WHERE seq = :seq;
+
+-- name: add_source
+-- Keep the turns of one commit; gives their number.
+INSERT INTO sources (scope_id, turns) VALUES (:scope_id, :turns) RETURNING id;
+
+-- name: add_history
+-- One event of a memory.
+INSERT INTO history
+    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, old_text, new_text)
+VALUES
+    (:scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :old_text,
+     :new_text);
+
+-- name: add_history_of_all
+-- One DELETE event for each current memory of a scope.
+INSERT INTO history (scope_id, memory_id, agent, app, conversation, event, at, reason, old_text)
+SELECT scope_id, id, agent, app, conversation, 'DELETE', :at, :reason, text
+  FROM memories
+ WHERE scope_id = :scope_id AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+ ORDER BY seq;
+
+-- name: delete_all
+-- Delete every memory and closed state of a scope, and by cascade their index entries.
+DELETE FROM memories
+ WHERE scope_id = :scope_id
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation);
+
+-- name: delete_with_past
+-- Delete a memory and all closed states it replaced, directly or through others, by index memories_by_successor; and
+-- by cascade their index entries.
+DELETE FROM memories WHERE seq IN (
+    WITH RECURSIVE past (seq, id) AS (
+        SELECT seq, id FROM memories WHERE seq = :seq
+        UNION
+        SELECT m.seq, m.id FROM past JOIN memories AS m ON m.replaced_by = past.id AND m.scope_id = :scope_id
+         WHERE m.valid_to IS NOT NULL
+           AND (:agent IS NULL OR m.agent = :agent) AND (:app IS NULL OR m.app = :app)
+           AND (:conversation IS NULL OR m.conversation = :conversation)
+    )
+    SELECT seq FROM past
+);
+
+-- name: receipt
+-- What was answered under a key since a time; at most one row, by the primary key.
+SELECT request_hash, reason, applied FROM receipts
+ WHERE scope_id = :scope_id AND key = :key AND given_at >= :since;
+
+-- name: put_receipt
+-- Keep an answer; it replaces one under the same key that is too old to count.
+INSERT OR REPLACE INTO receipts (scope_id, key, request_hash, reason, given_at, applied)
+VALUES (:scope_id, :key, :request_hash, :reason, :given_at, :applied);
+
+-- name: drop_receipts
+-- Forget receipts older than a time; by index receipts_by_age.
+DELETE FROM receipts WHERE given_at < :before;

@@ -1,0 +1,40 @@
+-- name: put_job
+-- Write a job down; nothing happens when its id is there.
+INSERT INTO jobs (id, kind, state, due_at, created_at, updated_at, payload)
+VALUES (:id, :kind, 'PENDING', :due_at, :now, :now, :payload) ON CONFLICT (id) DO NOTHING;
+
+-- name: claim_job
+-- Take the oldest job that is due, which is given back; no row when none is due; by index jobs_waiting.
+UPDATE jobs SET state = 'RUNNING', attempts = attempts + 1, updated_at = :now
+ WHERE number = (SELECT number FROM jobs WHERE state = 'PENDING' AND due_at <= :due_at ORDER BY number LIMIT 1)
+RETURNING id, kind, payload, state, attempts, created_at, updated_at, result, error;
+
+-- name: next_due
+-- When the first waiting job is due; one row, NULL when none waits; from index jobs_waiting alone.
+SELECT min(due_at) FROM jobs WHERE state = 'PENDING';
+
+-- name: job
+-- One job; at most one row, by the unique key.
+SELECT id, kind, payload, state, attempts, created_at, updated_at, result, error FROM jobs WHERE id = :id;
+
+-- name: succeed_job
+-- Note that a job is done; its payload is needed no more.
+UPDATE jobs
+   SET state = 'SUCCEEDED', result = :result, payload = '{}', error = NULL, ended_at = :ended_at, updated_at = :now
+ WHERE id = :id;
+
+-- name: fail_job
+-- Note that a job is given up.
+UPDATE jobs SET state = 'FAILED', error = :error, ended_at = :ended_at, updated_at = :now WHERE id = :id;
+
+-- name: retry_job
+-- Put a job back until a time.
+UPDATE jobs SET state = 'PENDING', error = :error, due_at = :due_at, updated_at = :now WHERE id = :id;
+
+-- name: resume_jobs
+-- Put back every job that was running, due when it was; by index jobs_running.
+UPDATE jobs SET state = 'PENDING', updated_at = :now WHERE state = 'RUNNING';
+
+-- name: drop_ended_jobs
+-- Forget jobs that ended before a time; by index jobs_ended.
+DELETE FROM jobs WHERE ended_at IS NOT NULL AND ended_at < :before;

@@ -1,0 +1,106 @@
+-- name: scope_id
+-- The number of a user's scope; at most one row, by the unique key.
+SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+
+-- name: enter_scope
+-- Enter a user's scope; nothing happens when it is there.
+INSERT INTO scopes (tenant, project, user) VALUES (:tenant, :project, :user) ON CONFLICT DO NOTHING;
+
+-- name: owner_of
+-- The users of a project that hold this id, the first to store it first; by the unique key of memories.
+SELECT s.user FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.id = :id AND s.tenant = :tenant AND s.project = :project
+ ORDER BY m.seq LIMIT 1;
+
+-- name: users
+-- The users of a project that have current memories, in name order; by the unique key of scopes.
+SELECT s.user FROM scopes AS s
+ WHERE s.tenant = :tenant AND s.project = :project
+   AND EXISTS (SELECT 1 FROM memories AS m WHERE m.scope_id = s.id AND m.valid_to IS NULL)
+ ORDER BY s.user;
+
+-- name: memory
+-- One memory or closed state of a scope; at most one row, by the unique key.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra
+  FROM memories
+ WHERE id = :id AND scope_id = :scope_id
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation);
+
+-- name: page
+-- Current memories of a scope that have neither decayed nor expired, newest first; by index memories_by_age.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra
+  FROM memories
+ WHERE scope_id = :scope_id AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
+   AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY said_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- name: count
+-- How many `page` gives without a limit; by index memories_by_age.
+SELECT count(*) FROM memories
+ WHERE scope_id = :scope_id AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
+   AND (expires_at IS NULL OR expires_at > :now);
+
+-- name: page_of_the_past
+-- What was current at an instant, newest first. Reads all states of the user: sorted, as no index fits.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra
+  FROM memories
+ WHERE scope_id = :scope_id
+   AND (valid_from IS NULL OR valid_from <= :at) AND (valid_until IS NULL OR valid_until > :at)
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
+   AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY said_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- name: count_of_the_past
+-- How many `page_of_the_past` gives without a limit.
+SELECT count(*) FROM memories
+ WHERE scope_id = :scope_id
+   AND (valid_from IS NULL OR valid_from <= :at) AND (valid_until IS NULL OR valid_until > :at)
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
+   AND (expires_at IS NULL OR expires_at > :now);
+
+-- name: same_text
+-- Current facts of one normal form, the last renewed first; by index one_current_fact_of_a_text.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra
+  FROM memories
+ WHERE scope_id = :scope_id AND content_hash = :content_hash AND kind = 'fact' AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+ ORDER BY coalesce(effective_at, 9e999) DESC, seq DESC;
+
+-- name: last_messages
+-- The messages stored last in one conversation (NULL: those outside any), newest first; by index
+-- messages_of_conversation.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra
+  FROM memories
+ WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
+   AND agent IS :agent AND app IS :app
+ ORDER BY seq DESC LIMIT :limit;
+
+-- name: history
+-- The events of one memory, oldest first; by index history_of_memory.
+SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns
+  FROM history AS h LEFT JOIN sources AS s ON s.id = h.source_id
+ WHERE h.scope_id = :scope_id AND h.memory_id = :id
+   AND (:agent IS NULL OR h.agent = :agent) AND (:app IS NULL OR h.app = :app)
+   AND (:conversation IS NULL OR h.conversation = :conversation)
+ ORDER BY h.number;
+
+-- name: any_memory
+-- At most one row: that reading works.
+SELECT seq FROM memories LIMIT 1;

@@ -1,0 +1,68 @@
+-- name: revision
+-- Where a user's rows stand; at most one row, by the unique key of scopes.
+SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+
+-- name: rows_since
+-- Current rows written after a change, unsorted (the caller sorts: the blobs would go through the sorter here); by
+-- index memories_by_change.
+SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
+       w.terms, e.model, e.vector, e.token_ids
+  FROM memories AS m INDEXED BY memories_by_change
+  CROSS JOIN word_index AS w ON w.seq = m.seq
+  LEFT JOIN embeddings AS e ON e.seq = m.seq
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes;
+
+-- name: live
+-- The numbers of a scope's current rows, unsorted; from index memories_by_change alone.
+SELECT seq FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_id AND valid_to IS NULL;
+
+-- name: token_codes
+-- Token codes of some rows (a JSON array of numbers) of a scope, unsorted; by the primary keys.
+SELECT c.seq, c.codes
+  FROM json_each(:seqs) AS wanted
+  CROSS JOIN token_codes AS c ON c.seq = wanted.value
+  CROSS JOIN memories AS m ON m.seq = c.seq
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL;
+
+-- name: memories
+-- Some current memories (a JSON array of numbers) of a scope, unsorted; by the primary key.
+SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+  FROM json_each(:seqs) AS wanted
+  CROSS JOIN memories AS m ON m.seq = wanted.value
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL;
+
+-- name: next_model
+-- The model that follows another in name order, among all vectors; at most one row, by index embeddings_by_model.
+SELECT model FROM embeddings WHERE model > :after ORDER BY model LIMIT 1;
+
+-- name: embedded_with
+-- The oldest rows with a vector of one model (NULL: without any vector), in order; by index embeddings_by_model.
+SELECT seq FROM embeddings WHERE model IS :model ORDER BY seq LIMIT :limit;
+
+-- name: to_embed
+-- What to embed of one row, and whose it is; at most one row, by the primary keys.
+SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at, m.scope_id
+  FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.seq = :seq;
+
+-- name: said_before
+-- What was said in a conversation before a row, newest first; by index messages_of_conversation.
+SELECT text, said_at FROM memories
+ WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
+   AND agent IS :agent AND app IS :app AND seq < :seq
+ ORDER BY seq DESC LIMIT :limit;
+
+-- name: unchanged
+-- The row of a current memory that still reads the same; at most one row, by the unique key.
+SELECT seq, scope_id FROM memories
+ WHERE id = :id AND valid_to IS NULL AND text = :text
+   AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
+
+-- name: mark_changed
+-- Let readers of a scope's revision see that a row was rewritten.
+UPDATE memories SET change = :change WHERE seq = :seq;
+
+-- name: backlog
+-- How many rows have a vector of the model, and how many rows there are; from index embeddings_by_model alone.
+SELECT (SELECT count(*) FROM embeddings WHERE model = :model), (SELECT count(*) FROM embeddings);

@@ -1,0 +1,58 @@
+"""Reader threads, each with a connection of its own that cannot write. They wait for nobody and hold up nobody."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite.failures import storage_errors
+
+T = TypeVar("T")
+BUSY_MS = 5000  # a connection waits only while the log is being recovered or reset
+
+
+class Readers:
+    """Threads and connections come into being when they are first needed."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        self._path = path
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
+        self._own = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._stopped = False
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
+        if self._stopped:
+            raise StorageUnavailable(f"{self._path} is closed: the program is stopping.")
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
+
+    def stop(self) -> None:
+        """Let reads under way end, then close. Blocks; may be called again."""
+        self._stopped = True
+        self._threads.shutdown()
+        while self._connections:
+            self._connections.pop().close()
+
+    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+        with storage_errors(self._path):
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _connection(self) -> apsw.Connection:
+        if not hasattr(self._own, "connection"):
+            connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
+            connection.set_busy_timeout(BUSY_MS)
+            self._connections.append(connection)
+            self._own.connection = connection
+        opened: apsw.Connection = self._own.connection
+        return opened

@@ -1,0 +1,147 @@
+"""Memories as rows and back, and the values that name a scope in a query."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+import apsw
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import NotSupported
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.storage.sqlite.queries import queries
+
+_SCOPE_ID = queries("memories")["scope_id"]
+
+
+def scope_number(connection: apsw.Connection, scope: Scope) -> int | None:
+    """The number of the scope's user; None before anything was stored for them."""
+    found = connection.execute(_SCOPE_ID, owner_values(scope)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def owner_values(scope: Scope) -> dict[str, str]:
+    """What names a user in a query."""
+    return {"tenant": scope.tenant, "project": scope.project, "user": scope.user}
+
+
+def narrowing(scope: Scope) -> dict[str, str | None]:
+    """The inner levels; NULL does not narrow. Raises NotSupported for a node, by which no memory is kept."""
+    if scope.node is not None:
+        raise NotSupported("Memories are not kept by workflow node, so none can be asked for by one.")
+    return {"agent": scope.agent, "app": scope.app, "conversation": scope.conversation}
+
+
+def memory_of(row: Any, user: str) -> Memory:
+    """From a row of the columns that all queries for memories name, in their order."""
+    return Memory(
+        id=MemoryId(row[1]),
+        text=row[2],
+        user=user,
+        created_at=row[3],
+        updated_at=row[4],
+        metadata=None if row[5] is None else json.loads(row[5]),
+        kind=row[6],
+        agent=row[7],
+        app=row[8],
+        conversation=row[9],
+        role=row[10],
+        speaker=row[11],
+        expires_on=row[12],
+        valid_to=row[13],
+        replaced_by=row[14],
+        extra={} if row[15] is None else json.loads(row[15]),
+    )
+
+
+def memory_values(memory: Memory) -> dict[str, Any]:
+    """Every column of a memory but those of its place: `scope_id` and `change`."""
+    created, updated = seconds_of(memory.created_at), seconds_of(memory.updated_at)
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "agent": memory.agent,
+        "app": memory.app,
+        "conversation": memory.conversation,
+        "role": memory.role,
+        "speaker": memory.speaker,
+        "said_at": created,
+        "effective_at": created if updated is None else updated,
+        "expires_at": _end_of_day(memory.expires_on),
+        "valid_from": created,
+        "valid_until": seconds_of(memory.valid_to),
+        "content_hash": content_hash(memory.text),
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "expires_on": memory.expires_on,
+        "valid_to": memory.valid_to,
+        "replaced_by": memory.replaced_by,
+        "text": memory.text,
+        "metadata": None if memory.metadata is None else as_json(memory.metadata),
+        "extra": as_json(memory.extra) if memory.extra else None,
+    }
+
+
+def history_of(row: Any) -> HistoryEntry:
+    """From a row of query `history`."""
+    return HistoryEntry(
+        id=f"hist_{row[0]}",
+        memory_id=MemoryId(row[1]),
+        event=row[2],
+        old_text=row[3],
+        new_text=row[4],
+        at=row[5],
+        reason=row[6],
+        model=row[7],
+        turns=() if row[8] is None else tuple(SourceTurn(**turn) for turn in json.loads(row[8])),
+    )
+
+
+def turns_as_json(turns: Iterable[SourceTurn]) -> str:
+    """The turns of a commit, as `history_of` reads them."""
+    return as_json([asdict(turn) for turn in turns])
+
+
+def applied_as_json(applied: Iterable[Applied]) -> str:
+    """The outcome of a commit, as `applied_of` reads it."""
+    return as_json(
+        [{"event": one.event, "previous_text": one.previous_text, "memory": _members(one.memory)} for one in applied]
+    )
+
+
+def applied_of(text: str) -> list[Applied]:
+    """The very outcome that `applied_as_json` was given."""
+    return [
+        Applied(event=one["event"], previous_text=one["previous_text"], memory=Memory(**one["memory"]))
+        for one in json.loads(text)
+    ]
+
+
+def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Members in their order. The standard library's JSON, as orjson has no integers over 64 bits."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def seconds_of(text: str | None) -> float | None:
+    """Seconds since 1970; None for no time."""
+    instant = from_text(text)
+    return None if instant is None else instant.timestamp()
+
+
+def _members(memory: Memory) -> dict[str, Any]:
+    return {member.name: getattr(memory, member.name) for member in fields(memory)}
+
+
+def _end_of_day(date: str | None) -> float | None:
+    instant = from_text(date)
+    if instant is None:
+        return None
+    try:
+        return datetime.combine(instant.date() + timedelta(days=1), time(), UTC).timestamp()
+    except OverflowError:  # the last day of the calendar
+        return None
