@@ -1,0 +1,1 @@
+"""Where things are kept: one folder a backend, all behind the ports."""

@@ -1,0 +1,164 @@
+"""Vectors still to be made for project files, of all projects.
+
+The index in the database is brought in step with each file that has changed since (one look at its stamp tells), so
+what lacks a vector is a question to one table. A damaged file is passed over: it must not keep others waiting.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import apsw
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.memories import IndexEntry
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Project, Unembedded
+from mnemoir.storage.files import index_table
+from mnemoir.storage.files.changing import current
+from mnemoir.storage.files.contents import Contents
+from mnemoir.storage.files.draft import with_entries
+from mnemoir.storage.files.index_table import Wanted, stamp_text
+from mnemoir.storage.files.open_project import OpenProjects
+from mnemoir.storage.files.project_file import ProjectFile
+from mnemoir.storage.files.rows import Key, Row
+from mnemoir.storage.files.workspace import project_of, projects
+from mnemoir.storage.sqlite import Database
+
+Filled = Sequence[tuple[Unembedded, IndexEntry]]
+_CONTEXT_MESSAGES = 2
+_ONE_CONVERSATION_S = 3600.0  # what was said longer before belongs to another conversation
+
+_log = structlog.get_logger(__name__)
+
+
+class Backlog:
+    """Raises StorageUnavailable only when the database or the workspace as a whole fails."""
+
+    def __init__(self, root: Path, open_projects: OpenProjects, db: Database) -> None:
+        self._root = root
+        self._open = open_projects
+        self._db = db
+        self._told: set[Project] = set()
+
+    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
+        """Texts that lack a vector of the model, oldest entry first."""
+        damaged = await self._sync()
+        return await self._db.read(
+            lambda connection: self._texts(
+                connection, index_table.without_vector(connection, model, passed_over=damaged, limit=limit)
+            )
+        )
+
+    async def count(self, model: str) -> tuple[int, int]:
+        """(texts without a vector of the model, all texts)."""
+        await self._sync()
+        return await self._db.read(lambda connection: index_table.backlog(connection, model))
+
+    async def put(self, model: str, filled: Filled) -> int:
+        """Keep the vectors of texts that still read the same. Must not be cancelled half way (`Unbroken`)."""
+        of_project: defaultdict[Project, list[tuple[Unembedded, IndexEntry]]] = defaultdict(list)
+        for unembedded, entry in filled:
+            if entry.model == model:
+                of_project[project_of(unembedded.scope)].append((unembedded, entry))
+        return sum([await self._put(project, entries) for project, entries in of_project.items()])
+
+    async def _put(self, name: Project, filled: Filled) -> int:
+        project = self._open[name]
+        async with project.writing:
+            contents = await self._db.read(lambda connection: current(project, connection))
+            kept = [(unembedded, entry) for unembedded, entry in filled if _reads_the_same(contents, unembedded)]
+
+            def put(connection: apsw.Connection) -> None:
+                number = index_table.enter(connection, name)
+                texts = [(_key(unembedded), unembedded.text, entry) for unembedded, entry in kept]
+                index_table.put(connection, number, texts)
+
+            if kept:
+                await self._db.write(put)
+                project.publish(with_entries(contents, {_key(one): entry for one, entry in kept}))
+        return len(kept)
+
+    async def _sync(self) -> list[Project]:
+        """Bring the index in step with every file; the projects whose file cannot be read."""
+        damaged = []
+        for project in await self._db.read(self._out_of_step):
+            try:
+                await self._sync_one(project)
+            except StorageUnavailable as exc:
+                damaged.append(project)
+                self._tell_once(project, exc)
+        self._told.intersection_update(damaged)
+        return damaged
+
+    async def _sync_one(self, name: Project) -> None:
+        project = self._open[name]
+        async with project.writing:
+            contents = await self._db.read(lambda connection: current(project, connection))
+            await self._db.write(lambda connection: index_table.sync(connection, name, contents))
+
+    def _out_of_step(self, connection: apsw.Connection) -> list[Project]:
+        synced = index_table.synced_stamps(connection)
+        known = dict.fromkeys((*synced, *projects(self._root)))
+        return [project for project in known if not self._in_step(project, synced.get(project))]
+
+    def _in_step(self, project: Project, synced: str | None) -> bool:
+        try:
+            return stamp_text(ProjectFile(self._root, project).stamp()) == synced
+        except StorageUnavailable:
+            return False  # reading it tells why
+
+    def _tell_once(self, project: Project, exc: StorageUnavailable) -> None:
+        if project not in self._told:
+            self._told.add(project)
+            _log.warning("project passed over, its vectors wait", project=project.project, error=exc.message)
+
+    def _texts(self, connection: apsw.Connection, wanted: Iterable[Wanted]) -> list[Unembedded]:
+        found: list[Unembedded] = []
+        contexts: dict[tuple[Project, str], dict[int, str]] = {}
+        for one in wanted:
+            contents = current(self._open[one.project], connection)
+            row = contents.by_key.get(one.key)
+            if row is None:
+                continue  # edited away since the look at the index
+            user = (one.project, row.memory.user)
+            if user not in contexts:
+                contexts[user] = _contexts(contents.of_user(row.memory.user).rows)
+            found.append(_unembedded(one.project, row, contexts[user].get(row.seq, "")))
+        return found
+
+
+def _contexts(rows: Iterable[Row]) -> dict[int, str]:
+    """What was said just before each message, by `seq`: the same as it was embedded with when it was stored."""
+    before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=_CONTEXT_MESSAGES))
+    found: dict[int, str] = {}
+    for row in rows:
+        if row.is_message:
+            said = before[row.memory.agent, row.memory.app, row.memory.conversation]
+            near = (one.memory.text for one in said if abs(one.said_at - row.said_at) <= _ONE_CONVERSATION_S)
+            found[row.seq] = " ".join(near)
+            said.append(row)
+    return found
+
+
+def _unembedded(project: Project, row: Row, context: str) -> Unembedded:
+    memory = row.memory
+    scope = Scope(
+        tenant=project.tenant,
+        project=project.project,
+        user=memory.user,
+        agent=memory.agent,
+        app=memory.app,
+        conversation=memory.conversation,
+    )
+    return Unembedded(scope=scope, memory_id=memory.id, text=memory.text, context=context)
+
+
+def _reads_the_same(contents: Contents, unembedded: Unembedded) -> bool:
+    row = contents.by_key.get(_key(unembedded))
+    return row is not None and row.memory.text == unembedded.text
+
+
+def _key(unembedded: Unembedded) -> Key:
+    return unembedded.scope.user, unembedded.memory_id

@@ -1,0 +1,31 @@
+"""The border of the file system: what it raises becomes StorageUnavailable that names the file and the cause."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mnemoir.core.errors import StorageUnavailable
+
+_NEXT_STEP = {
+    errno.ENOSPC: "Free some space on that disk.",
+    errno.EDQUOT: "Raise the disk quota or free some space.",
+    errno.EACCES: "Give the server's user the right to it.",
+    errno.EPERM: "Give the server's user the right to it.",
+    errno.EROFS: "Mount the workspace writable.",
+    errno.EMFILE: "Raise the limit of open files (ulimit -n).",
+    errno.ENFILE: "Close programs that hold many files open.",
+    errno.ETIMEDOUT: "End the program that holds it, or try again.",
+    errno.ELOOP: "Put the folder or file itself in place of the link: links below the workspace are not followed.",
+    errno.ENOTDIR: "Put a folder in its place: links below the workspace are not followed.",
+}
+
+
+@contextmanager
+def file_errors(name: str, doing: str) -> Iterator[None]:
+    """Raise StorageUnavailable in place of OSError; `name` is the file as the workspace knows it."""
+    try:
+        yield
+    except OSError as exc:
+        cause = exc.strerror or str(exc)
+        step = _NEXT_STEP.get(exc.errno or 0, "See the server's disk and log.")
+        raise StorageUnavailable(f"{name} could not be {doing}: {cause}. {step}") from exc

@@ -1,0 +1,147 @@
+"""Index entries of project files, kept in the database so that vectors outlive the process.
+
+Blocking functions over one connection. An entry counts only for the very text it was made of; for any other the words
+are taken from the text at once and the vector is left to the backlog.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+import orjson
+
+from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.ports.memory_store import Project
+from mnemoir.search import terms_of
+from mnemoir.storage.files.atomic_file import Stamp
+from mnemoir.storage.files.contents import Contents, EntryOf
+from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
+from mnemoir.storage.sqlite.queries import queries
+
+_QUERIES = queries("project_files")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A memory whose text lacks a vector."""
+
+    project: Project
+    key: Key
+
+
+def number_of(connection: apsw.Connection, project: Project) -> int | None:
+    """The project's number in the side tables; None before the first write."""
+    found = connection.execute(_QUERIES["project"], {"tenant": project.tenant, "project": project.project}).fetchone()
+    return None if found is None else int(found[0])
+
+
+def enter(connection: apsw.Connection, project: Project) -> int:
+    """The project's number, given now if it had none."""
+    connection.execute(_QUERIES["add_project"], {"tenant": project.tenant, "project": project.project})
+    ((number, _),) = connection.execute(_QUERIES["project"], {"tenant": project.tenant, "project": project.project})
+    return int(number)
+
+
+def synced_stamps(connection: apsw.Connection) -> dict[Project, str | None]:
+    """Every project with an entry or a history, and the stamp its entries are in step with."""
+    rows = connection.execute(_QUERIES["all_projects"])
+    return {Project(tenant=tenant, project=project): stamp for tenant, project, stamp in rows}
+
+
+def entries_of(connection: apsw.Connection, project: Project) -> EntryOf:
+    """What gives each memory of the project its entry, without token codes."""
+    stored: dict[Key, tuple[bytes, IndexEntry]] = {}
+    for user, memory_id, hashed, terms, model, vector, token_ids in connection.execute(
+        _QUERIES["entries"], {"project": number_of(connection, project)}
+    ):
+        stored[user, memory_id] = (hashed, IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids))
+
+    def entry_of(memory: Memory) -> IndexEntry:
+        hashed, entry = stored.get(key_of(memory), (b"", None))
+        if entry is None or hashed != text_hash(memory.text):
+            return IndexEntry(terms=terms_of(memory.text))
+        return entry
+
+    return entry_of
+
+
+def token_codes(connection: apsw.Connection, project: Project, rows: Iterable[Row]) -> dict[int, bytes]:
+    """Token codes by `seq`, of the rows that have any."""
+    number = number_of(connection, project)
+    found: dict[int, bytes] = {}
+    for row in rows:
+        which = {"project": number, **_names(row.key), "text_hash": row.text_hash}
+        codes = connection.execute(_QUERIES["token_codes"], which).fetchone()
+        if codes is not None:
+            found[row.seq] = codes[0]
+    return found
+
+
+def put(connection: apsw.Connection, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
+    """Write the entries of memories with these texts."""
+    connection.executemany(
+        _QUERIES["put_entry"],
+        (
+            {
+                "project": number,
+                **_names(key),
+                "text_hash": text_hash(text),
+                "terms": entry.terms,
+                "model": entry.model,
+                "vector": entry.vector,
+                "token_ids": entry.token_ids,
+                "token_codes": entry.token_codes,
+            }
+            for key, text, entry in entries
+        ),
+    )
+
+
+def drop(connection: apsw.Connection, number: int, keys: Iterable[Key]) -> None:
+    """Forget the entries of memories that are gone."""
+    connection.executemany(_QUERIES["drop_entry"], ({"project": number, **_names(key)} for key in keys))
+
+
+def move_stamp(connection: apsw.Connection, number: int, before: Stamp | None, after: Stamp | None) -> None:
+    """Note that the entries follow the file to its next stamp, if they were in step with it before."""
+    which = {"project": number, "before": stamp_text(before), "stamp": stamp_text(after)}
+    connection.execute(_QUERIES["move_stamp"], which)
+
+
+def sync(connection: apsw.Connection, project: Project, contents: Contents) -> None:
+    """Bring the entries in step with the file: drop what is gone, enter what is new or reads otherwise."""
+    number = enter(connection, project)
+    hashes = connection.execute(_QUERIES["entry_hashes"], {"project": number})
+    indexed: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed in hashes}
+    rows = contents.by_key
+    drop(connection, number, [key for key in indexed if key not in rows])
+    changed = [row for key, row in rows.items() if indexed.get(key) != row.text_hash]
+    put(connection, number, [(row.key, row.memory.text, row.entry) for row in changed])
+    connection.execute(_QUERIES["set_stamp"], {"project": number, "stamp": stamp_text(contents.stamp)})
+
+
+def without_vector(
+    connection: apsw.Connection, model: str, *, passed_over: Sequence[Project], limit: int
+) -> list[Wanted]:
+    """Memories without a vector of the model, oldest entry first, of all projects but some."""
+    numbers = [number_of(connection, project) or 0 for project in passed_over]
+    which = {"model": model, "passed_over": orjson.dumps(numbers).decode(), "limit": limit}
+    return [
+        Wanted(project=Project(tenant=tenant, project=project), key=(user, memory_id))
+        for tenant, project, user, memory_id in connection.execute(_QUERIES["without_vector"], which)
+    ]
+
+
+def backlog(connection: apsw.Connection, model: str) -> tuple[int, int]:
+    """(memories without a vector of the model, all memories)."""
+    ((missing, total),) = connection.execute(_QUERIES["backlog"], {"model": model})
+    return int(missing), int(total)
+
+
+def _names(key: Key) -> dict[str, str]:
+    return {"user": key[0], "memory_id": key[1]}
+
+
+def stamp_text(stamp: Stamp | None) -> str | None:
+    """The stamp as the table holds it: inode numbers may be larger than its integers."""
+    return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode}"

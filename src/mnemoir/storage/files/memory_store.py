@@ -1,0 +1,212 @@
+"""Memories in project files: the file is the truth, the database holds what is derived from it or stands beside it.
+
+A change takes the project's lock, reads the file again, writes it whole, and then enters index, history and receipt
+in one transaction. A crash between the two is healed from the file: at the next load missing entries are made from
+the texts, vectors by the backlog. What such a crash does lose is the change's history and its receipt. Nobody had
+been told of the change; a repeat of the request finds the same facts by their content hash and stores none twice
+(messages kept word for word are stored again: saying a thing twice is no mistake). The same holds when the database
+refuses after the file was written: the request fails, and may be repeated.
+
+A superseded memory is not kept: the file holds only what is current.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, Unembedded, Visible
+from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
+from mnemoir.storage.files.backlog import Backlog
+from mnemoir.storage.files.changing import Changing, Wish, current
+from mnemoir.storage.files.contents import Contents
+from mnemoir.storage.files.draft import Draft
+from mnemoir.storage.files.index_table import synced_stamps
+from mnemoir.storage.files.open_project import OpenProjects
+from mnemoir.storage.files.record_tables import read_history, read_receipt
+from mnemoir.storage.files.rows import Row, in_scope, visible_rows
+from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
+from mnemoir.storage.files.unbroken import Unbroken
+from mnemoir.storage.files.workspace import project_of, projects
+from mnemoir.storage.sqlite import Database
+
+T = TypeVar("T")
+
+
+class FileMemoryStore:
+    """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store."""
+
+    def __init__(self, workspace_root: Path, db: Database, clock: Clock = utc_now) -> None:
+        self._root = workspace_root
+        self._db = db
+        self._clock = clock
+        self._open = OpenProjects(workspace_root)
+        self._changing = Changing(db, clock)
+        self._backlog = Backlog(workspace_root, self._open, db)
+        self._unbroken = Unbroken()
+
+    async def commit(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        provenance: Provenance,
+        *,
+        receipt: Receipt | None = None,
+        degrade: bool = False,
+    ) -> list[Applied]:
+        """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
+
+        def build(draft: Draft) -> None:
+            for change in changes:
+                draft.make(change, degrade=degrade)
+
+        wish = Wish(scope=scope, build=build, provenance=provenance, receipt=receipt)
+        if changes:
+            return await self._change(wish)
+        return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
+
+    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
+        """What was answered under this idempotency key in the last 24 hours."""
+        return await self._db.read(lambda connection: read_receipt(connection, scope, key, self._clock()))
+
+    async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
+        """The scope of the memory's owner; None when the project holds no such memory."""
+        user = await self._read(project, lambda contents: contents.owner_of(memory_id))
+        return None if user is None else _owner(project, user)
+
+    async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """The memory, decayed or not; None outside the scope."""
+        row = await self._read(project_of(scope), lambda contents: contents.get(scope, memory_id))
+        return None if row is None else row.memory
+
+    async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
+        """Newest `created_at` first, ties by id descending; unreadable times last."""
+
+        def look(contents: Contents) -> list[Memory]:
+            shown = _shown(contents.of_user(scope.user).by_age, scope, visible)
+            return [row.memory for row in islice(shown, offset, offset + limit)]
+
+        return await self._read(project_of(scope), look)
+
+    async def count(self, scope: Scope, visible: Visible) -> int:
+        """How many `page` would give without a limit."""
+        return await self._read(
+            project_of(scope),
+            lambda contents: sum(1 for _ in _shown(contents.of_user(scope.user).rows, scope, visible)),
+        )
+
+    async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
+        """Facts of the scope by content hash, decayed ones included."""
+
+        def look(contents: Contents) -> dict[bytes, Memory]:
+            rows = ((hashed, contents.same_text(scope, hashed)) for hashed in hashes)
+            return {hashed: row.memory for hashed, row in rows if row is not None}
+
+        return await self._read(project_of(scope), look)
+
+    async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
+        """The messages stored last in the scope's conversation, oldest first."""
+
+        def look(contents: Contents) -> list[Memory]:
+            rows = reversed(contents.of_user(scope.user).rows)
+            newest = islice((row.memory for row in rows if _said_in(row, scope)), count)
+            return list(newest)[::-1]
+
+        return await self._read(project_of(scope), look)
+
+    async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """Remove one; its history stays. None when there was none."""
+        if await self.get(scope, memory_id) is None:
+            return None
+
+        def build(draft: Draft) -> None:
+            row = draft.base.get(scope, memory_id)
+            if row is not None:
+                draft.remove(row, "request")
+
+        removed = await self._change(Wish(scope=scope, build=build, provenance=Provenance(reason="request")))
+        return removed[0].memory if removed else None
+
+    async def delete_all(self, scope: Scope) -> int:
+        """Remove all of the scope in one replacement of the file; how many there were."""
+        if not await self._read(project_of(scope), lambda contents: contents.in_scope(scope)):
+            return 0
+
+        def build(draft: Draft) -> None:
+            for row in draft.base.in_scope(scope):
+                draft.remove(row, "request")
+
+        return len(await self._change(Wish(scope=scope, build=build, provenance=Provenance(reason="request"))))
+
+    async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
+        """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
+        return await self._db.read(lambda connection: read_history(connection, scope, memory_id))
+
+    async def users(self, project: Project) -> list[Scope]:
+        """One scope a user that has memories, in name order."""
+
+        def look(contents: Contents) -> list[Scope]:
+            return [_owner(project, user) for user, held in sorted(contents.by_user.items()) if held.rows]
+
+        return await self._read(project, look)
+
+    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
+        """Texts still to be embedded with `model`, of all projects, oldest entry first."""
+        return await self._backlog.without_vector(model, limit=limit)
+
+    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
+        """Keep vectors of texts that still read the same; how many were kept."""
+        return await self._unbroken.run(self._backlog.put(model, filled))
+
+    async def backlog(self, model: str) -> tuple[int, int]:
+        """(texts without a vector of `model`, all texts)."""
+        return await self._backlog.count(model)
+
+    async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
+        """Run `work` in a reader thread over one snapshot."""
+        return await self._db.read(lambda connection: work(FileSearchSnapshot(self._open, connection)))
+
+    async def check(self) -> None:
+        """List the workspace and read one small table."""
+
+        def look(connection: apsw.Connection) -> None:
+            projects(self._root)
+            synced_stamps(connection)
+
+        await self._db.read(look)
+
+    async def aclose(self) -> None:
+        """Finish the changes under way; later ones are refused."""
+        await self._unbroken.aclose()
+        self._changing.close()
+
+    async def _change(self, wish: Wish) -> list[Applied]:
+        return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))
+
+    async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
+        opened = self._open[project]
+        return await self._db.read(lambda connection: look(current(opened, connection)))
+
+
+def _owner(project: Project, user: str) -> Scope:
+    return Scope(tenant=project.tenant, project=project.project, user=user)
+
+
+def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]:
+    return (row for row in visible_rows(rows, visible) if in_scope(row.memory, scope))
+
+
+def _said_in(row: Row, scope: Scope) -> bool:
+    memory = row.memory  # messages outside any conversation belong together as well
+    said_in = (memory.agent, memory.app, memory.conversation) == (scope.agent, scope.app, scope.conversation)
+    return row.is_message and said_in
+
+
+_: type[MemoryStore] = FileMemoryStore  # checked, never run
+_rows: type[SearchRows] = FileMemoryStore

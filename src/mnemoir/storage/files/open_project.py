@@ -1,0 +1,101 @@
+"""One project's file with its contents held in memory, and the order of who may replace them.
+
+Readers take the contents as they are, after one look at the file's stamp. A writer makes the next contents, writes
+the file, then the side tables, and only then publishes: until that moment readers that meet the new file's stamp go
+on with the old contents, because nobody has been told of the change yet. A stamp that nobody here wrote means that
+another program did, and the file is read anew, as a new epoch.
+"""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from mnemoir.ports.memory_store import Project
+from mnemoir.storage.files.atomic_file import Stamp
+from mnemoir.storage.files.contents import Contents, EntryOf, contents_of
+from mnemoir.storage.files.project_file import ProjectFile
+
+_MOST_PROJECTS = 256
+_MOST_MEMORIES = 200_000  # about 3 KB each
+
+
+class OpenProject:
+    """`writing` is held by whoever changes the file or its side tables; all other methods block."""
+
+    def __init__(self, root: Path, project: Project) -> None:
+        self.project = project
+        self.file = ProjectFile(root, project)
+        self.writing = asyncio.Lock()
+        self._loading = threading.Lock()
+        self._contents: Contents | None = None
+        self._announced: Stamp | None = None
+
+    @property
+    def held(self) -> int:
+        """How many memories are held in memory."""
+        contents = self._contents
+        return 0 if contents is None else len(contents.items)
+
+    def current(self, entries: Callable[[], EntryOf]) -> Contents:
+        """What the file holds; `entries` is asked only when it must be read. Raises StorageUnavailable."""
+        contents = self._if_current()
+        if contents is not None:
+            return contents
+        with self._loading:
+            contents = self._if_current()
+            if contents is None:
+                contents = self._contents = contents_of(self.file.read(), entries())
+            return contents
+
+    def announce(self, stamp: Stamp) -> None:
+        """Tell that a file of this stamp is about to appear and is not to be read."""
+        self._announced = stamp
+
+    def publish(self, contents: Contents) -> None:
+        """Show the contents to readers."""
+        with self._loading:
+            self._contents, self._announced = contents, None
+
+    def forget(self) -> None:
+        """Read the file anew next time."""
+        with self._loading:
+            self._contents, self._announced = None, None
+
+    def _if_current(self) -> Contents | None:
+        stamp = self.file.stamp()
+        contents = self._contents  # after the stamp: a change published in between is found out below
+        if contents is None:
+            return None
+        if stamp == contents.stamp or (stamp is not None and stamp == self._announced):
+            return contents
+        return None
+
+
+class OpenProjects:
+    """Projects by name, the longest unused let go when they hold too much."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._open: OrderedDict[Project, OpenProject] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def __getitem__(self, project: Project) -> OpenProject:
+        """Raises InvalidRequest for a name that is not allowed. Safe in any thread."""
+        with self._guard:
+            found = self._open.get(project)
+            if found is None:
+                found = self._open[project] = OpenProject(self._root, project)
+                self._let_go()
+            self._open.move_to_end(project)
+            return found
+
+    def _let_go(self) -> None:
+        held = sum(project.held for project in self._open.values())
+        for name, project in list(self._open.items())[:-1]:
+            if len(self._open) <= _MOST_PROJECTS and held <= _MOST_MEMORIES:
+                return
+            if not project.writing.locked():
+                held -= project.held
+                del self._open[name]

@@ -1,0 +1,115 @@
+"""`{WORKSPACE_ROOT}/{project}/.etienne/memories.json`: one JSON array of records, all users of a project together.
+
+Other programs read and edit this file too, so it is plain: UTF-8, two spaces of indentation, a newline at the end,
+records in the order they came. It is read as a whole and replaced as a whole. What does not read as an array of
+objects is left exactly as it is, and every request on it fails until somebody has looked at it.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import structlog
+
+from mnemoir.core.errors import InvalidRequest, StorageUnavailable
+from mnemoir.ports.memory_store import Project
+from mnemoir.storage.files.atomic_file import Stamp, read_file, replace_file, stamp_of, take_lock
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import existing, project_folder, refuse_other_spelling
+
+Record = dict[str, Any]  # a JSON object: other programs put into it what they like
+
+FILE_NAME = "memories.json"
+_LOCK_NAME = f"{FILE_NAME}.lock"
+_BOM = b"\xef\xbb\xbf"
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileContent:
+    """What stood in the file, and its stamp then; no records and None when there was no file."""
+
+    records: list[Record]
+    stamp: Stamp | None
+
+
+class ProjectFile:
+    """The file of one project. Every method blocks and raises StorageUnavailable."""
+
+    def __init__(self, root: Path, project: Project) -> None:
+        self._folder = project_folder(root, project)
+        self._refused: Stamp | None = None
+        self.name = self._folder.name_of(FILE_NAME)
+
+    def stamp(self) -> Stamp | None:
+        """Cheap; None when there is no file."""
+        with file_errors(self.name, "read"), self._folder.open() as folder:
+            return None if folder is None else stamp_of(folder, FILE_NAME)
+
+    def read(self) -> FileContent:
+        """All records; creates nothing."""
+        with file_errors(self.name, "read"):
+            refuse_other_spelling(self._folder)
+            with self._folder.open() as folder:
+                found = None if folder is None else read_file(folder, FILE_NAME)
+        if found is None:
+            return FileContent(records=[], stamp=None)
+        return FileContent(records=self._decode(*found), stamp=found[1])
+
+    def replace(self, records: Sequence[Record], before_rename: Callable[[Stamp], None]) -> Stamp:
+        """Write all records; only under the lock. `before_rename` is told the stamp they will have.
+
+        Raises InvalidRequest for a value that JSON cannot hold.
+        """
+        content = encode(records)
+        with file_errors(self.name, "written"), self._folder.open() as folder:
+            return replace_file(existing(folder), FILE_NAME, content, before_rename=before_rename)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other writer out, in this process and in others.
+
+        Makes the project's folder: whoever locks is about to write.
+        """
+        with file_errors(self.name, "locked"), self._folder.open(create=True) as folder:
+            refuse_other_spelling(self._folder)
+            lock = take_lock(existing(folder), _LOCK_NAME)
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:
+        try:
+            return decode(content)
+        except ValueError as exc:
+            if self._refused != stamp:  # once for each content, not for each request
+                self._refused = stamp
+                _log.error("project file is damaged and was left as it is", file=self.name, cause=str(exc))
+            raise StorageUnavailable(
+                f"{self.name} is damaged ({exc}) and was left as it is. Repair it or put a copy in its place."
+            ) from exc
+
+
+def decode(content: bytes) -> list[Record]:
+    """The records of a file; none for an empty one. Raises ValueError for what is no array of objects."""
+    content = content.removeprefix(_BOM)
+    if not content:
+        return []
+    records = orjson.loads(content)
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise ValueError("it is JSON, but not an array of objects")
+    return records
+
+
+def encode(records: Sequence[Record]) -> bytes:
+    """The file as it is written. Raises InvalidRequest for a value that JSON cannot hold."""
+    try:
+        return orjson.dumps(list(records), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError as exc:
+        raise InvalidRequest(f"A memory cannot be written as JSON: {exc}.", code="validation_error") from exc

@@ -1,0 +1,60 @@
+"""What search reads of project files: one view, made when a project is first asked for and kept to the end."""
+
+from collections.abc import Sequence
+
+import apsw
+
+from mnemoir.core.memories import Memory
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Project
+from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
+from mnemoir.storage.files.contents import Contents, UserRows
+from mnemoir.storage.files.index_table import entries_of, token_codes
+from mnemoir.storage.files.open_project import OpenProjects
+from mnemoir.storage.files.rows import search_row
+from mnemoir.storage.files.workspace import project_of
+
+
+class FileSearchSnapshot:
+    """Blocking; for one thread, over one connection."""
+
+    def __init__(self, projects: OpenProjects, connection: apsw.Connection) -> None:
+        self._projects = projects
+        self._connection = connection
+        self._seen: dict[Project, Contents] = {}
+
+    def revision(self, scope: Scope) -> Revision:
+        """Where the user stands; a file read anew is another epoch."""
+        contents = self._contents(scope)
+        user = contents.of_user(scope.user)
+        return Revision(changes=user.changes, removals=user.removals, epoch=contents.epoch)
+
+    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
+        """Rows written after `changes`, in order of `seq`."""
+        return [search_row(row) for row in self._user(scope).rows if row.changed > changes]
+
+    def live(self, scope: Scope) -> Sequence[int]:
+        """The `seq` of every row, ascending."""
+        return [row.seq for row in self._user(scope).rows]
+
+    def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
+        """Token codes by `seq`; rows without any are left out."""
+        held = self._user(scope).by_seq
+        return token_codes(self._connection, project_of(scope), [held[seq] for seq in seqs if seq in held])
+
+    def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
+        """The memories themselves by `seq`; rows that are gone are left out."""
+        held = self._user(scope).by_seq
+        return {seq: held[seq].memory for seq in seqs if seq in held}
+
+    def _user(self, scope: Scope) -> UserRows:
+        return self._contents(scope).of_user(scope.user)
+
+    def _contents(self, scope: Scope) -> Contents:
+        project = project_of(scope)
+        if project not in self._seen:
+            self._seen[project] = self._projects[project].current(lambda: entries_of(self._connection, project))
+        return self._seen[project]
+
+
+_: type[SearchSnapshot] = FileSearchSnapshot  # checked, never run

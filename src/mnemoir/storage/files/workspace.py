@@ -1,0 +1,150 @@
+"""Project folders below the workspace root, reached one step at a time so that no symbolic link leads out.
+
+Every step is opened relative to the folder before it and without following links, and files are then named relative
+to the last folder. So nobody can swap a folder for a link between a check and its use, and nothing below the root
+may be a link at all; the root itself may be one.
+
+The default tenant's projects lie directly below the root; those of another lie in `.tenants/<tenant>`, a name that no
+project can have.
+"""
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemoir.core.errors import InvalidRequest, NotSupported, StorageUnavailable
+from mnemoir.core.scope import DEFAULT_TENANT, Scope, project_name
+from mnemoir.ports.memory_store import Project
+from mnemoir.storage.files.file_errors import file_errors
+
+OURS = ".etienne"  # the folder of a project that holds what belongs to its assistant
+_TENANTS = ".tenants"
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PRIVATE_FOLDER = 0o700
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder by its steps below `root`; it need not exist."""
+
+    root: Path
+    steps: Sequence[str]
+
+    def name_of(self, file: str) -> str:
+        """How messages call a file in it: the path below the root, which tells no one where that lies."""
+        return "/".join((*self.steps, file))
+
+    @contextmanager
+    def open(self, *, create: bool = False) -> Iterator[int | None]:
+        """The open folder for the `dir_fd` of other calls; None when it is not there.
+
+        With `create`, missing folders are made, private and synced. Raises OSError; ELOOP or ENOTDIR for a link.
+        """
+        folder = self._root(create=create)
+        try:
+            for step in self.steps:
+                if folder is None:
+                    break
+                inner = _enter(folder, step, create=create)
+                os.close(folder)
+                folder = inner
+            yield folder
+        finally:
+            if folder is not None:
+                os.close(folder)
+
+    def _root(self, *, create: bool) -> int | None:
+        if create:
+            self.root.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        try:
+            return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+
+
+def project_folder(root: Path, project: Project, *inner: str) -> Folder:
+    """The project's `.etienne` folder, or one inside it. Raises InvalidRequest for a name that is not allowed."""
+    steps = [project_name(project.project), OURS, *inner]
+    if project.tenant != DEFAULT_TENANT:
+        steps = [_TENANTS, project_name(project.tenant), *steps]
+    return Folder(root=root, steps=tuple(steps))
+
+
+def project_of(scope: Scope) -> Project:
+    """The scope's project. Raises NotSupported for a workflow node, by which no memory is kept."""
+    if scope.node is not None:
+        raise NotSupported("Memories are not kept by workflow node, so none can be asked for by one.")
+    return Project(tenant=scope.tenant, project=scope.project)
+
+
+def existing(folder: int | None) -> int:
+    """The open folder; raises FileNotFoundError when there is none, as somebody may take it away at any time."""
+    if folder is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return folder
+
+
+def projects(root: Path) -> list[Project]:
+    """Every project that has a folder of ours, in name order; [] without a root. Raises StorageUnavailable."""
+    with file_errors("The workspace root", "listed"):
+        found = [Project(tenant=DEFAULT_TENANT, project=name) for name in _projects_in(root)]
+        for tenant in _names_in(root / _TENANTS):
+            found += [Project(tenant=tenant, project=name) for name in _projects_in(root / _TENANTS / tenant)]
+        return found
+
+
+def _projects_in(folder: Path) -> list[str]:
+    return [name for name in _names_in(folder) if (folder / name / OURS).is_dir()]
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in names if _is_project_name(name))
+
+
+def _is_project_name(name: str) -> bool:
+    try:
+        return bool(project_name(name))
+    except InvalidRequest:
+        return False
+
+
+def _enter(folder: int, step: str, *, create: bool) -> int | None:
+    """The folder `step` inside `folder`; None when it is not there."""
+    try:
+        return _open_or_make(folder, step) if create else os.open(step, _OPEN_FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+
+
+def _open_or_make(folder: int, step: str) -> int:
+    try:
+        os.mkdir(step, _PRIVATE_FOLDER, dir_fd=folder)
+        os.fsync(folder)
+    except FileExistsError:
+        pass  # the usual case
+    return os.open(step, _OPEN_FOLDER, dir_fd=folder)
+
+
+def refuse_other_spelling(folder: Folder) -> None:
+    """Raise StorageUnavailable when the disk holds the folder under another spelling of its name.
+
+    A file system that ignores case would otherwise give the projects `a` and `A` one and the same file.
+    """
+    parent = folder.root
+    for step in folder.steps:
+        if step == OURS:
+            return
+        if os.path.lexists(parent / step) and step not in os.listdir(parent):
+            raise StorageUnavailable(
+                f"Project folder {step!r} is stored under another spelling of its name, because this file system "
+                "does not tell upper from lower case. Use the name as it is stored."
+            )
+        parent = parent / step
