@@ -1,0 +1,48 @@
+"""What a text looks like to search, made before it is stored."""
+
+from collections.abc import Sequence
+
+from mnemoir.core.errors import ProviderError
+from mnemoir.core.memories import IndexEntry
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+from mnemoir.search.codes import pack_codes, pack_ids, pack_vector
+from mnemoir.search.terms import terms_of
+from mnemoir.search.vectors import sentence_vector
+
+
+class Indexing:
+    """Makes index entries with one embedding model."""
+
+    def __init__(self, embedding: EmbeddingModel) -> None:
+        self._embedding = embedding
+
+    @property
+    def model(self) -> str:
+        """The vector space of the entries."""
+        return self._embedding.name
+
+    async def entries(self, passages: Sequence[Passage]) -> list[IndexEntry]:
+        """One entry per passage; of words only, with no model, when the embedding model fails."""
+        try:
+            return await self.with_vectors(passages)
+        except ProviderError:
+            return [IndexEntry(terms=terms_of(passage.text)) for passage in passages]
+
+    async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
+        """One entry per passage. Raises ProviderError when the embedding model fails."""
+        embeddings = await self._embedding.embed(passages) if passages else []
+        return [
+            _entry(passage.text, embedding, self._embedding.name)
+            for passage, embedding in zip(passages, embeddings, strict=True)
+        ]
+
+
+def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:
+    ids, tokens = embedding.token_ids, embedding.token_vectors
+    return IndexEntry(
+        terms=terms_of(text),
+        model=model,
+        vector=pack_vector(sentence_vector(embedding)),
+        token_ids=None if ids is None else pack_ids(ids),
+        token_codes=None if tokens is None else pack_codes(tokens),
+    )

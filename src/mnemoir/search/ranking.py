@@ -1,0 +1,279 @@
+"""One query against one index: the stages in order, each optional and each reported.
+
+Rows the reader may not see are masked out before anything is ranked. Then words and vectors each say which rows have
+to do with the query, so that either brings in what the other missed; a first fusion orders these; late interaction
+looks at the best of them again; a last fusion decides.
+
+Nothing relevant gives nothing: a row needs a word of the query, in itself or its window, or a cosine that says
+something. Who and when alone bring in nothing, they only move what is there.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemoir.core.clock import from_epoch
+from mnemoir.core.scope import Scope
+from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.ports.memory_store import Visible
+from mnemoir.search.cues import Addressed
+from mnemoir.search.dates import Calendar, named_spans
+from mnemoir.search.fusion import Signal, fuse
+from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.late import has_tokens, late_scores, token_weights
+from mnemoir.search.terms import query_terms
+from mnemoir.search.vectors import above_rest, cosines, sentence_vector
+from mnemoir.search.weights import Weights
+from mnemoir.search.words import WordScores, word_scores
+
+_DAY_S = 86400.0
+_MOST_TIES = 100
+_LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not when the asking person means
+_PLACES = {1: "agent", 2: "app", 3: "conversation"}
+
+Codes = Callable[[Sequence[int]], Mapping[int, bytes]]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is looked for. No `embedding` means no vectors now; `codes` fetches token codes by `seq`."""
+
+    text: str
+    addressed: Addressed
+    embedding: Embedding | None
+    asked_at: datetime
+    limit: int
+    threshold: float
+    codes: Codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReport:
+    """What became of a stage: why it was skipped, "" when it ran."""
+
+    took_ms: float = 0.0
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A row that was found, with each stage's own figure."""
+
+    seq: int
+    score: float
+    effective_at: float
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
+    """Living rows that are neither decayed nor expired and lie in the scope, by slot."""
+    shown = index.alive & (index.expires_at > visible.now.timestamp())
+    if visible.horizon is not None:
+        shown &= index.effective_at >= visible.horizon.timestamp()
+    for level, name in _PLACES.items():
+        wanted = getattr(scope, name)
+        if wanted is not None:
+            shown &= index.place(level) == index.codes.known(wanted)
+    return shown
+
+
+class Stages:
+    """Times each stage of one search."""
+
+    def __init__(self) -> None:
+        self.reports: dict[str, StageReport] = {}
+
+    @contextmanager
+    def run(self, name: str) -> Iterator[None]:
+        """Note how long the block took."""
+        started = time.perf_counter()
+        yield
+        self.reports[name] = StageReport(took_ms=(time.perf_counter() - started) * 1e3)
+
+    def skip(self, name: str, why: str) -> None:
+        """Note that it did not run."""
+        self.reports[name] = StageReport(skipped=why)
+
+
+def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
+    """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
+    with stages.run("words"):
+        words = word_scores(index, query_terms(query.addressed.bare), shown)
+    cosine = _cosines(index, query, stages)
+    rows = _evident(words, cosine, shown, weights)
+    found = _Found(rows)
+    found.take("words", words.item[rows])
+    found.take("window", words.window[rows])
+    _speaker(index, query, found, stages)
+    _date(index, query, found, stages)
+    if cosine is None:
+        stages.skip("late", "no vectors")
+        return _best(index, query, found, weights.lexical)
+    rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
+    found.take("vector", cosine[rows], rested[rows])
+    return _late(index, query, found, weights, stages)
+
+
+def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
+    """The memories that changed last, without a score: what is left when nothing can be compared."""
+    rows = np.flatnonzero(shown)
+    return _first(index, rows, np.zeros(len(rows)), limit)
+
+
+def nearest_facts(
+    index: ScopeIndex, text: str, embedding: Embedding | None, shown: Mask, k: int, weights: Weights
+) -> list[Ranked]:
+    """The rows that say most nearly the same as `text`, by words and cosine alone."""
+    words = word_scores(index, query_terms(text), shown)
+    cosine = cosines(index, sentence_vector(embedding)) if embedding else None
+    if cosine is not None and np.isnan(cosine).all():
+        cosine = None
+    found = _Found(_evident(replace(words, window=np.zeros_like(words.window)), cosine, shown, weights))
+    found.take("words", words.item[found.rows])
+    if cosine is not None:
+        rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
+        found.take("cosine", cosine[found.rows], rested[found.rows])
+    score = fuse(found.scaled, {"words": weights.first["words"], "cosine": weights.first["vector"]})
+    return _first(index, found.rows, score, k, found.raw)
+
+
+class _Found:
+    """The candidates, and what each stage says of them: its own figure (`raw`), and that figure within [0, 1]."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.raw: dict[str, Signal] = {}
+        self.scaled: dict[str, Signal] = {}
+
+    def take(self, stage: str, raw: Signal, scaled: Signal | None = None) -> None:
+        """Note what `stage` found, in the order of `rows`."""
+        self.raw[stage], self.scaled[stage] = raw, np.clip(raw if scaled is None else scaled, 0.0, 1.0)
+
+    def only(self, order: Rows) -> "_Found":
+        """The same for some of the rows."""
+        kept = _Found(self.rows[order])
+        for stage, values in self.raw.items():
+            kept.raw[stage], kept.scaled[stage] = values[order], self.scaled[stage][order]
+        return kept
+
+
+def _cosines(index: ScopeIndex, query: Query, stages: Stages) -> FloatArray | None:
+    """By slot; None when there is nothing to compare."""
+    if query.embedding is None:
+        stages.skip("vectors", "the embedding model gave no answer")
+        return None
+    with stages.run("vectors"):
+        cosine = cosines(index, sentence_vector(query.embedding))
+    if np.isnan(cosine).all():
+        stages.skip("vectors", "no row has a vector of this model yet")
+        return None
+    return cosine
+
+
+def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
+    """Rows that have to do with the query at all, ascending.
+
+    All of them are fused, not the best of each stage: a row that is middling by every stage, but said by the right
+    person on the right day, would else be lost (half a point of recall).
+    """
+    evident = (words.item > 0) | (words.window > 0)
+    if cosine is not None and bool((shown & (cosine >= weights.anchor_cosine)).any()):
+        evident |= cosine >= weights.least_cosine
+    return np.flatnonzero(evident & shown)
+
+
+def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
+    """One name says who spoke; two names say that both are meant."""
+    names = query.addressed.names
+    if len(names) != 1:
+        stages.skip("speaker", f"{len(names)} participants named")
+        return
+    with stages.run("speaker"):
+        said = (index.speakers[found.rows] == index.codes.known(names[0])).astype(np.float32)
+        found.take("speaker", said)
+
+
+def _date(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
+    """A day more on either side: the day of asking and of telling may lie in different time zones."""
+    with stages.run("date"):
+        spans = named_spans(query.text[:_LONGEST_DATED], _calendar(index, query.asked_at))
+        said_at = index.said_at[found.rows]
+        within = np.zeros(len(said_at), bool)
+        for span in spans:
+            first, last = _midnight(span.first), _midnight(span.last)
+            within |= (said_at >= first - _DAY_S) & (said_at < last + 2 * _DAY_S)
+    if not spans:
+        stages.skip("date", "no date named")
+        return
+    found.take("date", within.astype(np.float32))
+
+
+def _calendar(index: ScopeIndex, asked_at: datetime) -> Calendar:
+    said_at = index.said_at[index.alive & np.isfinite(index.said_at)]
+    ends = [from_epoch(float(end)) for end in (said_at.min(), said_at.max())] if len(said_at) else []
+    years = [end.year for end in ends if end is not None] or [asked_at.year]
+    return Calendar(today=asked_at.astimezone(UTC).date(), years=range(years[0], years[-1] + 1))
+
+
+def _midnight(day: date) -> float:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+
+
+def _late(index: ScopeIndex, query: Query, found: _Found, weights: Weights, stages: Stages) -> list[Ranked]:
+    if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
+        stages.skip("late", "no token vectors, or nothing to look at")
+        return _best(index, query, found, weights.first)
+    with stages.run("late"):
+        head = found.only(_strongest(fuse(found.scaled, weights.first), max(weights.late_candidates, query.limit)))
+        seqs = index.seqs[head.rows].tolist()
+        late = late_scores(query.embedding, token_weights(index, query.embedding), query.codes(seqs), seqs)
+    if np.isnan(late).all():
+        stages.skip("late", "no row has token codes")
+        return _best(index, query, found, weights.first)
+    head.take("late", late, (late - weights.late_low) / (weights.late_high - weights.late_low))
+    return _best(index, query, head, weights.final)
+
+
+def _strongest(score: NDArray[np.float64], count: int) -> Rows:
+    """Positions of the `count` best, ascending."""
+    if len(score) <= count:
+        return np.arange(len(score))
+    return np.sort(np.argpartition(-score, count)[:count])
+
+
+def _best(index: ScopeIndex, query: Query, found: _Found, weights: Mapping[str, float]) -> list[Ranked]:
+    score = fuse(found.scaled, weights)
+    over = np.flatnonzero(score >= query.threshold)
+    kept = found.only(over)
+    return _first(index, kept.rows, score[over], query.limit, kept.raw)
+
+
+def _first(
+    index: ScopeIndex, rows: Rows, score: NDArray[np.float64], limit: int, raw: Mapping[str, Signal] | None = None
+) -> list[Ranked]:
+    """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
+    effective_at = np.nan_to_num(index.effective_at[rows], posinf=0.0)
+    order = np.lexsort((-index.seqs[rows], -effective_at, -score))
+    if len(order) > limit:
+        last = order[limit - 1]
+        ties = (score[order] == score[last]) & (effective_at[order] == effective_at[last])
+        order = order[: max(limit, int(np.flatnonzero(ties)[-1]) + 1)][: limit + _MOST_TIES]
+    return [
+        Ranked(
+            seq=int(index.seqs[rows[at]]),
+            score=float(score[at]),
+            effective_at=float(effective_at[at]),
+            signals={
+                stage: round(float(values[at]), 4)
+                for stage, values in (raw or {}).items()
+                if values[at] == values[at]
+            },
+        )
+        for at in order.tolist()
+    ]

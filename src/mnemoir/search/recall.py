@@ -1,0 +1,196 @@
+"""Recall: from a question to the memories that bear on it.
+
+Two steps. The question is embedded, on the embedding model's own thread; then one hop into a reader thread of the
+store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mnemoir.core.errors import NotSupported, ProviderError
+from mnemoir.core.memories import Hit, Memory
+from mnemoir.core.scope import Scope
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+from mnemoir.ports.memory_store import Visible
+from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
+from mnemoir.search.cues import Addressed, address
+from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.ranking import Query, Ranked, StageReport, Stages, nearest_facts, newest, rank, visible_rows
+from mnemoir.search.residents import MOST_BYTES, Residents
+from mnemoir.search.weights import Weights
+
+_CACHED_QUERIES = 64
+_MOST_CACHED_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What to look for. `limit` is at least 1; hits below `threshold` (0 to 1) are left out."""
+
+    text: str
+    limit: int = 5
+    threshold: float = 0.0
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Hits, best first; ties by newer effective time, then id.
+
+    `degraded` says what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some memories
+    have none yet). `stages` tells which stages ran, for how long, and why others did not.
+    """
+
+    hits: list[Hit]
+    degraded: tuple[str, ...] = ()
+    stages: Mapping[str, StageReport] = field(default_factory=dict)
+
+
+class Recall:
+    """Searches one store. `most_bytes` bounds the indexes kept in memory."""
+
+    def __init__(
+        self,
+        rows: SearchRows,
+        embedding: EmbeddingModel,
+        *,
+        weights: Weights | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._rows = rows
+        self._embedding = embedding
+        self._weights = weights or Weights()
+        self._residents = Residents(embedding.name, embedding.dimension, most_bytes=most_bytes)
+        self._asked: OrderedDict[str, Embedding] = OrderedDict()
+
+    async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
+        """What bears on the question; no hits when nothing does.
+
+        Without vectors and without a word in common, the newest memories with score 0, so that a store without an
+        embedding model still serves. An embedding model that fails degrades the result. Raises StorageUnavailable,
+        and NotSupported for a `visible.at`.
+        """
+        _refuse_past(visible)
+        addressed = address(question.text, self._residents.speaker_names(scope))
+        embedding = await self._embedded(addressed.spoken)
+        look = _Look(self._residents, self._weights, scope, question, visible)
+        result = await self._rows.reading(lambda view: look.unless_misread(view, addressed, embedding))
+        if isinstance(result, SearchResult):
+            return result
+        renamed, embedding = result, await self._embedded(result.spoken)
+        return await self._rows.reading(lambda view: look.result(view, renamed, embedding))
+
+    async def nearest(self, scope: Scope, texts: Sequence[str], visible: Visible, *, k: int) -> list[list[Hit]]:
+        """For each text the `k` facts most like it, best first; `signals` has `cosine` and `words` when known.
+
+        Facts that share neither meaning nor a word with it are left out. An embedding model that fails leaves words.
+        """
+        _refuse_past(visible)
+        if not texts:
+            return []
+        try:
+            embeddings: Sequence[Embedding | None] = await self._embedding.embed(
+                [Passage(text=text) for text in texts]
+            )
+        except ProviderError:
+            embeddings = [None] * len(texts)
+
+        def work(view: SearchSnapshot) -> list[list[Hit]]:
+            with self._residents.index(view, scope) as index:
+                shown = visible_rows(index, scope, visible) & index.is_fact
+                ranked = [
+                    nearest_facts(index, text, embedding, shown, k, self._weights)
+                    for text, embedding in zip(texts, embeddings, strict=True)
+                ]
+            memories = view.memories(scope.owner, [row.seq for rows in ranked for row in rows])
+            return [_hits(memories, rows, k) for rows in ranked]
+
+        return await self._rows.reading(work)
+
+    async def _embedded(self, text: str) -> Embedding | None:
+        """The question's embedding, from the last few if it is among them; None when the model fails."""
+        if text in self._asked:
+            self._asked.move_to_end(text)
+            return self._asked[text]
+        try:
+            [embedding] = await self._embedding.embed([Passage(text=text)])
+        except ProviderError:
+            return None
+        if embedding.token_ids is None or len(embedding.token_ids) <= _MOST_CACHED_TOKENS:
+            self._asked[text] = embedding
+            if len(self._asked) > _CACHED_QUERIES:
+                self._asked.popitem(last=False)
+        return embedding
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One search inside a reader thread."""
+
+    residents: Residents
+    weights: Weights
+    scope: Scope
+    question: Question
+    visible: Visible
+
+    def unless_misread(
+        self, view: SearchSnapshot, addressed: Addressed, embedding: Embedding | None
+    ) -> SearchResult | Addressed:
+        """The result; or how the question reads now that it is known who speaks here, to be embedded again."""
+        with self.residents.index(view, self.scope) as index:
+            now = address(self.question.text, index.speaker_names())
+            if now != addressed:
+                return now
+            return self._searched(view, index, addressed, embedding)
+
+    def result(self, view: SearchSnapshot, addressed: Addressed, embedding: Embedding | None) -> SearchResult:
+        """The result, whoever else may have begun to speak."""
+        with self.residents.index(view, self.scope) as index:
+            return self._searched(view, index, addressed, embedding)
+
+    def _searched(
+        self, view: SearchSnapshot, index: ScopeIndex, addressed: Addressed, embedding: Embedding | None
+    ) -> SearchResult:
+        question, owner = self.question, self.scope.owner
+        shown = visible_rows(index, self.scope, self.visible)
+        query = Query(
+            text=question.text,
+            addressed=addressed,
+            embedding=embedding,
+            asked_at=question.asked_at,
+            limit=question.limit,
+            threshold=question.threshold,
+            codes=lambda seqs: view.token_codes(owner, seqs),
+        )
+        stages = Stages()
+        ranked = rank(index, query, shown, self.weights, stages)
+        if not ranked and stages.reports["vectors"].skipped and not question.threshold:
+            ranked = newest(index, shown, question.limit)
+        memories = view.memories(owner, [row.seq for row in ranked])
+        return SearchResult(
+            hits=_hits(memories, ranked, question.limit),
+            degraded=_degraded(index, shown, embedding),
+            stages=stages.reports,
+        )
+
+
+def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) -> list[Hit]:
+    """With their ids known, rows that tie come in order of id; then the list is cut."""
+    found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
+    found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
+    return [Hit(memory=memory, score=row.score, signals=row.signals) for row, memory in found[:limit]]
+
+
+def _degraded(index: ScopeIndex, shown: Mask, embedding: Embedding | None) -> tuple[str, ...]:
+    if embedding is None:
+        return ("vectors",)
+    return ("vectors_pending",) if bool((shown & ~index.has_vector).any()) else ()
+
+
+def _refuse_past(visible: Visible) -> None:
+    if visible.at is not None:
+        raise NotSupported(
+            "Search shows what is current. List the memories to see what was current at an earlier time."
+        )

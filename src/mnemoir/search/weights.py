@@ -1,0 +1,43 @@
+"""Every number that decides a ranking, in one place, with the measurement that set it.
+
+Set by `python -m bench.recall --tune` on the five development conversations of LoCoMo (2,960 messages, 786 questions)
+and nothing else; figures are recall@10 / hit@10 / nDCG@10 in percent. A move of any weight by a sixth changes each
+figure by less than half a point, so they are rounded.
+
+What was tried and dropped: scaling each signal between its least and greatest value in the result (as good, but then
+the best of a bad lot scores 1 and no threshold means anything); smoothing late interaction over neighbours (nothing
+gained); item BM25 beside late interaction (nothing gained; it stays for embedders without token vectors).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Without a query vector: words and cues alone.
+LEXICAL: Mapping[str, float] = {"words": 0.24, "window": 0.48, "speaker": 0.28, "date": 0.25}
+# Before late interaction, and the whole ranking for embedders without token vectors.
+FIRST: Mapping[str, float] = {"vector": 0.85, "words": 0.22, "window": 0.20, "speaker": 0.30, "date": 0.22}
+# With late interaction.
+FINAL: Mapping[str, float] = {"late": 1.15, "vector": 0.10, "window": 0.25, "speaker": 0.40, "date": 0.33}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What `search.ranking` goes by; the default is the product's."""
+
+    lexical: Mapping[str, float] = field(default_factory=lambda: LEXICAL)
+    first: Mapping[str, float] = field(default_factory=lambda: FIRST)
+    final: Mapping[str, float] = field(default_factory=lambda: FINAL)
+    # How many rows late interaction looks at: 60 lose half a point, 300 gain nothing.
+    late_candidates: int = 120
+    # A query is off the subject when no row comes as close as the anchor: then vectors bring in nothing. Once one
+    # does, rows down to the least cosine come too: "what should I keep in mind when cooking" is 0.09 from "Allergic
+    # to nuts". Measured on everyday facts: the best row of a question about them has 0.18 to 0.59, of an unrelated
+    # question 0.07 to 0.18 (once 0.25). One floor of 0.20 for every row costs LoCoMo half a point.
+    anchor_cosine: float = 0.17
+    least_cosine: float = 0.05
+    # Cosine of unrelated rows, until a user's own rows say otherwise: it counts as that many of them.
+    resting_cosine: float = 0.13
+    resting_rows: int = 20
+    # Late interaction of an unrelated row, and of one that repeats the query.
+    late_low: float = 0.16
+    late_high: float = 0.80

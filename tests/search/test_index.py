@@ -1,0 +1,141 @@
+"""The index: whatever happened to the rows, it equals one that was built from what is left."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from listed_rows import ListedRows, fact, message
+
+from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.core.scope import Scope
+from mnemoir.search.codes import pack_ids, pack_vector
+from mnemoir.search.index import ScopeIndex
+from mnemoir.search.residents import Residents
+from mnemoir.search.terms import query_terms, terms_of
+from mnemoir.search.words import word_scores
+
+MIRA = Scope(project="p", user="mira")
+WORDS = ["tea", "dog", "graz", "piano", "nut"]
+TOKENS = np.arange(50, dtype=np.uint16)
+
+texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+steps = st.lists(
+    st.tuples(st.sampled_from(["say", "state", "rewrite", "remove", "look"]), texts, st.integers(0, 3)), max_size=25
+)
+
+
+def entry(text: str) -> IndexEntry:
+    if not text:
+        return IndexEntry(terms=b"")
+    vector = np.zeros(5, np.float32)
+    vector[WORDS.index(text.split()[0])] = 1
+    ids = np.array([WORDS.index(word) for word in text.split()], np.uint16)
+    return IndexEntry(terms=terms_of(text), model="model", vector=pack_vector(vector), token_ids=pack_ids(ids))
+
+
+def made(kind: str, text: str, number: int) -> Memory:
+    at = f"2026-01-01T{10 + 2 * (number % 2)}:00:00Z"
+    if kind == "state":
+        return fact("f", text, at=at)
+    return message("m", text, at=at, speaker=["Ann", "Bob"][number % 2], conversation=["a", None][number // 2])
+
+
+def seen(index: ScopeIndex) -> dict[int, tuple[object, ...]]:
+    """All that ranking can learn of each living row, by seq."""
+    words = word_scores(index, query_terms(" ".join(WORDS)), index.alive)
+    vectors = index.vectors if index.vectors is not None else np.zeros((len(index), 5))
+    return {
+        int(index.seqs[slot]): (
+            round(float(words.item[slot]), 6),
+            round(float(words.window[slot]), 6),
+            bool(index.has_vector[slot]),
+            vectors[slot].tolist() if index.has_vector[slot] else None,
+            float(index.said_at[slot]),
+        )
+        for slot in np.flatnonzero(index.alive)
+    }
+
+
+@settings(max_examples=150)
+@given(steps)
+def test_an_index_kept_up_to_date_equals_a_rebuilt_one(history: list[tuple[str, str, int]]) -> None:
+    store, residents = ListedRows(), Residents("model", None)
+    kinds: dict[int, str] = {}
+    for kind, text, number in history:
+        known = sorted(store.live(MIRA))
+        if kind in ("say", "state"):
+            kinds[store.add(MIRA, made(kind, text, number), entry(text))] = kind
+        elif kind == "look":
+            with residents.index(store, MIRA):
+                pass
+        elif known and kind == "rewrite":
+            seq = known[number % len(known)]
+            old = store.memories(MIRA, [seq])[seq]
+            store.rewrite(MIRA, seq, Memory(**{**vars_of(old), "text": text}), entry(text))
+        elif known:
+            store.remove(MIRA, known[number % len(known)])
+    with residents.index(store, MIRA) as kept, Residents("model", None).index(store, MIRA) as rebuilt:
+        assert seen(kept) == seen(rebuilt)
+        assert kept.token_rows(TOKENS).tolist() == rebuilt.token_rows(TOKENS).tolist()
+        assert kept.speaker_names() == rebuilt.speaker_names()
+
+
+def vars_of(memory: Memory) -> dict[str, object]:
+    return {name: getattr(memory, name) for name in memory.__dataclass_fields__}
+
+
+def test_a_search_after_one_add_reads_one_row() -> None:
+    store, residents = ListedRows(), Residents("model", None)
+    for number in range(20):
+        store.add(MIRA, made("say", "tea", number % 4), entry("tea"))
+    with residents.index(store, MIRA):
+        store.rows_read = 0
+    store.add(MIRA, made("say", "dog", 0), entry("dog"))
+    with residents.index(store, MIRA) as index:
+        assert (store.rows_read, index.count) == (1, 21)
+
+
+def test_a_new_epoch_starts_afresh() -> None:
+    store, residents = ListedRows(), Residents("model", None)
+    store.add(MIRA, made("say", "tea", 0), entry("tea"))
+    with residents.index(store, MIRA) as before:
+        pass
+    store.epoch = "restored"
+    with residents.index(store, MIRA) as after:
+        assert after is not before
+        assert after.count == 1
+
+
+def test_users_not_asked_about_for_longest_are_forgotten_when_memory_is_full() -> None:
+    store, residents = ListedRows(), Residents("model", None, most_bytes=1)
+    people = [Scope(project="p", user=name) for name in ("ann", "bob")]
+    for person in people:
+        store.add(person, made("say", "tea", 0), entry("tea"))
+        with residents.index(store, person):
+            pass
+    store.rows_read = 0
+    for person in reversed(people):
+        with residents.index(store, person):
+            pass
+    assert store.rows_read == 1
+
+
+def test_vectors_of_another_model_are_not_compared() -> None:
+    store = ListedRows()
+    store.add(MIRA, made("say", "tea", 0), entry("tea"))
+    with Residents("other", 5).index(store, MIRA) as index:
+        assert index.has_vector.tolist() == [False]
+
+
+def test_searches_of_one_user_from_several_threads_see_whole_states() -> None:
+    store, residents = ListedRows(), Residents("model", None)
+    for number in range(200):
+        store.add(MIRA, made("say", WORDS[number % 5], number % 4), entry(WORDS[number % 5]))
+
+    def count(_: int) -> tuple[int, int]:
+        with residents.index(store, MIRA) as index:
+            return index.count, int(np.count_nonzero(word_scores(index, query_terms("tea"), index.alive).item))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(count, range(40))) == {(200, 40)}
