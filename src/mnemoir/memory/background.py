@@ -40,12 +40,16 @@ class Background:
         clock: Clock = utc_now,
     ) -> None:
         self._jobs = jobs
-        self._handlers = handlers
+        self._handlers = dict(handlers)
         self._at_once = at_once
         self._first_wait_s = first_wait_s
         self._clock = clock
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+
+    def handle(self, kind: str, handler: Handler) -> None:
+        """Give jobs of `kind` to `handler`; to be said before `start`."""
+        self._handlers[kind] = handler
 
     async def start(self) -> None:
         """Put back what a crash left half done, and begin."""

@@ -1,0 +1,11 @@
+"""Facts: short statements about a user, extracted from what was said, reconciled with what is known.
+
+`Facts` is the front. It knows a store, a search and a model by their ports only.
+"""
+
+from mnemoir.memory.facts.facts import Facts
+from mnemoir.memory.facts.options import FactSettings
+from mnemoir.memory.facts.policy import default_extraction_prompt
+from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn
+
+__all__ = ["AddRequest", "AddResult", "FactSettings", "Facts", "Turn", "default_extraction_prompt"]

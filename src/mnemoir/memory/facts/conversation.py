@@ -1,0 +1,87 @@
+"""The turns of an add, made ready for a model: what may be read, in windows that fit one call.
+
+A model sees user and assistant turns only. What was recalled into a prompt is taken out first, so that a memory is
+never derived from a memory.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from mnemoir.core.fence import take_down
+from mnemoir.core.text import content_hash
+from mnemoir.core.tokens import estimate_tokens
+from mnemoir.memory.facts.requests import Turn
+
+_READ_ROLES = frozenset({"user", "assistant"})
+_UNSAID_ROLES = frozenset({"system", "developer"})
+_TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
+
+
+def spoken(turns: Sequence[Turn]) -> list[Turn]:
+    """All turns that were said, without recalled text; empty ones and instructions are left out."""
+    cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.role not in _UNSAID_ROLES)
+    return [turn for turn in cleaned if turn.text.strip()]
+
+
+def analysed(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns that facts may be drawn from or understood by: what user and assistant said."""
+    return [turn for turn in spoken(turns) if turn.role in _READ_ROLES]
+
+
+def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
+    """The turns cut into runs of at most `most_tokens`, each beginning with the last turn of the one before.
+
+    A turn over the limit is cut into pieces. The overlap is left out where it would not fit.
+    """
+    runs: list[list[Turn]] = []
+    room = 0
+    for turn in (piece for whole in turns for piece in _pieces(whole, most_tokens)):
+        size = _size(turn)
+        if not runs or size > room:
+            overlap = runs[-1][-1:] if runs else []
+            overlap = overlap if sum(map(_size, overlap)) + size <= most_tokens else []
+            runs.append(overlap)
+            room = most_tokens - sum(map(_size, overlap))
+        runs[-1].append(turn)
+        room -= size
+    return runs
+
+
+def digest(turns: Sequence[Turn]) -> str:
+    """Eight hex digits that name a conversation in the log without telling what it says."""
+    return content_hash("\n".join(turn.text for turn in turns)).hex()[:8]
+
+
+def _clean(text: str) -> str:
+    """`text` without fences and without lone surrogates, which no JSON can carry."""
+    return take_down(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def _size(turn: Turn) -> int:
+    return estimate_tokens(turn.text) + _TURN_TOKENS
+
+
+def _pieces(turn: Turn, most_tokens: int) -> Iterator[Turn]:
+    """The turn itself, or its text in pieces that fit, cut after a line or a sentence where there is one."""
+    rest = turn.text
+    room = max(1, most_tokens - _TURN_TOKENS)
+    while estimate_tokens(rest) > room:
+        cut = _cut(rest, room)
+        yield replace(turn, text=rest[:cut])
+        rest = rest[cut:]
+    if rest.strip():
+        yield replace(turn, text=rest)
+
+
+def _cut(text: str, room: int) -> int:
+    """Where to cut so that the front fits into `room` tokens; at least one character."""
+    end = min(len(text), room * 4)
+    while estimate_tokens(text[:end]) > room:
+        end = max(1, end // 2)
+        if end == 1:
+            return 1
+    best = max(text.rfind(mark, end // 2, end) + len(mark) if mark in text[end // 2 : end] else 0 for mark in _BREAKS)
+    return best or end
+
+
+_BREAKS = ("\n", ". ", "! ", "? ", "。", " ")

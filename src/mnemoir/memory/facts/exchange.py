@@ -1,0 +1,163 @@
+"""One question to a model whose answer must be JSON, and what to make of the answer.
+
+Models behind compatible gateways wrap JSON in prose or break its quotes; both are mended. What cannot be mended is
+asked for once more and then raised: losing facts in silence is the one thing that must not happen. A cut answer is
+never mended, because what is missing would be missed.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import json_repair
+import orjson
+import structlog
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.events import Reply, Usage
+from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
+from mnemoir.ports.llm import ChatModel
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_MENDABLE_CHARACTERS = 200_000  # mending is slow, and no honest answer is longer
+_MENDABLE_DEPTH = 32
+_TRIES = 2
+
+
+class CutOff(Exception):
+    """The model reached its token budget before the answer was whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """`policy` is constant text, `document` what it is applied to."""
+
+    policy: str
+    document: Mapping[str, Any]
+    output: JsonSchema
+
+
+class Exchange:
+    """The calls that one add makes; `usage` is what they cost together."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.usage = Usage()
+
+    async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
+        """What `read` makes of the answer; None when the provider withheld it.
+
+        Raises CutOff, or ProviderInvalidOutput when `read` finds nothing usable in two answers.
+        """
+        request = _request(question, tokens)
+        for attempt in range(_TRIES):
+            reply = await self._model.ask(request)
+            self.usage = _sum(self.usage, reply.usage)
+            if reply.reason == "length":
+                raise CutOff
+            if reply.reason == "content_filter":
+                _log.info("answer withheld by the provider", asked=question.output.name)
+                return None
+            found = _read(reply, read)
+            if found is not None:
+                return found
+            _log.warning("model answer unusable", asked=question.output.name, attempt=attempt + 1)
+        raise ProviderInvalidOutput(
+            f"Model {self._model.name!r} answered twice with something other than the JSON asked for "
+            f"({question.output.name}). Nothing was stored; use a model that can follow a JSON schema."
+        )
+
+
+def read_json(text: str) -> Any:
+    """The JSON value of an answer; None when there is no whole one in it.
+
+    Strips code fences, takes the first balanced object out of prose, and mends broken quotes and commas.
+    """
+    fence = _FENCE.search(text)
+    body = (fence[1] if fence else text).strip()
+    for candidate in (body, first_object(body)):
+        if candidate is None:
+            continue
+        try:
+            return orjson.loads(candidate)
+        except orjson.JSONDecodeError:
+            continue
+    return _mended(body)
+
+
+def first_object(text: str) -> str | None:
+    """The first `{…}` whose braces balance outside strings; None when none closes."""
+    start = text.find("{")
+    depth, quoted, escaped = 0, False, False
+    for at in range(start, len(text)) if start >= 0 else ():
+        char = text[at]
+        if quoted:
+            quoted = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"':
+            quoted = True
+        elif char in "{}":
+            depth += 1 if char == "{" else -1
+            if depth == 0:
+                return text[start : at + 1]
+    return None
+
+
+def _mended(body: str) -> Any:
+    """What json-repair makes of the outermost braces, if they look whole; None otherwise."""
+    start, end = body.find("{"), body.rfind("}")
+    whole = body[start : end + 1]
+    balanced = whole.count("{") == whole.count("}") and whole.count("[") == whole.count("]")
+    trailing = any(mark in body[end + 1 :] for mark in '"[')
+    if start < 0 or not balanced or trailing or len(whole) > _MENDABLE_CHARACTERS:
+        return None
+    if max(whole.count("{"), whole.count("[")) > _MENDABLE_DEPTH and _depth(whole) > _MENDABLE_DEPTH:
+        return None
+    return json_repair.loads(whole)
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for char in text:
+        depth += (char in "{[") - (char in "}]")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _request(question: Question, tokens: int) -> ModelRequest:
+    document = orjson.dumps(question.document).decode()
+    return ModelRequest(
+        messages=(text_message("system", question.policy), text_message("user", document)),
+        output=question.output,
+        reasoning_effort="minimal",
+        sampling=Sampling(max_tokens=tokens),
+    )
+
+
+def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
+    value = read_json(reply.text)
+    return None if value is None else read(value)
+
+
+def _sum(a: Usage, b: Usage) -> Usage:
+    return Usage(
+        input_tokens=a.input_tokens + b.input_tokens,
+        output_tokens=a.output_tokens + b.output_tokens,
+        cached_tokens=a.cached_tokens + b.cached_tokens,
+    )
+
+
+def strings(values: Sequence[Any]) -> list[str]:
+    """The members that are text, and the text of members that wrap one (`{"fact": "…"}`), as small models do."""
+    found = []
+    for value in values:
+        if isinstance(value, Mapping):
+            inner = [v for v in value.values() if isinstance(v, str)]
+            value = inner[0] if len(inner) == 1 else None
+        if isinstance(value, str):
+            found.append(value.encode("utf-8", "replace").decode("utf-8"))
+    return found

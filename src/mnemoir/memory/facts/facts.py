@@ -1,0 +1,158 @@
+"""Fact memory as the rest of the program uses it: add, search, page, delete, history.
+
+An add asks the model without holding the store. Adds of one user pass one after the other from the look at what is
+stored to the commit, so that the same conversation told at once by many callers is remembered once; other users do
+not wait.
+"""
+
+from datetime import datetime
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.errors import NotFound
+from mnemoir.core.events import Usage
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.conversation import analysed
+from mnemoir.memory.facts.decay import visible_now
+from mnemoir.memory.facts.exchange import Exchange
+from mnemoir.memory.facts.extraction import extract
+from mnemoir.memory.facts.options import FactSettings
+from mnemoir.memory.facts.policy import extraction_policy
+from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
+from mnemoir.memory.facts.remembering import Learned, Remembering
+from mnemoir.memory.facts.requests import AddRequest, AddResult
+from mnemoir.memory.facts.turnstile import Turnstile
+from mnemoir.memory.facts.verbatim import CONTEXT_MESSAGES, messages, passages
+from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_store import MemoryStore, Project, Visible
+from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
+from mnemoir.search.indexing import Indexing
+from mnemoir.search.recall import Question, Recall, SearchResult
+
+_NEAREST = 10  # memories looked at beside each new fact
+
+
+class Facts:
+    """The front of fact memory. Raises InvalidRequest, ProviderError and StorageUnavailable."""
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        recall: Recall,
+        indexing: Indexing,
+        model: ChatModel,
+        project_settings: ProjectSettingsStore,
+        defaults: FactSettings,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._remembering = Remembering(store=store, recall=recall, indexing=indexing, defaults=defaults, clock=clock)
+        self._store = store
+        self._recall = recall
+        self._indexing = indexing
+        self._model = model
+        self._project_settings = project_settings
+        self._defaults = defaults
+        self._clock = clock
+        self._same_request = Turnstile()
+        self._same_user = Turnstile()
+
+    async def add(self, scope: Scope, request: AddRequest) -> AddResult:
+        """Keep what was said. Durable on return; all of it, or, when an error is raised, nothing.
+
+        A request whose receipt was used before gets the earlier answer; the same key over another request raises
+        Conflict (`idempotency_mismatch`). A request under way with the same key is waited for.
+        """
+        if request.receipt is None:
+            return await self._add(scope, request)
+        async with self._same_request.passing((scope.owner, request.receipt.key)):
+            earlier = await self._store.redeem(scope, request.receipt.key)
+            if earlier is not None:
+                return redeemed(earlier, request.receipt)
+            return await self._add(scope, request)
+
+    async def search(self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0) -> SearchResult:
+        """What bears on `text`, best first."""
+        visible = await self._visible(scope)
+        question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now)
+        return await self._recall.search(scope, question, visible)
+
+    async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
+        """Newest first; with `at`, what was current then."""
+        return await self._store.page(scope, await self._visible(scope, at=at), limit=limit, offset=offset)
+
+    async def count(self, scope: Scope, at: datetime | None = None) -> int:
+        """How many `page` would give without a limit."""
+        return await self._store.count(scope, await self._visible(scope, at=at))
+
+    async def delete(self, project: Project, memory_id: MemoryId, user: str | None = None) -> MemoryId:
+        """Remove one memory, decayed or not. Raises NotFound, also when `user` is given and not its owner."""
+        scope = await self._store.locate(project, memory_id)
+        owned = scope is not None and user in (None, scope.user)
+        if scope is None or not owned or await self._store.delete(scope, memory_id) is None:
+            raise NotFound(
+                f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
+                code="memory_not_found",
+            )
+        return memory_id
+
+    async def delete_all(self, scope: Scope) -> int:
+        """Remove every memory of the scope, decayed ones too; how many there were."""
+        return await self._store.delete_all(scope)
+
+    async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
+        """Oldest first, also of a deleted memory when its `user` is named; [] when the caller has no such memory."""
+        scope = await self._store.locate(project, memory_id)
+        if scope is None and user is not None:
+            scope = Scope(tenant=project.tenant, project=project.project, user=user)
+        if scope is None or user not in (None, scope.user):
+            return []
+        return await self._store.history(scope, memory_id)
+
+    async def _add(self, scope: Scope, request: AddRequest) -> AddResult:
+        if not request.infer:
+            return await self._add_verbatim(scope, request)
+        turns = analysed(request.turns)
+        if not turns:
+            return await self._nothing_found(scope, request, Usage())
+        project = await self._settings_of(scope)
+        exchange = Exchange(self._model)
+        facts = await extract(
+            exchange,
+            extraction_policy(project.extraction_prompt),
+            turns,
+            now=request.said_at or self._clock(),
+            settings=self._defaults,
+        )
+        if not facts:
+            return await self._nothing_found(scope, request, exchange.usage)
+        learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
+        async with self._same_user.passing(scope.owner):
+            applied = await self._remembering.take(learned, self._model.name)
+        return AddResult(applied=applied, facts_found=True, usage=exchange.usage)
+
+    async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
+        if request.receipt is not None:
+            await self._store.commit(scope, [], Provenance(reason=NOTHING_FOUND), receipt=request.receipt)
+        return AddResult(applied=[], facts_found=False, usage=usage)
+
+    async def _add_verbatim(self, scope: Scope, request: AddRequest) -> AddResult:
+        kept = messages(scope, request, self._clock())
+        if not kept:
+            return await self._nothing_found(scope, request, Usage())
+        before = await self._store.last_messages(scope, CONTEXT_MESSAGES)
+        entries = await self._indexing.entries(passages(kept, before))
+        adds = [
+            Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
+        ]
+        provenance = Provenance(reason="verbatim")
+        applied = await self._store.commit(scope, adds, provenance, receipt=request.receipt)
+        return AddResult(applied=applied, facts_found=True, usage=Usage())
+
+    async def _visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
+        project = await self._settings_of(scope)
+        return visible_now(self._defaults.decay_days, project, self._clock(), at=at)
+
+    async def _settings_of(self, scope: Scope) -> ProjectSettings:
+        return await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))

@@ -1,0 +1,118 @@
+"""From facts to a commit: settle what is known, let the model decide the rest, write it in one step.
+
+The store may change while the model thinks. A commit that finds a target changed is decided anew once, on what is
+stored then; the second time a vanished target simply makes its update an add.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from mnemoir.core.clock import Clock, to_text
+from mnemoir.core.memories import Applied, Hit, Memory, Provenance, SourceTurn
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.changes import Decided, changes, decided
+from mnemoir.memory.facts.decay import visible_now
+from mnemoir.memory.facts.defences import Plan, defend
+from mnemoir.memory.facts.exchange import Exchange
+from mnemoir.memory.facts.options import FactSettings
+from mnemoir.memory.facts.proposals import Candidate, Proposal
+from mnemoir.memory.facts.reconciliation import candidates_of, propose, sort_exact, sort_near
+from mnemoir.memory.facts.requests import AddRequest, Turn
+from mnemoir.ports.memory_store import MemoryStore, StaleChange, Visible
+from mnemoir.ports.project_settings import ProjectSettings
+from mnemoir.search.indexing import Indexing
+from mnemoir.search.recall import Recall
+
+_log = structlog.get_logger(__name__)
+_NEAREST = 10  # memories looked at beside each new fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What one add has learned: its facts, the turns they came from, and the exchange that found them."""
+
+    scope: Scope
+    request: AddRequest
+    turns: Sequence[Turn]
+    facts: Sequence[str]
+    exchange: Exchange
+    project: ProjectSettings
+
+
+class Remembering:
+    """Takes what was learned into the store. The caller sees to it that one user's adds do not overlap."""
+
+    def __init__(
+        self, *, store: MemoryStore, recall: Recall, indexing: Indexing, defaults: FactSettings, clock: Clock
+    ) -> None:
+        self._store = store
+        self._recall = recall
+        self._indexing = indexing
+        self._defaults = defaults
+        self._clock = clock
+
+    async def take(self, learned: Learned, model_name: str) -> list[Applied]:
+        """What was changed, in the order applied. Raises ProviderError and StorageUnavailable."""
+        provenance = Provenance(reason="extracted", model=model_name, turns=[_source(turn) for turn in learned.turns])
+        try:
+            return await self._commit(learned, provenance, degrade=False)
+        except StaleChange:
+            _log.info("memories changed while the model was deciding, deciding anew")
+        return await self._commit(learned, provenance, degrade=True)
+
+    async def _commit(self, learned: Learned, provenance: Provenance, *, degrade: bool) -> list[Applied]:
+        decision = await self._decide(learned)
+        entries = await self._indexing.entries(decision.passages())
+        wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
+        receipt = learned.request.receipt
+        if not wanted and receipt is None:
+            return []
+        return await self._store.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+
+    async def _decide(self, learned: Learned) -> Decided:
+        visible = visible_now(self._defaults.decay_days, learned.project, self._clock())
+        hashes = [content_hash(fact) for fact in learned.facts]
+        exact = sort_exact(learned.facts, await self._store.same_text(learned.scope, hashes), visible)
+        near = await self._nearest(learned.scope, exact.fresh, visible)
+        told = sort_near(exact.fresh, near)
+        candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)
+        proposals = await propose(learned.exchange, told.fresh, candidates, self._defaults.answer_tokens)
+        plan = await self._defended(learned.scope, told.fresh, candidates, proposals, visible)
+        known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
+        touched = _once(known, plan, candidates) if self._defaults.touch_on_none else []
+        return decided(plan, candidates, touched=touched, renewed=exact.hidden)
+
+    async def _nearest(self, scope: Scope, facts: Sequence[str], visible: Visible) -> list[list[Hit]]:
+        return await self._recall.nearest(scope, facts, visible, k=_NEAREST) if facts else []
+
+    async def _defended(
+        self,
+        scope: Scope,
+        facts: Sequence[str],
+        candidates: Sequence[Candidate],
+        proposals: Sequence[Proposal],
+        visible: Visible,
+    ) -> Plan:
+        """The plan; texts that a memory not shown already has are not given to a second one."""
+        texts = [content_hash(proposal.text) for proposal in proposals]
+        taken = await self._store.same_text(scope, texts) if texts else {}
+        total = await self._store.count(scope.owner, Visible(now=visible.now)) if proposals else 0
+        plan = defend(facts, candidates, proposals, total=total, taken=taken.keys())
+        refused = {name: count for name, count in plan.refused.items() if count}
+        if refused:
+            _log.info("proposals refused", **refused)
+        return plan
+
+
+def _once(known: Sequence[Memory], plan: Plan, candidates: Sequence[Candidate]) -> list[Memory]:
+    """The memories told again, each once, without those the plan changes anyway."""
+    changed = {candidates[at].memory.id for at, _ in (*plan.updates, *plan.removes)}
+    return list({memory.id: memory for memory in known if memory.id not in changed}.values())
+
+
+def _source(turn: Turn) -> SourceTurn:
+    said_at = to_text(turn.said_at) if turn.said_at else None
+    return SourceTurn(role=turn.role, text=turn.text, speaker=turn.speaker, said_at=said_at)

@@ -1,0 +1,50 @@
+"""What a caller asks of fact memory, and what it is told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mnemoir.core.events import Usage
+from mnemoir.core.memories import Applied
+from mnemoir.ports.memory_store import Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of an add. `said_at` and `metadata` are the message's own, over the request's."""
+
+    role: str
+    text: str
+    speaker: str | None = None
+    said_at: datetime | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRequest:
+    """What was said, and how to keep it.
+
+    Without `infer` every turn is kept word for word and no model is asked. `said_at` resolves relative dates and,
+    when it lies in the past, becomes the time of what is added.
+    """
+
+    turns: Sequence[Turn]
+    metadata: Mapping[str, Any] | None = None
+    infer: bool = True
+    said_at: datetime | None = None
+    expires_on: str | None = None
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult:
+    """What was changed, in the order applied. `facts_found` is False when there was nothing to remember.
+
+    `redeemed` tells that an earlier request under the same key had done the work.
+    """
+
+    applied: Sequence[Applied]
+    facts_found: bool
+    usage: Usage
+    redeemed: bool = False

@@ -1,0 +1,121 @@
+"""How much two statements are alike in words: the part of the comparison that needs no model.
+
+Words are compared by stem, without the small words every sentence has. Whether a statement denies something, and
+which numbers it holds, is compared apart, because one such word turns a statement into another.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mnemoir.core.text import normalise
+
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SMALL = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        a an the of to in on at for with and or as by from is are am be been was were has have had do does did it its
+        this that these those their them they he she his her user user's users who which very really also too my i me
+        der die das ein eine und in im am ist hat le la les un une et est el los una y es
+        """,
+    )
+)
+_DENYING = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        not no never none nothing without cannot can't won't don't doesn't didn't isn't aren't wasn't weren't hasn't
+        haven't hadn't stopped quit former formerly ex dislikes hates avoids nicht kein keine nie pas jamais nunca
+        """,
+    )
+)
+_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "ly", "e")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A statement as words: the stems that carry it, in order, its numbers, and whether it denies."""
+
+    stems: tuple[str, ...]
+    numbers: frozenset[str]
+    denies: bool
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> Words:
+    """The words of a statement; texts in scripts without spaces come as single characters."""
+    found = [word.replace("’", "'") for word in _WORD.findall(normalise(text))]
+    found = [piece for word in found for piece in _split(word)]
+    carrying = [word for word in found if word not in _SMALL] or found
+    return Words(
+        stems=tuple(stem(word) for word in carrying if word not in _DENYING),
+        numbers=frozenset(word for word in found if word[0].isdigit()),
+        denies=any(word in _DENYING or word.endswith("n't") for word in found),
+    )
+
+
+def stem(word: str) -> str:
+    """`word` without a common ending; never shorter than three letters."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
+    return word
+
+
+def overlap(a: str, b: str) -> float:
+    """Shared stems over the stems of the shorter statement, in [0, 1]; 0 when one has none."""
+    first, second = set(words_of(a).stems), set(words_of(b).stems)
+    smaller = min(len(first), len(second))
+    return len(first & second) / smaller if smaller else 0.0
+
+
+def contained(fact: str, text: str) -> bool:
+    """Whether `text` says all that `fact` says: its words, its numbers, and yes or no alike."""
+    inner, outer = words_of(fact), words_of(text)
+    if normalise(fact) == normalise(text):
+        return True
+    return bool(inner.stems) and set(inner.stems) <= set(outer.stems) and _agree(inner, outer)
+
+
+def tells(text: str, fact: str, *, floor: float = 0.5) -> bool:
+    """Whether `text` may stand for `fact`: enough words shared, no number of it missing, yes or no alike."""
+    inner, outer = words_of(fact), words_of(text)
+    return contained(fact, text) or (overlap(fact, text) >= floor and _agree(inner, outer))
+
+
+def opposed(a: str, b: str) -> bool:
+    """Whether one denies and the other does not."""
+    return words_of(a).denies != words_of(b).denies
+
+
+def same_statement(fact: str, stored: str, cosine: float | None) -> bool:
+    """Whether `fact` is certainly nothing new beside `stored`.
+
+    Its words must stand in `stored` in the same order, with the same numbers and the same yes or no; the cosine
+    must be near one, or, where there is none, the words must be the very same.
+    """
+    inner, outer = words_of(fact), words_of(stored)
+    if inner.numbers != outer.numbers or inner.denies != outer.denies or not inner.stems:
+        return False
+    if cosine is None:
+        return inner.stems == outer.stems
+    return cosine >= _SAME_COSINE and _in_order(inner.stems, outer.stems)
+
+
+_SAME_COSINE = 0.95
+
+
+def _agree(inner: Words, outer: Words) -> bool:
+    return inner.denies == outer.denies and inner.numbers <= outer.numbers
+
+
+def _in_order(inner: Collection[str], outer: Collection[str]) -> bool:
+    rest = iter(outer)
+    return all(word in rest for word in inner)
+
+
+def _split(word: str) -> Collection[str]:
+    """The word itself; its characters for scripts that write without spaces."""
+    return [*word] if any("\u2e80" <= char <= "\u9fff" or "\u3040" <= char <= "\u30ff" for char in word) else [word]

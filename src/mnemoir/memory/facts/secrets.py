@@ -1,0 +1,79 @@
+"""Secrets are not memories: a fixed filter over facts, whatever the model let through.
+
+It knows the shapes of keys and tokens, card numbers by their check digit, and words that announce a secret. A plain
+sentence about passwords or keys is no secret, so an announced value must also look like one.
+"""
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+_SHAPES = re.compile(
+    r"""
+      -----BEGIN\ [A-Z ]*PRIVATE\ KEY
+    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}     # OpenAI, Anthropic, Stripe
+    | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,}      # GitHub
+    | \bglpat-[A-Za-z0-9_-]{16,}                                         # GitLab
+    | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b                                      # AWS
+    | \bAIza[A-Za-z0-9_-]{30,}                                           # Google
+    | \bxox[a-z]-[A-Za-z0-9-]{10,}                                       # Slack
+    | \b(?:hf|npm)_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*          # JSON web token
+    | \b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@                          # a password inside an address
+    """,
+    re.VERBOSE,
+)
+_CARD = re.compile(r"(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.]*\d)")
+_ANNOUNCED = re.compile(
+    r"""\b(?P<word>pass(?:word|code|phrase|wort)|passwd|pwd|passwort|kennwort|contraseña|mot\sde\spasse
+          |pin(?:\s(?:code|number))?|cvv|cvc
+          |(?:api|access|secret|private|auth|license|recovery|encryption)[\s_-]?(?:key|token|code)s?|secret|token|key)\b
+        [^.!?\n:="'`]{0,60}?
+        (?:\s*[:=]\s*|\s(?:is|was|ist|est|es|changed\sto|set\sto)\s+)(?:now\s+)?["'`“]?(?P<value>[^\s"'`”]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMERIC = frozenset({"pin", "pin code", "pin number", "cvv", "cvc"})
+_PASS = re.compile(r"pass|pwd|kennwort|contraseña", re.IGNORECASE)
+_KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
+
+
+def holds_secret(text: str) -> bool:
+    """Whether `text` gives away a key, a card number or a password."""
+    return bool(_SHAPES.search(text)) or _holds_card(text) or _announces_secret(text)
+
+
+def _holds_card(text: str) -> bool:
+    return any(_passes_luhn(re.sub(r"\D", "", match[0])) for match in _CARD.finditer(text))
+
+
+def _passes_luhn(digits: str) -> bool:
+    """The check digit of payment cards (ISO/IEC 7812-1); a run of one digit is no card."""
+    doubled = [sum(divmod(int(d) * 2, 10)) if at % 2 else int(d) for at, d in enumerate(reversed(digits))]
+    return sum(doubled) % 10 == 0 and len(set(digits)) > 1 and digits[0] in "3456"
+
+
+def _announces_secret(text: str) -> bool:
+    return any(_looks_secret(match["word"].lower(), match["value"]) for match in _ANNOUNCED.finditer(text))
+
+
+def _looks_secret(word: str, raw: str) -> bool:
+    """Whether the value after `word` is a secret rather than the next word of a sentence."""
+    value = raw.rstrip(".,;!?)")
+    if " ".join(word.split()) in _NUMERIC:
+        return value.isdigit() and 3 <= len(value) <= 8
+    if _PASS.search(word):
+        return len(value) >= 4 and _mixed(value)
+    return bool(_KEY_LIKE.fullmatch(value)) and _mixed(value) and _entropy(value) >= 3.0
+
+
+def _mixed(value: str) -> bool:
+    """Letters with digits or marks, or digits alone, or capitals inside: what no plain word has."""
+    core = value.strip("-–—")
+    kinds = [char.isalpha() for char in core]
+    return not all(kinds) or any(a.islower() and b.isupper() for a, b in pairwise(core))
+
+
+def _entropy(value: str) -> float:
+    """Shannon's, in bits a character."""
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())

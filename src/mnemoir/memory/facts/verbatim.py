@@ -1,0 +1,65 @@
+"""Messages kept word for word, when a caller wants no model to judge what matters.
+
+Each is embedded with the two messages before it, so that "yes, every morning" is found as the answer it is; a
+message said more than an hour earlier belongs to another conversation.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.ids import new_memory_id
+from mnemoir.core.memories import Memory
+from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.conversation import spoken
+from mnemoir.memory.facts.requests import AddRequest, Turn
+from mnemoir.ports.embedding import Passage
+
+CONTEXT_MESSAGES = 2
+_ONE_CONVERSATION = timedelta(hours=1)
+
+
+def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
+    """The request's turns as memories, in order; instructions and empty turns are left out."""
+    return [_message(scope, request, turn, now) for turn in spoken(request.turns)]
+
+
+def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
+    """The messages as they are to be embedded; `before` are the ones stored last, oldest first."""
+    row = [*before, *kept]
+    return [
+        Passage(text=memory.text, context=_context(memory, row[max(0, at - CONTEXT_MESSAGES) : at]))
+        for at, memory in enumerate(row)
+    ][len(before) :]
+
+
+def past(said_at: datetime | None, now: datetime) -> datetime:
+    """When it was said, as far as that lies in the past."""
+    return min(said_at, now) if said_at else now
+
+
+def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
+    said_at = to_text(past(turn.said_at or request.said_at, now))
+    own = {**(request.metadata or {}), **(turn.metadata or {})}
+    unset = request.metadata is None and turn.metadata is None
+    return Memory(
+        id=new_memory_id(),
+        text=turn.text,
+        user=scope.user,
+        created_at=said_at,
+        updated_at=said_at,
+        metadata=None if unset else own,
+        kind="message",
+        agent=scope.agent,
+        app=scope.app,
+        conversation=scope.conversation,
+        role=turn.role,
+        speaker=turn.speaker,
+        expires_on=request.expires_on,
+    )
+
+
+def _context(memory: Memory, earlier: Sequence[Memory]) -> str:
+    said_at = from_text(memory.created_at)
+    times = [(from_text(other.created_at), other.text) for other in earlier]
+    return " ".join(text for at, text in times if said_at and at and abs(said_at - at) <= _ONE_CONVERSATION)

@@ -1,0 +1,31 @@
+"""A chat answer without a language model: what is remembered, quoted, and how to get a real answer."""
+
+from collections.abc import Sequence
+
+from mnemoir.core.fence import RecalledLine, fenced_lines, take_down
+from mnemoir.core.messages import Message
+from mnemoir.memory.facts.resemblance import overlap
+
+HINT = (
+    "No language model is connected, so I can only quote what I remember. To get real answers, set OPENAI_API_KEY, "
+    "start Ollama, or name a model under `llm:` in mnemoir.yaml, and start Mnemoir again."
+)
+_FEW = 8  # so few were recalled for this very message, so all of them bear on it
+
+
+def answer(messages: Sequence[Message]) -> str:
+    """The reply to the last user message: the memories recalled for it, then the hint."""
+    last = next((message.text for message in reversed(messages) if message.role == "user"), "")
+    lines = bearing_on(take_down(last), fenced_lines(last))
+    if not lines:
+        return f"I remember nothing about that.\n\n{HINT}"
+    bullets = "\n".join(f"- {line.text}" + (f" ({line.day})" if line.day else "") for line in lines)
+    return f"This is what I remember that may bear on it:\n\n{bullets}\n\n{HINT}"
+
+
+def bearing_on(question: str, lines: Sequence[RecalledLine]) -> list[RecalledLine]:
+    """The lines to quote, in the order recalled: all when few, else the ones nearest the words of the question."""
+    if len(lines) <= _FEW:
+        return list(lines)
+    nearest = sorted(range(len(lines)), key=lambda at: (-overlap(question, lines[at].text), at))[:_FEW]
+    return [lines[at] for at in sorted(nearest)]

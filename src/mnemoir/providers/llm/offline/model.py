@@ -1,0 +1,117 @@
+"""The offline model: a chat model with no model in it, so that Mnemoir works on a machine that has none.
+
+It extracts facts and reconciles them by rule, summarises by extraction, and answers a chat by quoting what was
+recalled. The same request always gets the same answer.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
+from mnemoir.core.messages import JsonSchema, ModelRequest
+from mnemoir.core.tokens import estimate_tokens
+from mnemoir.ports.llm import ChatModel
+from mnemoir.providers.llm.offline.answer import HINT, answer
+from mnemoir.providers.llm.offline.decide import decide
+from mnemoir.providers.llm.offline.extract import extract
+from mnemoir.providers.llm.offline.summary import summarise
+
+_PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
+_SUMMARY_WANTED = re.compile(r"\bsummar(?:y|ise|ize|ies)\b", re.IGNORECASE)
+_SUMMARY_SENTENCES = 3
+
+
+class OfflineModel:
+    """Answers at once and needs nothing. Raises ProviderRefused for structured output it has no rules for."""
+
+    @property
+    def name(self) -> str:
+        return "offline"
+
+    @property
+    def provider(self) -> str:
+        return "offline"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        reply = _reply(request)
+        for piece in _PIECE.findall(reply.text):
+            yield [Text(piece)]
+        yield [reply.usage, Finished(reason=reply.reason)]
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        return _reply(request)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def _reply(request: ModelRequest) -> Reply:
+    text, reason = _structured(request, request.output) if request.output else _chat(request)
+    prompt = sum(estimate_tokens(message.text) for message in request.messages)
+    return Reply(text=text, reason=reason, usage=Usage(input_tokens=prompt, output_tokens=estimate_tokens(text)))
+
+
+def _structured(request: ModelRequest, output: JsonSchema) -> tuple[str, FinishReason]:
+    rules = _BY_SCHEMA.get(output.name)
+    if rules is None:
+        raise ProviderRefused(
+            f"The offline model has no rules for structured output named {output.name[:64]!r}. {HINT}",
+            code="llm_bad_request",
+        )
+    return orjson.dumps(rules(_document(request))).decode(), "stop"
+
+
+def _document(request: ModelRequest) -> Mapping[str, Any]:
+    """The JSON object in the last user message. Raises ProviderRefused when there is none."""
+    try:
+        value = orjson.loads(_last_user_text(request))
+    except orjson.JSONDecodeError as exc:
+        raise ProviderRefused("The offline model was asked for structured output over something not JSON.") from exc
+    if not isinstance(value, Mapping):
+        raise ProviderRefused("The offline model was asked for structured output over JSON that is no object.")
+    return value
+
+
+def _chat(request: ModelRequest) -> tuple[str, FinishReason]:
+    asked = " ".join(message.text for message in request.messages if message.role in ("system", "developer"))
+    if _SUMMARY_WANTED.search(asked):
+        text = summarise(_last_user_text(request), _SUMMARY_SENTENCES)
+    else:
+        text = answer(request.messages)
+    return _within(text, request.sampling.max_tokens)
+
+
+def _within(text: str, most_tokens: int | None) -> tuple[str, FinishReason]:
+    """The text, cut after the last word that the caller's limit allows."""
+    if most_tokens is None or estimate_tokens(text) <= most_tokens:
+        return text, "stop"
+    kept = ""
+    for piece in re.findall(r"\S+\s*", text):
+        if estimate_tokens(kept + piece) > most_tokens:
+            break
+        kept += piece
+    return kept, "length"
+
+
+def _last_user_text(request: ModelRequest) -> str:
+    return next((message.text for message in reversed(request.messages) if message.role == "user"), "")
+
+
+def _summary(document: Mapping[str, Any]) -> dict[str, str]:
+    """`{"text", "sentences"?}` to `{"summary"}`."""
+    sentences = document.get("sentences")
+    wanted = sentences if isinstance(sentences, int) and sentences > 0 else _SUMMARY_SENTENCES
+    return {"summary": summarise(str(document.get("text", "")), wanted)}
+
+
+_BY_SCHEMA: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+    "memory_facts": extract,
+    "memory_changes": decide,
+    "summary": _summary,
+}
+
+_: type[ChatModel] = OfflineModel  # checked, never run

@@ -1,0 +1,43 @@
+"""The rules: patterns over a whole clause, in order, and what each makes of it. The first that says something wins.
+
+A rule takes only what is likely to last or is anchored to a date. Everything not listed is left alone: an assistant
+that remembers small talk is worse than one that forgets a hobby.
+"""
+
+import re
+from collections.abc import Sequence
+
+from mnemoir.providers.llm.offline.conjugation import third_person
+from mnemoir.providers.llm.offline.rules_of_being import BEING
+from mnemoir.providers.llm.offline.rules_of_doing import DOING
+from mnemoir.providers.llm.offline.rules_of_life import LIFE
+from mnemoir.providers.llm.offline.sayings import Table
+
+
+def said_by(clause: str) -> Sequence[str]:
+    """The statements of the first rule that finds one; () when none does."""
+    for pattern, say in _RULES:
+        match = pattern.fullmatch(clause)
+        said = say(match) if match else ()
+        if said:
+            return said
+    return ()
+
+
+def _remembered(match: re.Match[str]) -> Sequence[str]:
+    """What was asked to be remembered: by another rule if one fits, else as it was said."""
+    said = match["said"]
+    by_rule = said_by(said) if not _REMEMBER.fullmatch(said) else ()
+    if by_rule:
+        return by_rule
+    return (third_person(said[2:]),) if said.startswith("I ") else (said,)
+
+
+_REMEMBER = re.compile(
+    r"(?:please\s|also\s|always\s)?(?:remember|don't forget|do not forget|never forget|note|keep in mind|"
+    r"bear in mind|"
+    r"make a note|take note|for future reference)\b(?:\sthis)?(?:\s?[:,])?\s(?:that\s)?"
+    r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
+    re.IGNORECASE,
+)
+_RULES: Table = ((_REMEMBER, _remembered), *BEING, *LIFE, *DOING)

@@ -1,0 +1,133 @@
+"""The words the rules know: verbs, people, conditions. Lists only; each is a closed set of plain English."""
+
+import re
+
+
+def words(text: str) -> str:
+    """The words of `text` as a regular expression alternative, longest first; `_` stands for a space."""
+    return "|".join(sorted((re.escape(w).replace("_", " ") for w in text.split()), key=len, reverse=True))
+
+
+# What one does as a rule: present tense alone makes it a lasting statement.
+LASTING = words(
+    """
+    live work love like hate enjoy prefer dislike adore despise detest loathe speak play study teach own collect
+    practise practice suffer commute volunteer coach paint knit freelance smoke drink eat avoid support
+    believe_in identify specialise specialize homeschool breed brew sing meditate garden major_in celebrate
+    """
+)
+# What one may do now and then: it takes "every morning", "usually" or the like to be a habit.
+NO_HABIT = words(
+    "think see know forget wonder get ask say mean guess need want try find feel hear understand keep wish agree have"
+)
+PAST = words(
+    """
+    worked lived studied taught founded cofounded co-founded joined graduated won published adopted bought sold
+    emigrated immigrated served retired married grew_up broke lost invented wrote competed trained volunteered
+    started began finished completed earned received trained
+    """
+)
+ABLE = words(
+    """
+    play speak swim ski drive cook ride dance sing code program sail surf fly draw paint knit sew bake skate juggle
+    snowboard read write_in touch_type understand run climb dive
+    """
+)
+UNABLE = words(
+    "stand eat drink swim drive ride cook digest tolerate have sleep ski dance sing hear see walk ride eat_any taste"
+)
+WISHED = words(
+    """
+    learn run visit become start buy move travel lose quit get_fit get_married get_better get_a get_into save retire
+    study climb publish improve open adopt marry have_kids have_children stop live work_as work_at work_in work_for
+    go_to see_the finish train build_a build_my write_a_book write_a_novel found cycle hike
+    """
+)
+UNDERWAY = words(
+    """
+    learning studying training building developing working planning hoping saving preparing moving teaching raising
+    recovering dating expecting renovating applying writing reading practising practicing retraining
+    """
+)
+PEOPLE = words(
+    """
+    wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse mother mom mum father dad parents
+    sister brother son daughter child children kid kids baby twins grandmother grandma grandfather grandpa
+    grandparents uncle aunt cousin niece nephew mother-in-law father-in-law family boss manager colleague roommate
+    flatmate best_friend friend neighbour neighbor therapist doctor teacher coach team stepson stepdaughter
+    eldest youngest oldest
+    """
+)
+PETS = words(
+    "dog cat puppy kitten horse pony rabbit hamster parrot bird tortoise turtle snake goldfish pet "
+    "guinea_pig dogs cats"
+)
+OWNED = words(
+    """
+    car house flat apartment garden bike bicycle motorbike motorcycle boat van truck piano guitar violin telescope
+    camper tesla farm allotment camera drone laptop business company shop website blog podcast
+    """
+)
+ATTRIBUTES = words(
+    """
+    birthday pronouns hometown job profession occupation employer company nationality religion height weight
+    blood_type shoe_size native_language mother_tongue first_language zodiac_sign star_sign hobby hobbies dream goal
+    nickname surname last_name middle_name major degree timezone time_zone phone laptop computer car diet
+    anniversary address field speciality specialty
+    """
+)
+CONDITIONS = words(
+    """
+    diabetes asthma adhd add epilepsy migraines migraine arthritis anxiety depression insomnia hypertension
+    dyslexia autism allergies allergy intolerance disease condition disorder syndrome eczema psoriasis
+    endometriosis tinnitus anemia anaemia cancer back_pain high_blood_pressure low_blood_pressure hay_fever
+    bad_back bad_knee pacemaker hearing_aid
+    """
+)
+DIETS = words("vegetarian vegan pescatarian pescetarian flexitarian omnivore carnivore keto paleo halal kosher")
+TRAITS = words(
+    """
+    diabetic coeliac celiac pregnant asthmatic dyslexic autistic colour-blind color-blind colourblind colorblind
+    left-handed right-handed ambidextrous deaf blind sober retired unemployed self-employed single married divorced
+    engaged widowed gay lesbian bisexual straight transgender trans nonbinary non-binary muslim jewish hindu buddhist
+    sikh atheist agnostic catholic protestant introverted extroverted bilingual trilingual gluten-free gluten_free
+    lactose_intolerant gluten_intolerant lactose-intolerant gluten-intolerant dairy-free epileptic teetotal
+    near-sighted short-sighted polyamorous asexual adopted neurodivergent vaccinated jobless anaemic anemic
+    """
+)
+NATIONS = words(
+    """
+    american british english scottish welsh irish german austrian swiss french italian spanish portuguese dutch
+    belgian
+    danish swedish norwegian finnish icelandic polish czech slovak slovenian croatian serbian bosnian bulgarian
+    romanian hungarian greek turkish russian ukrainian belarusian lithuanian latvian estonian albanian macedonian
+    canadian mexican brazilian argentinian chilean peruvian colombian venezuelan cuban australian chinese japanese
+    korean indian pakistani bangladeshi nepali thai vietnamese indonesian malaysian filipino singaporean taiwanese
+    israeli palestinian lebanese syrian iraqi iranian egyptian moroccan tunisian algerian nigerian kenyan ethiopian
+    ghanaian african european asian georgian armenian maltese luxembourgish kiwi
+    """
+)
+LANGUAGES = words(
+    """
+    python java javascript typescript rust go c c++ c# ruby php swift kotlin sql haskell scala r matlab english german
+    french spanish italian portuguese dutch russian chinese mandarin japanese korean arabic turkish polish swedish
+    hindi latin greek hebrew esperanto sign_language html css bash linux excel photoshop blender
+    """
+)
+EVENTS = words(
+    """
+    appointment meeting exam interview flight wedding surgery operation trip party concert race marathon conference
+    presentation deadline date test birthday reservation vacation holiday match game checkup check-up audition
+    """
+)
+NOT_A_KIND = words(  # "I'm a bit tired" says nothing that lasts
+    """
+    bit little lot few mess fool idiot genius moron wreck loser couple bad_person good_person stranger newbie_here
+    """
+)
+EMPTY_OBJECT = (  # what "I like it" is about is gone with the next message
+    r"(?:this|that|these|those|it|them|him|her|you|your|yours|how|what|when|where|which|why|one|both|neither|either|"
+    r"none|some|something|anything|everything|nothing|another|more|to (?:see|know|hear|think|point|ask|say|be|thank)|"
+    r"the (?:idea|way|first|second|third|last|other|new|sound|look|fact|answer|response|result|one|latter|former|"
+    r"suggestion|plan|option|version|concept|part|example|following|above)|into|on (?:it|this|that))\b"
+)

@@ -1,0 +1,68 @@
+"""Which turns a model is shown, and how a long conversation is cut."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemoir.core.fence import RecalledLine, put_up
+from mnemoir.core.tokens import estimate_tokens
+from mnemoir.memory.facts.conversation import analysed, spoken, windows
+from mnemoir.memory.facts.requests import Turn
+
+
+def user(text: str) -> Turn:
+    return Turn(role="user", text=text)
+
+
+def once(runs: list[list[Turn]]) -> list[Turn]:
+    """All turns of the runs, overlaps left out."""
+    before: list[list[Turn]] = [[], *runs]
+    return [
+        turn for earlier, run in pairwise(before) for turn in (run[1:] if earlier and run[0] is earlier[-1] else run)
+    ]
+
+
+def letters(turns: list[Turn]) -> str:
+    return "".join("".join(turn.text.split()) for turn in turns)
+
+
+def test_only_user_and_assistant_turns_with_words_are_analysed():
+    turns = [Turn(role=role, text=role) for role in ("system", "developer", "user", "assistant", "tool", "other")]
+    assert [turn.role for turn in analysed([*turns, user("  "), user("")])] == ["user", "assistant"]
+
+
+def test_recalled_text_is_taken_out_and_a_turn_of_nothing_else_is_dropped():
+    fenced = put_up([RecalledLine(text="Likes tea")], "I like milk.")
+    alone = put_up([RecalledLine(text="Likes tea")], "")
+    assert [turn.text for turn in spoken([user(fenced), user(alone)])] == ["I like milk."]
+
+
+def test_lone_surrogates_which_no_json_can_carry_are_replaced():
+    assert spoken([user("a\ud800b")])[0].text == "a?b"
+
+
+def test_each_window_begins_with_the_last_turn_of_the_one_before():
+    turns = [user(f"{n} " + "word " * 70) for n in range(10)]
+    runs = windows(turns, 400)
+    assert len(runs) > 2
+    assert all(later[0] == earlier[-1] for earlier, later in pairwise(runs))
+
+
+@given(st.lists(st.text(max_size=400), max_size=30), st.integers(40, 300))
+def test_windows_lose_no_word_and_keep_to_their_budget(texts, most_tokens):
+    turns = [user(text) for text in texts if text.strip()]
+    runs = windows(turns, most_tokens)
+    assert all(sum(estimate_tokens(turn.text) for turn in run) <= most_tokens for run in runs)
+    assert letters(once(runs)) == letters(turns)
+
+
+def test_a_megabyte_in_one_turn_is_cut_into_pieces_that_are_all_of_it():
+    text = "One sentence after another. " * 40_000
+    runs = windows([user(text)], 8000)
+    assert max(estimate_tokens(turn.text) for run in runs for turn in run) <= 8000
+    assert letters(once(runs)) == letters([user(text)])
+
+
+def test_nothing_said_is_no_window():
+    assert windows([], 100) == []
