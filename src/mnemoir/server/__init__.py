@@ -1,0 +1,7 @@
+"""HTTP: routes, streams, limits, and errors turned into statuses."""
+
+from mnemoir.server.app import create_app
+from mnemoir.server.options import ServerOptions, check_exposure
+from mnemoir.server.run import run, serve
+
+__all__ = ["ServerOptions", "check_exposure", "create_app", "run", "serve"]

@@ -1,0 +1,130 @@
+"""The ASGI application: the layers around the routes, and the routes."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import ASGIApp
+
+from mnemoir import __version__
+from mnemoir.app.parts import Parts
+from mnemoir.core.errors import MnemoirError, NotFound
+from mnemoir.server import dialects, embeddings, memories, model_lists, operations, project_routes, transfer
+from mnemoir.server.chat import ChatRoute
+from mnemoir.server.embeddings import EmbeddingRoute
+from mnemoir.server.errors import Invalid, broken, failure
+from mnemoir.server.front import Front, not_this_method
+from mnemoir.server.keys import Keys
+from mnemoir.server.memory_models import AddBody, PromptBody, SearchBody, SettingsBody
+from mnemoir.server.metrics import Metrics
+from mnemoir.server.openapi import describe, plain_routes
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.origins import Origins
+from mnemoir.server.paths import PlainPaths
+from mnemoir.server.record import Record
+from mnemoir.server.rest import problems_of
+from mnemoir.server.site import Places, Site
+
+_BODIES = (AddBody, SearchBody, PromptBody, SettingsBody)
+# static paths first: a user or a memory of any name follows them
+_ROUTERS = (operations.router, project_routes.router, transfer.router, memories.router)
+
+
+def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
+    """The whole server over running parts. Whoever opened the parts closes them."""
+    metrics = Metrics() if options.metrics else None
+    site = Site(
+        parts=parts,
+        options=options,
+        metrics=metrics,
+        places=Places(options.most_active_chats, metrics),
+        settings_change=asyncio.Lock(),
+    )
+    posts = _posts(site)
+    app: ASGIApp = Front(posts, _rest(site, posts))
+    app = Keys(app, options.api_keys)
+    app = Origins(app, options)
+    app = PlainPaths(app, options.root_path)
+    return Record(app, metrics)
+
+
+def _posts(site: Site) -> dict[str, ASGIApp]:
+    openai, embed = ChatRoute(site, dialects.OPENAI_CHAT), EmbeddingRoute(site, embeddings.OPENAI)
+    return {
+        "/v1/chat/completions": openai,
+        "/chat/completions": openai,
+        "/api/chat": ChatRoute(site, dialects.OLLAMA_CHAT),
+        "/api/generate": ChatRoute(site, dialects.OLLAMA_GENERATE),
+        "/v1/embeddings": embed,
+        "/embeddings": embed,
+        "/api/embed": EmbeddingRoute(site, embeddings.OLLAMA),
+        "/api/embeddings": EmbeddingRoute(site, embeddings.OLLAMA_PROMPT),
+    }
+
+
+def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
+    app = FastAPI(
+        title="Mnemoir",
+        version=__version__,
+        description="Memory for LLM applications.",
+        openapi_url=None,
+        redirect_slashes=False,
+        # FastAPI reports to whatever OpenTelemetry finds configured; Mnemoir reports to nobody
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
+    app.state.site = site
+    for router in _ROUTERS:
+        # not include_router: it hides the routes from the search for the methods of a path
+        app.router.routes.extend(router.routes)
+    app.router.routes.extend(model_lists.routes())
+    app.add_exception_handler(MnemoirError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_fault)
+    chat_routes = {path: ["POST"] for path in posts} | plain_routes(app.routes)
+    described: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not described:
+            described.update(describe(app, _BODIES, chat_routes, site.options.root_path))
+        return described
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it
+    return app
+
+
+async def _on_ours(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, MnemoirError)
+    return failure(request.scope, exc)
+
+
+async def _on_invalid(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, RequestValidationError)
+    return failure(request.scope, Invalid(problems_of(exc.errors())))
+
+
+async def _on_http(request: Request, exc: Exception) -> Response:
+    """Starlette's own: no such route, or not with this method."""
+    assert isinstance(exc, HTTPException)
+    if exc.status_code == 405:
+        return not_this_method(request.scope, _methods_of(request))
+    return failure(request.scope, NotFound("There is no such route. GET /docs lists all of them."))
+
+
+async def _on_fault(request: Request, exc: Exception) -> Response:
+    # what comes after it, Record, writes the log line
+    return failure(request.scope, broken())
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Every method that some route offers on this path."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= set(getattr(route, "methods", None) or ())
+    return sorted(found - {"HEAD", "OPTIONS"})

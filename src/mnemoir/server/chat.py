@@ -1,0 +1,211 @@
+"""The chat routes: one way through for all dialects, streamed or whole.
+
+`wire` reads the request and writes the answer; the engine runs the workflow. Here is what lies between: who asks, a
+place to be answered in, the headers, and the end of the work when the client leaves.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import perf_counter, time
+from typing import Any, Protocol
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from mnemoir.core.errors import MnemoirError
+from mnemoir.core.events import Event, MemoriesRecalled, Reply, Usage
+from mnemoir.core.messages import ChatRequest
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.core.scope import entity_name
+from mnemoir.server.bodies import read_json
+from mnemoir.server.departure import Departure
+from mnemoir.server.errors import broken, failure
+from mnemoir.server.gathering import Gathering
+from mnemoir.server.keys import presented_key
+from mnemoir.server.site import Site
+from mnemoir.server.streaming import Headers, Outflow
+from mnemoir.server.visit import header, query, visit_of
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import last_user_message
+
+OWN_MODEL = "mnemoir"
+_CLIENT_TASK = "### Task:"  # how Open WebUI begins what it asks for itself: titles, tags, follow-up questions
+_NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
+
+
+class Writer(Protocol):
+    """Turns events into the bytes of one streamed answer (`wire`)."""
+
+    def events(self, batch: Sequence[Event]) -> bytes:
+        """The bytes of a batch; b"" when nothing in it is for the client."""
+
+    def error(self, exc: MnemoirError) -> bytes:
+        """The bytes that end a failed answer."""
+
+    def heartbeat(self) -> bytes:
+        """Bytes that say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The functions of one protocol, and what its streams are called."""
+
+    read: Callable[[Mapping[str, Any]], ChatRequest]
+    write_reply: Callable[..., bytes]
+    writer: Callable[[str, str, int, bool], Writer]
+    stream_type: bytes
+    id_prefix: str
+
+
+@dataclass(slots=True, kw_only=True)
+class _Turn:
+    """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
+
+    chat: ChatRequest
+    caller: Caller
+    started: float
+    asked_model_at: float = 0.0
+    answered_at: float = 0.0
+    recalled: int = 0
+
+    def headers(self) -> Headers:
+        """What only we can tell; the time we added leaves out the wait for the model."""
+        now = perf_counter()
+        added_s = max(0.0, self.asked_model_at - self.started) + max(0.0, now - (self.answered_at or now))
+        headers = [(b"x-overhead-duration-ms", b"%.2f" % (added_s * 1e3))]
+        if self.caller.memory:
+            headers.append((b"x-memory-injected", b"%d" % self.recalled))
+        return headers
+
+    def notice(self, batch: Sequence[Event]) -> None:
+        """A batch that says nothing to the client: a step before the model, or one behind it."""
+        if not self.answered_at:
+            self.asked_model_at = perf_counter()
+        for event in batch:
+            if isinstance(event, MemoriesRecalled):
+                self.recalled = event.count
+
+
+class ChatRoute:
+    """An ASGI application for `POST` to a chat route of one dialect."""
+
+    def __init__(self, site: Site, dialect: Dialect) -> None:
+        self._site = site
+        self._dialect = dialect
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._answer(scope, receive, send)
+        except MnemoirError as exc:
+            await failure(scope, exc)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await read_json(scope, receive, self._site.options.max_body_bytes)
+        chat = self._dialect.read(body)
+        turn = _Turn(chat=chat, caller=self._caller(scope, chat), started=visit_of(scope).started)
+        turn.asked_model_at = perf_counter()
+        with self._site.places:
+            answer = self._stream if chat.stream else self._whole
+            async with Departure(receive) as departure:
+                await answer(turn, scope, receive, send)
+        visit_of(scope).left = departure.happened
+
+    async def _whole(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
+        gathering = Gathering()
+        async with aclosing(self._site.parts.engine.run(turn.chat, turn.caller)) as batches:
+            async for batch in batches:
+                if gathering.take(batch):
+                    turn.answered_at = turn.answered_at or perf_counter()
+                else:
+                    turn.notice(batch)
+        reply = gathering.reply()
+        self._count(reply.usage)
+        answer = Response(self._write(reply, turn), media_type="application/json")
+        answer.raw_headers.extend(turn.headers())
+        await answer(scope, receive, send)
+
+    async def _stream(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
+        writer = self._dialect.writer(self._model(turn), self._new_id(), int(time()), turn.chat.include_usage)
+
+        def head() -> Headers:
+            return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
+
+        every_s = self._site.options.heartbeat_s
+        async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
+            try:
+                await self._pass_on(turn, writer, out)
+            except Exception as exc:
+                # once the head is out, an error can only be told inside the stream
+                if not out.begun:
+                    raise
+                told = exc if isinstance(exc, MnemoirError) else broken()
+                await out.write(writer.error(told), more=False)
+                if told is not exc:
+                    raise
+                return
+            await out.write(b"", more=False)
+
+    async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow) -> None:
+        counts_tokens = self._site.metrics is not None
+        async with aclosing(self._site.parts.engine.run(turn.chat, turn.caller)) as batches:
+            async for batch in batches:
+                data = writer.events(batch)
+                if data:
+                    if not turn.answered_at:
+                        turn.answered_at = perf_counter()
+                    await out.write(data)
+                else:
+                    turn.notice(batch)
+                if counts_tokens:
+                    self._count_in(batch)
+
+    def _caller(self, scope: Scope, chat: ChatRequest) -> Caller:
+        """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
+        project = self._site.project(scope)
+        user = _given(chat.user, header(scope, b"x-user-id")) or self._site.options.default_user
+        conversation = _given(chat.conversation, header(scope, b"x-conversation-id"))
+        switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
+        return Caller(
+            scope=Owner(
+                tenant=project.tenant,
+                project=project.project,
+                user=entity_name(user, "user"),
+                conversation=None if conversation is None else entity_name(conversation, "conversation_id"),
+            ),
+            request_id=visit_of(scope).request_id,
+            memory=chat.memory or switched_on,
+            client_task=_is_client_task(chat),
+            # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
+            credential=presented_key(scope) if self._site.options.api_keys else None,
+        )
+
+    def _write(self, reply: Reply, turn: _Turn) -> bytes:
+        return self._dialect.write_reply(reply, model=self._model(turn), reply_id=self._new_id(), created=int(time()))
+
+    def _model(self, turn: _Turn) -> str:
+        return turn.chat.request.model or OWN_MODEL
+
+    def _new_id(self) -> str:
+        return f"{self._dialect.id_prefix}{uuid.uuid4().hex}"
+
+    def _count_in(self, batch: Sequence[Event]) -> None:
+        for event in batch:
+            if isinstance(event, Usage):
+                self._count(event)
+
+    def _count(self, usage: Usage) -> None:
+        if self._site.metrics is not None:
+            self._site.metrics.usage("chat", usage)
+
+
+def _given(*names: str | None) -> str | None:
+    """The first name that is not blank."""
+    return next((name for name in names if name is not None and name.strip()), None)
+
+
+def _is_client_task(chat: ChatRequest) -> bool:
+    messages = chat.request.messages
+    place = last_user_message(messages)
+    return place is not None and messages[place].text.lstrip().startswith(_CLIENT_TASK)

@@ -1,0 +1,28 @@
+"""The chat protocols this server speaks, each as the functions of its `wire` file."""
+
+from mnemoir.server.chat import Dialect
+from mnemoir.wire import ollama_chat, ollama_generate, openai_chat
+
+_NDJSON = b"application/x-ndjson"
+
+OPENAI_CHAT = Dialect(
+    read=openai_chat.read_request,
+    write_reply=openai_chat.write_reply,
+    writer=openai_chat.StreamWriter,
+    stream_type=b"text/event-stream; charset=utf-8",
+    id_prefix="chatcmpl-",
+)
+OLLAMA_CHAT = Dialect(
+    read=ollama_chat.read_request,
+    write_reply=ollama_chat.write_reply,
+    writer=ollama_chat.StreamWriter,
+    stream_type=_NDJSON,
+    id_prefix="chat-",
+)
+OLLAMA_GENERATE = Dialect(
+    read=ollama_generate.read_request,
+    write_reply=ollama_generate.write_reply,
+    writer=ollama_generate.StreamWriter,
+    stream_type=_NDJSON,
+    id_prefix="gen-",
+)

@@ -1,0 +1,166 @@
+"""Errors on the wire: one table from our errors to statuses, one shape, and the words of each dialect.
+
+Every error has `detail`, `error`, `code` and `request_id`. The OpenAI routes differ in one member: their clients
+read `error` as an object.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Scope
+
+from mnemoir.core.errors import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    MnemoirError,
+    NotFound,
+    NotSupported,
+    Overloaded,
+    ProviderError,
+    ProviderNotConfigured,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StorageUnavailable,
+    TooLarge,
+    Unauthorized,
+)
+from mnemoir.server.visit import visit_of
+from mnemoir.wire.openai_chat import write_error
+
+Surface = Literal["rest", "openai", "ollama"]
+Problem = Mapping[str, Any]  # {loc, msg, type}, as clients of FastAPI know it
+
+# the first class that fits decides
+_STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (TooLarge, 413),
+    (NotSupported, 501),
+    (InvalidRequest, 400),
+    (Unauthorized, 401),
+    (Forbidden, 403),
+    (Overloaded, 503),
+    (StorageUnavailable, 503),
+    (ProviderNotConfigured, 503),
+    (ProviderTimeout, 504),
+    (ProviderError, 502),
+)
+_BY_CODE = {"validation_error": 422, "method_not_allowed": 405, "llm_rate_limited": 429}
+_OPENAI_PATHS = ("/v1/", "/chat/completions", "/embeddings", "/models")
+_OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
+_LONGEST_WAIT_S = 3600
+
+
+class Invalid(InvalidRequest):
+    """A request that does not fit its schema; `problems` lists each misfit."""
+
+    code = "validation_error"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = problems
+        super().__init__(_summary(problems))
+
+
+class MethodNotAllowed(InvalidRequest):
+    """The path is known, the method is not; `allowed` are those that are."""
+
+    code = "method_not_allowed"
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        self.allowed = ", ".join(allowed)
+        super().__init__(f"{method} is not offered here. Use {self.allowed}.")
+
+
+def surface_of(path: str) -> Surface:
+    """Whose clients call this path."""
+    if path.startswith(_OPENAI_PATHS):
+        return "openai"
+    return "ollama" if path in _OLLAMA_PATHS else "rest"
+
+
+def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
+    """The status for an error.
+
+    On the chat routes we stand in for the model's server, so a refusal of it keeps its class and its meaning; on the
+    others it is the gateway's trouble, not the caller's.
+    """
+    if surface != "rest":
+        if exc.code == "validation_error" or (isinstance(exc, NotSupported) and exc.field):
+            return 400  # what the OpenAI and Ollama servers say to a member they cannot take
+        if isinstance(exc, ProviderRefused):
+            return _refused(exc)
+        if isinstance(exc, ProviderUnavailable) and exc.status == 503:
+            return 503
+    by_code = _BY_CODE.get(exc.code)
+    if by_code is not None:
+        return by_code
+    return next((status for kind, status in _STATUS if isinstance(exc, kind)), 500)
+
+
+def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
+    """The JSON of an error."""
+    problems = _problems(exc)
+    body: dict[str, Any] = {
+        "detail": problems or exc.message,
+        "error": exc.message,
+        "code": exc.code,
+        "request_id": request_id,
+    }
+    if surface == "openai":
+        body |= write_error(exc)
+    return orjson.dumps(body)
+
+
+def error_headers(exc: MnemoirError) -> dict[str, str]:
+    """Headers that belong to the error itself."""
+    wait_s = getattr(exc, "retry_after_s", None)
+    if wait_s is not None and math.isfinite(wait_s):
+        return {"retry-after": str(min(max(math.ceil(wait_s), 0), _LONGEST_WAIT_S))}
+    if isinstance(exc, Unauthorized):
+        return {"www-authenticate": "Bearer"}
+    return {"allow": exc.allowed} if isinstance(exc, MethodNotAllowed) else {}
+
+
+def failure(scope: Scope, exc: MnemoirError) -> Response:
+    """The answer to the request of `scope` that failed with `exc`."""
+    surface = surface_of(scope["path"])
+    return Response(
+        error_body(exc, surface, visit_of(scope).request_id),
+        status_code=status_of(exc, surface),
+        headers=error_headers(exc),
+        media_type="application/json",
+    )
+
+
+def broken() -> MnemoirError:
+    """What a client is told of a fault of our own: that there was one."""
+    return MnemoirError("The server failed to answer; its log says why under this request's id.")
+
+
+def _refused(exc: ProviderRefused) -> int:
+    if exc.code == "llm_auth_failed":
+        return 401
+    if exc.code == "llm_rate_limited":
+        return 429
+    return exc.status if exc.status in (404, 413, 422) else 400
+
+
+def _problems(exc: MnemoirError) -> Sequence[Problem]:
+    if isinstance(exc, Invalid):
+        return exc.problems
+    if isinstance(exc, InvalidRequest) and exc.code == "validation_error":
+        return [{"loc": [exc.field or "request"], "msg": exc.message, "type": "value_error"}]
+    return []
+
+
+def _summary(problems: Sequence[Problem]) -> str:
+    first = problems[0]
+    # the first step of a place is "body" or "query", which tells a reader nothing
+    place = ".".join(str(step) for step in first["loc"][1:]) or str(first["loc"][0])
+    rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{place}: {first['msg']}{rest}"

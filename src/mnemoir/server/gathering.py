@@ -1,0 +1,66 @@
+"""Events put together again into one whole reply."""
+
+from collections.abc import Sequence
+
+from mnemoir.core.errors import ProviderUnavailable
+from mnemoir.core.events import Event, Finished, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.messages import ToolCall
+
+
+class Gathering:
+    """Takes batches as they come; `reply` is what they come to."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: dict[int, list[ToolCallPart]] = {}
+        self._usage = Usage()
+        self._finished: Finished | None = None
+
+    def take(self, batch: Sequence[Event]) -> bool:
+        """Add a batch; whether anything in it was a part of the answer."""
+        return sum(map(self._take, batch)) > 0  # all of them, so not `any`
+
+    def reply(self) -> Reply:
+        """The whole answer. Raises ProviderUnavailable when it was never finished."""
+        if self._finished is None:
+            raise ProviderUnavailable("The model's answer ended before it was complete. Ask again.")
+        return Reply(
+            text="".join(self._text),
+            reason=self._finished.reason,
+            tool_calls=[_joined(index, pieces) for index, pieces in sorted(self._calls.items())],
+            thinking="".join(self._thinking),
+            usage=self._usage,
+        )
+
+    def _take(self, event: Event) -> bool:
+        match event:
+            case Text():
+                self._text.append(event.text)
+            case Thinking():
+                self._thinking.append(event.text)
+            case ToolCallPart():
+                self._calls.setdefault(event.index, []).append(event)
+            case Usage():
+                self._usage = _sum(self._usage, event)
+            case Finished():
+                self._finished = event
+            case _:
+                return False
+        return True
+
+
+def _joined(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
+    return ToolCall(
+        id=next((piece.id for piece in pieces if piece.id), f"call_{index}"),
+        name=next((piece.name for piece in pieces if piece.name), ""),
+        arguments="".join(piece.arguments for piece in pieces),
+    )
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cached_tokens=one.cached_tokens + other.cached_tokens,
+    )

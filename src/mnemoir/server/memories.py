@@ -1,0 +1,158 @@
+"""`/api/memories`: add, search, list, delete, history."""
+
+import hashlib
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Header, Query, Request
+from pydantic import BeforeValidator
+from starlette.responses import Response
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.ports.memory_store import Project, Receipt
+from mnemoir.server.errors import MethodNotAllowed
+from mnemoir.server.memory_answers import add_json, answer, history_json, memory_json, search_json
+from mnemoir.server.memory_models import MOST_LISTED, AddBody, SearchBody, offset_number, whole_number
+from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
+from mnemoir.server.site import Site
+
+router = APIRouter(prefix="/api/memories", tags=["memories"])
+
+_LONGEST_KEY = 255
+_HISTORY = b"/history"
+
+ListLimit = Annotated[int, BeforeValidator(whole_number(100, MOST_LISTED)), Query(description="0 means 1000")]
+Offset = Annotated[int, BeforeValidator(offset_number), Query()]
+At = Annotated[str | None, Query(description="ISO 8601: what was current then instead of what is now")]
+UserQuery = Annotated[str | None, Query(alias="user_id")]
+
+
+@router.post("", summary="Extract memories from messages and store them", openapi_extra=accepts(AddBody))
+async def add(
+    site: SiteHere,
+    project: ProjectHere,
+    body: Annotated[AddBody, Depends(body_of(AddBody))],
+    idempotency_key: Annotated[str | None, Header()] = None,
+    include_usage: Annotated[bool, Query()] = False,
+) -> Response:
+    scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
+    receipt = _receipt(idempotency_key, body, scope)
+    if body.async_mode:
+        return await _add_later(site, scope, body, receipt)
+    result = await site.parts.facts.add(scope, body.request(receipt))
+    if site.metrics is not None:
+        site.metrics.memory_operation("add")
+        site.metrics.usage("add", result.usage)
+    return answer(add_json(result, include_usage=include_usage or body.include_usage is True))
+
+
+@router.post("/search", summary="Find what bears on a question", openapi_extra=accepts(SearchBody))
+async def search(
+    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(body_of(SearchBody))]
+) -> Response:
+    scope = owner(project, body.user_id, **body.narrowing())
+    found = await site.parts.facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0)
+    _count(site, "search")
+    return answer(search_json(found, explain=body.explain is True))
+
+
+@router.get("", summary="List one user's memories, newest first")
+async def list_of_user(
+    site: SiteHere,
+    project: ProjectHere,
+    user: UserQuery = None,
+    limit: ListLimit = 100,
+    offset: Offset = 0,
+    at: At = None,
+) -> Response:
+    return await _page(site, project, named_user(user, "list"), limit=limit, offset=offset, at=at)
+
+
+@router.delete("", summary="Delete all memories of one user")
+async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
+    deleted = await site.parts.facts.delete_all(owner(project, named_user(user, "delete")))
+    _count(site, "delete")
+    return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
+
+
+@router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
+async def history(
+    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Response:
+    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it is part of a user's name
+        return await _page(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
+    entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
+    if not entries:
+        raise NotFound(f"There is no memory {memory_id[:128]!r} here.", code="memory_not_found")
+    return answer({"results": history_json(entries)})
+
+
+@router.get("/{user_id:path}", summary="List one user's memories, newest first")
+async def list_memories(
+    request: Request,
+    site: SiteHere,
+    project: ProjectHere,
+    user_id: str,
+    limit: ListLimit = 100,
+    offset: Offset = 0,
+    at: At = None,
+) -> Response:
+    if request.scope["raw_path"].endswith(b"/memories/search"):
+        raise MethodNotAllowed("GET", ["POST", "OPTIONS"])  # static names come before users
+    return await _page(site, project, user_id, limit=limit, offset=offset, at=at)
+
+
+@router.delete("/{memory_id:path}", summary="Delete one memory")
+async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Response:
+    deleted = await site.parts.facts.delete(project, MemoryId(memory_id), None if user is None else user.strip())
+    _count(site, "delete")
+    return answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
+
+
+async def _page(site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None) -> Response:
+    scope = owner(project, user)
+    instant = None if at is None else from_text(at)
+    if at is not None and instant is None:
+        raise InvalidRequest("at must be an ISO 8601 time.", code="validation_error", field="at")
+    memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
+    total = await site.parts.facts.count(scope, instant)
+    _count(site, "list")
+    return answer({"results": [memory_json(memory) for memory in memories], "total": total})
+
+
+async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> Response:
+    """Write the add down as a job; `GET /api/events/{id}` tells how it went."""
+    payload: dict[str, Any] = {
+        "tenant": scope.tenant,
+        "project": scope.project,
+        "user": scope.user,
+        "agent": scope.agent,
+        "app": scope.app,
+        "conversation": scope.conversation,
+        # the members of AddRequest; orjson writes times as ISO texts
+        "body": orjson.loads(orjson.dumps(asdict(body.request(receipt)))),
+    }
+    event_id = await site.parts.background.put("add", payload)
+    message = "The messages are kept and will be processed"
+    return answer({"results": [], "message": message, "status": "PENDING", "event_id": event_id})
+
+
+def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
+    if key is None:
+        return None
+    if not key.strip() or len(key) > _LONGEST_KEY:
+        raise InvalidRequest(
+            f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters.", code="invalid_idempotency_key"
+        )
+    narrowing = [scope.agent, scope.app, scope.conversation]
+    asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
+    return Receipt(key=key, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
+
+
+def _count(site: Site, operation: str) -> None:
+    if site.metrics is not None:
+        site.metrics.memory_operation(operation)

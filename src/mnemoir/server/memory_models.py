@@ -1,0 +1,243 @@
+"""What the memory routes accept: types strict, unknown members ignored, nothing obeyed that is not listed here."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import entity_name
+from mnemoir.memory.facts import AddRequest, Turn
+from mnemoir.ports.memory_store import Receipt
+
+MOST_MESSAGES = 1000
+MOST_SEARCHED = 100
+MOST_LISTED = 1000
+_LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
+_LONGEST_PROMPT = 50_000
+_TEXT_PARTS = ("text", "input_text", "output_text")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DIGITS = re.compile(r"\d+", re.ASCII)
+_LARGEST = 2**31 - 1
+
+
+class InvalidFilter(InvalidRequest):
+    """A condition that this server would have to drop; it refuses instead."""
+
+    code = "invalid_filter"
+
+
+def _name(field: str) -> BeforeValidator:
+    def check(raw: object) -> str:
+        try:
+            return entity_name(raw, field)
+        except InvalidRequest as exc:
+            raise ValueError(exc.message) from None
+
+    return BeforeValidator(check, json_schema_input_type=str | int)
+
+
+def _instant(raw: object) -> datetime:
+    """Seconds since 1970, or an ISO 8601 text; no offset means UTC."""
+    seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
+    found = from_epoch(float(str(raw))) if seconds else from_text(raw)
+    if found is None:
+        raise ValueError("must be seconds since 1970 or an ISO 8601 time")
+    return found
+
+
+def _day(raw: str) -> str:
+    try:
+        if not _DAY.fullmatch(raw):
+            raise ValueError
+        date.fromisoformat(raw)
+    except ValueError:
+        raise ValueError("must be a date written YYYY-MM-DD") from None
+    return raw
+
+
+def _joined(content: object) -> object:
+    """Text parts joined by newlines; parts of other types carry nothing to remember."""
+    if not isinstance(content, list):
+        return content
+    texts = []
+    for part in content:
+        if not isinstance(part, Mapping):
+            raise ValueError("must be a string or a list of parts, each an object")
+        if part.get("type", "text") in _TEXT_PARTS:
+            text = part.get("text")
+            if not isinstance(text, str):
+                raise ValueError("a text part must have a string `text`")
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def whole_number(default: int, most: int) -> Callable[[object], int]:
+    """A reader of limits: missing gives `default`, 0 and anything larger `most`; all but whole numbers is refused."""
+
+    def read(raw: object) -> int:
+        if raw is None:
+            return default
+        number = _digits(raw)
+        return most if number == 0 else min(number, most)
+
+    return read
+
+
+def _digits(raw: object) -> int:
+    if isinstance(raw, str) and _DIGITS.fullmatch(raw.strip()):
+        return _LARGEST if len(raw.strip()) > 9 else int(raw)
+    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
+        raise ValueError("must be a whole number, 0 or more")
+    return min(raw, _LARGEST)
+
+
+def strict_whole_number(default: int, most: int) -> Callable[[object], int]:
+    """The same for JSON, where a number in quotes is a text."""
+    read = whole_number(default, most)
+
+    def refuse_text(raw: object) -> int:
+        if isinstance(raw, str):
+            raise ValueError("must be a whole number, 0 or more")
+        return read(raw)
+
+    return refuse_text
+
+
+def offset_number(raw: object) -> int:
+    """How many to skip; missing means none."""
+    return 0 if raw is None else _digits(raw)
+
+
+UserId = Annotated[str, _name("user_id")]
+Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
+Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+SearchLimit = Annotated[int, BeforeValidator(strict_whole_number(5, MOST_SEARCHED), json_schema_input_type=int)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+class MessageBody(_Body):
+    """One message; `name`, `timestamp` and `metadata` are its own, over the request's."""
+
+    role: Annotated[str, Field(min_length=1, max_length=64)]
+    content: Annotated[str, BeforeValidator(_joined, json_schema_input_type=str | list[dict[str, Any]])]
+    name: Annotated[str | None, Field(max_length=256)] = None
+    timestamp: Instant | None = None
+    metadata: dict[str, Any] | None = None
+
+    def turn(self) -> Turn:
+        """As fact memory takes it."""
+        return Turn(
+            role=self.role,
+            text=self.content,
+            speaker=(self.name or "").strip() or None,
+            said_at=self.timestamp,
+            metadata=self.metadata,
+        )
+
+
+class AddBody(_Body):
+    """`POST /api/memories`."""
+
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
+    user_id: UserId
+    metadata: dict[str, Any] | None = None
+    infer: bool | None = True
+    agent_id: Annotated[str, _name("agent_id")] | None = None
+    app_id: Annotated[str, _name("app_id")] | None = None
+    run_id: Annotated[str, _name("run_id")] | None = None
+    timestamp: Instant | None = None
+    expiration_date: Day | None = None
+    async_mode: bool | None = False
+    include_usage: bool | None = False
+
+    def request(self, receipt: Receipt | None) -> AddRequest:
+        """As fact memory takes it."""
+        return AddRequest(
+            turns=[message.turn() for message in self.messages],
+            metadata=self.metadata,
+            infer=self.infer is not False,
+            said_at=self.timestamp,
+            expires_on=self.expiration_date,
+            receipt=receipt,
+        )
+
+
+class SearchBody(_Body):
+    """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused."""
+
+    query: Annotated[str, AfterValidator(_not_blank)]
+    user_id: UserId
+    limit: SearchLimit = 5
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    filters: dict[str, Any] | None = None
+    explain: bool | None = False
+    agent_id: Annotated[str, _name("agent_id")] | None = None
+    app_id: Annotated[str, _name("app_id")] | None = None
+    run_id: Annotated[str, _name("run_id")] | None = None
+
+    @property
+    def text(self) -> str:
+        """The part of the query that is searched for."""
+        return self.query[:_LONGEST_QUERY]
+
+    def narrowing(self) -> dict[str, str | None]:
+        """agent, app and run to look in. Raises InvalidFilter."""
+        own = {"agent_id": self.agent_id, "app_id": self.app_id, "run_id": self.run_id}
+        for field, value in (self.filters or {}).items():
+            own[field] = _filter(field, value, own)
+        return own
+
+
+class PromptBody(_Body):
+    """`PUT /api/memories/extraction-prompt`."""
+
+    prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(_not_blank)]
+
+
+class SettingsBody(_Body):
+    """`PUT /api/memories/settings`, any subset; null takes the project's own value back."""
+
+    memoryEnabled: bool | None = None
+    decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
+    searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
+
+
+class ImportedMemory(_Body):
+    """One line of `POST /api/import`: a memory as `GET /api/export` and the memory routes give it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")] | None = None
+    memory: Annotated[str, AfterValidator(_not_blank)]
+    user_id: UserId
+    created_at: Instant
+    updated_at: Instant | None = None
+    metadata: dict[str, Any] | None = None
+    agent_id: Annotated[str, _name("agent_id")] | None = None
+    app_id: Annotated[str, _name("app_id")] | None = None
+    run_id: Annotated[str, _name("run_id")] | None = None
+    role: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    name: Annotated[str, Field(max_length=256)] | None = None
+    expiration_date: Day | None = None
+
+
+def _filter(field: str, value: object, own: Mapping[str, str | None]) -> str:
+    if field not in own:
+        allowed = ", ".join(own)
+        raise InvalidFilter(f"Filter {field[:64]!r} is not supported. Use one of: {allowed}.", field="filters")
+    if not isinstance(value, str) or value == "*":
+        raise InvalidFilter(f"Filter {field!r} must be one id, written as a string.", field="filters")
+    if own[field] not in (None, value):
+        raise InvalidFilter(f"Filter {field!r} contradicts the request's own {field}.", field="filters")
+    return entity_name(value, field)

@@ -1,0 +1,140 @@
+"""What clients ask before they chat: which models there are, and the server's own word that it is there.
+
+Any model name is accepted in a chat, for the workflow decides which model answers; the lists name what makes sense to
+show in a menu.
+"""
+
+import hashlib
+from datetime import UTC, datetime
+from time import time
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
+from mnemoir.server.bodies import read_json
+from mnemoir.server.chat import OWN_MODEL
+from mnemoir.server.site import Site
+
+OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
+_CONTEXT_TOKENS = 131_072
+_STARTED = int(time())
+_MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
+_WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
+
+
+def routes() -> list[Route]:
+    """All of them; the site is found in the application's state."""
+    return [
+        *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models")),
+        *(Route(f"{path}/{{model_id:path}}", _model, methods=["GET"]) for path in ("/v1/models", "/models")),
+        Route("/", _running, methods=["GET"]),
+        Route("/api/version", _version, methods=["GET"]),
+        Route("/api/tags", _tags, methods=["GET"]),
+        Route("/api/ps", _running_models, methods=["GET"]),
+        Route("/api/show", _show, methods=["POST"]),
+        *(Route(path, _refused, methods=["POST", "DELETE"]) for path in _WRITES),
+        Route("/api/blobs/{digest:path}", _refused, methods=["GET", "POST"]),
+    ]
+
+
+def _site(request: Request) -> Site:
+    site = request.app.state.site
+    assert isinstance(site, Site)
+    return site
+
+
+def _names(request: Request) -> list[str]:
+    return list(dict.fromkeys([OWN_MODEL, _site(request).parts.model.name]))
+
+
+async def _models(request: Request) -> Response:
+    return JSONResponse({"object": "list", "data": [_card(name) for name in _names(request)]})
+
+
+async def _model(request: Request) -> Response:
+    name = request.path_params["model_id"]
+    if name not in _names(request):
+        known = ", ".join(_names(request))
+        raise NotFound(f"There is no model {name[:128]!r} here. Use one of: {known}.", code="model_not_found")
+    return JSONResponse(_card(name))
+
+
+def _card(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": _STARTED, "owned_by": "mnemoir"}
+
+
+async def _running(request: Request) -> Response:
+    return PlainTextResponse("Mnemoir is running")
+
+
+async def _version(request: Request) -> Response:
+    return JSONResponse({"version": OLLAMA_VERSION})
+
+
+async def _tags(request: Request) -> Response:
+    return JSONResponse({"models": [_tag(_tagged(name)) for name in _names(request)]})
+
+
+async def _running_models(request: Request) -> Response:
+    loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0, "context_length": _CONTEXT_TOKENS}
+    return JSONResponse({"models": [_tag(_tagged(name)) | loaded for name in _names(request)]})
+
+
+async def _show(request: Request) -> Response:
+    body = await read_json(request.scope, request.receive, _site(request).options.max_body_bytes)
+    asked = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
+    if not isinstance(asked, str):
+        raise InvalidRequest("model is missing; name the model to show.", field="model")
+    if _tagged(asked) not in map(_tagged, _names(request)):
+        raise NotFound(f"model '{asked[:128]}' not found", code="model_not_found")
+    return JSONResponse(
+        {
+            "license": "",
+            "modelfile": f"FROM {_tagged(asked)}",
+            "parameters": "",
+            "template": "{{ .Prompt }}",
+            "modified_at": _MODIFIED,
+            "details": _details(),
+            "model_info": {
+                "general.architecture": "mnemoir",
+                "general.basename": OWN_MODEL,
+                "general.parameter_count": 0,
+                "mnemoir.context_length": _CONTEXT_TOKENS,
+            },
+            "capabilities": ["completion", "tools"],
+        }
+    )
+
+
+async def _refused(request: Request) -> Response:
+    raise NotSupported("Mnemoir does not manage models. Do it at the model's own server.")
+
+
+def _tagged(name: str) -> str:
+    return name if ":" in name else f"{name}:latest"
+
+
+def _tag(name: str) -> dict[str, Any]:
+    digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
+    return {
+        "name": name,
+        "model": name,
+        "modified_at": _MODIFIED,
+        "size": 0,
+        "digest": digest,
+        "details": _details(),
+    }
+
+
+def _details() -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": "mnemoir",
+        "families": ["mnemoir"],
+        "parameter_size": "0",
+        "quantization_level": "none",
+    }

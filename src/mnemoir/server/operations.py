@@ -1,0 +1,58 @@
+"""For those who run the server: is it well, what does it count, how is it used."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from mnemoir import __version__
+from mnemoir.core.errors import NotFound, StorageUnavailable
+from mnemoir.server.docs_page import CONTENT_SECURITY, page
+from mnemoir.server.errors import status_of
+from mnemoir.server.metrics import CONTENT_TYPE
+from mnemoir.server.rest import SiteHere
+from mnemoir.server.visit import visit_of
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/health", summary="Whether the server and its storage work")
+@router.get("/api/health", include_in_schema=False)
+@router.get("/ready", summary="The same, for load balancers")
+async def health(request: Request, site: SiteHere) -> Response:
+    body = {
+        "status": "ok",
+        "version": __version__,
+        "storage": "ok",
+        "llm": "missing" if site.parts.model.provider == "offline" else "configured",
+    }
+    try:
+        await site.parts.store.check()
+    except StorageUnavailable as exc:
+        told = {"detail": exc.message, "error": exc.message, "code": exc.code}
+        broken = {"status": "unavailable", "storage": "unavailable", "request_id": visit_of(request.scope).request_id}
+        return JSONResponse(body | broken | told, status_code=status_of(exc))
+    return JSONResponse(body)
+
+
+@router.get("/metrics", summary="Figures for Prometheus, when switched on")
+async def metrics(site: SiteHere) -> Response:
+    if site.metrics is None:
+        raise NotFound("Metrics are switched off. Set server.metrics to true.")
+    return Response(site.metrics.text(), headers={"content-type": CONTENT_TYPE})
+
+
+@router.get("/docs", include_in_schema=False)
+async def docs(request: Request, site: SiteHere) -> Response:
+    _check_docs(site)
+    headers = {"content-security-policy": CONTENT_SECURITY}
+    return Response(page(request.app.openapi()), headers=headers, media_type="text/html")
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request, site: SiteHere) -> Response:
+    _check_docs(site)
+    return JSONResponse(request.app.openapi())
+
+
+def _check_docs(site: SiteHere) -> None:
+    if not site.options.docs:
+        raise NotFound("The documentation is switched off. Set server.docs to true.")

@@ -1,0 +1,69 @@
+"""How the server is to behave: the plain values it needs, whoever read the settings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+from mnemoir.core.errors import SettingsError
+
+SHORTEST_KEY = 16  # characters of a key that guards an address other machines can reach
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """Where it listens, who may ask, and how much at once.
+
+    `root_path` is "" or starts with "/" and does not end with one. `api_keys` are plain texts; none means that no key
+    is asked for. `decay_days` and `search_limit` are what a project without settings of its own is told.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 6060
+    root_path: str = ""
+    api_keys: Sequence[str] = field(default=(), repr=False)
+    allow_unauthenticated: bool = False
+    allowed_hosts: Sequence[str] = ()
+    cors_origins: Sequence[str] = ()
+    max_body_bytes: int = 10 * MIB
+    most_connections: int = 1000
+    most_active_chats: int = 256
+    request_deadline_s: float = 30.0
+    heartbeat_s: float = 15.0
+    keep_alive_s: float = 30.0
+    graceful_s: float = 5.0
+    metrics: bool = False
+    docs: bool = True
+    default_project: str = "default"
+    default_user: str = "user"
+    decay_days: float | None = None
+    search_limit: int = 5
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host`, a name or an address without brackets, is this machine and no other can reach it."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_exposure(options: ServerOptions) -> None:
+    """Raise SettingsError when others can reach the address and no key, or too short a one, guards it."""
+    if options.is_local or options.allow_unauthenticated:
+        return
+    if options.api_keys and all(len(key) >= SHORTEST_KEY for key in options.api_keys):
+        return
+    problem = f"a key has fewer than {SHORTEST_KEY} characters" if options.api_keys else "no API key is set"
+    raise SettingsError(
+        f"Refused to listen on {options.host}: other machines can reach that address and {problem}. "
+        f"Set API_KEYS to a key of at least {SHORTEST_KEY} characters, or listen on 127.0.0.1, "
+        "or, on a network you trust wholly, pass --allow-unauthenticated."
+    )

@@ -1,0 +1,106 @@
+"""Who may call from a browser: hosts, origins, and the answers browsers ask for beforehand (CORS).
+
+A server without keys trusts whoever reaches it, and on this machine every web page does: by a plain POST to
+127.0.0.1, or by a name of its own that resolves there (DNS rebinding). So a keyless server refuses foreign origins
+and, on a loopback address, names that are not this machine's.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemoir.core.errors import Forbidden
+from mnemoir.server.errors import failure
+from mnemoir.server.options import ServerOptions, is_loopback
+from mnemoir.server.visit import header
+
+_TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
+_METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
+_SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, Retry-After"
+
+
+class Origins:
+    """Refuses, answers preflights, and tells browsers which origins may read an answer."""
+
+    def __init__(self, app: ASGIApp, options: ServerOptions) -> None:
+        self._app = app
+        self._keyless = not options.api_keys
+        # on other addresses the operator has said that whoever reaches it may ask, by whatever name
+        self._checks_host = self._keyless and options.is_local
+        self._hosts = {host.lower() for host in options.allowed_hosts}
+        self._origins = {origin.lower().rstrip("/") for origin in options.cors_origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = header(scope, b"host")
+        if self._checks_host and host is not None and not self._is_ours(host):
+            refusal = Forbidden(
+                "This Host is not allowed: a server without keys answers to localhost only. "
+                "Call 127.0.0.1, or add the name to server.allowed_hosts."
+            )
+            await failure(scope, refusal)(scope, receive, send)
+            return
+        origin = header(scope, b"origin")
+        if origin is None:
+            await self._app(scope, receive, send)
+            return
+        await self._from_browser(origin, scope, receive, send)
+
+    async def _from_browser(self, origin: str, scope: Scope, receive: Receive, send: Send) -> None:
+        allowed = self._allows(origin)
+        preflight = scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None
+        if not allowed and (self._keyless or preflight):
+            refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
+            await failure(scope, refusal)(scope, receive, send)
+            return
+        if not allowed:
+            await self._app(scope, receive, send)
+            return
+        if preflight:
+            await _preflight(scope)(scope, receive, _readable_by(origin, send))
+            return
+        await self._app(scope, receive, _readable_by(origin, send))
+
+    def _is_ours(self, host: str) -> bool:
+        name = _host_name(host)
+        return is_loopback(name) or name in self._hosts or host.lower() in self._hosts
+
+    def _allows(self, origin: str) -> bool:
+        if origin.lower().rstrip("/") in self._origins:
+            return True
+        scheme, _, rest = origin.partition("://")
+        return scheme in ("http", "https") and is_loopback(_host_name(rest))
+
+
+def _host_name(host: str) -> str:
+    """The name of `name:port`; "" when it is none."""
+    try:
+        parts = urlsplit(f"//{host}")
+        plain = parts.username is None and not parts.path and not parts.query and not parts.fragment
+        return (parts.hostname or "") if plain else ""
+    except ValueError:
+        return ""
+
+
+def _preflight(scope: Scope) -> Response:
+    asked = header(scope, b"access-control-request-headers") or ""
+    headers = {"access-control-allow-methods": _METHODS, "access-control-max-age": "600"}
+    if _TOKENS.fullmatch(asked):
+        headers["access-control-allow-headers"] = asked
+    return Response(b"{}", headers=headers, media_type="application/json")
+
+
+def _readable_by(origin: str, send: Send) -> Send:
+    extra = [
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", _SHOWN),
+        (b"vary", b"Origin"),
+    ]
+
+    async def telling(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *extra]
+        await send(message)
+
+    return telling

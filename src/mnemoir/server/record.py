@@ -1,0 +1,95 @@
+"""The outermost layer: every request gets an id, an answer, a log line and, when switched on, a measurement.
+
+The log line names the route, not the path, and no query: both may hold what people said or who they are.
+"""
+
+import traceback
+from collections.abc import Iterable
+from time import perf_counter
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemoir.server.bodies import ClientLeft
+from mnemoir.server.errors import broken, failure
+from mnemoir.server.metrics import Metrics
+from mnemoir.server.visit import Visit, begin_visit, route_of
+
+_log = structlog.get_logger(__name__)
+_CLIENT_LEFT = 499  # as nginx logs it
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class Record:
+    """Wraps the whole application; nothing it calls may raise past it."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics | None) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await _not_http(scope["type"], receive, send)
+            return
+        visit = begin_visit(scope)
+        status = 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *_headers(visit)]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except ClientLeft:
+            visit.left = True
+        except Exception as exc:  # noqa: BLE001 - the last resort: the client gets an answer, the log the reason
+            _log_fault(exc, visit)
+            if not status:
+                await failure(scope, broken())(scope, receive, noting)
+        self._note(scope, visit, _CLIENT_LEFT if visit.left else status)
+
+    def _note(self, scope: Scope, visit: Visit, status: int) -> None:
+        took_s = perf_counter() - visit.started
+        route = route_of(scope)
+        if self._metrics is not None:
+            self._metrics.request(scope["method"], route, status, took_s)
+        _log.info(
+            "request",
+            method=scope["method"],
+            route=route,
+            status=status,
+            took_ms=round(took_s * 1e3, 1),
+            request_id=visit.request_id,
+        )
+
+
+def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
+    return ((b"x-request-id", visit.request_id.encode("ascii")), *_ALWAYS)
+
+
+def _log_fault(exc: Exception, visit: Visit) -> None:
+    """Where it happened, and what only at debug level: an exception's text may quote what a person said."""
+    frames = traceback.extract_tb(exc.__traceback__)
+    where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
+    _log.error("request failed", kind=type(exc).__name__, where=where, request_id=visit.request_id)
+    _log.debug("request failed", error=str(exc), request_id=visit.request_id)
+
+
+async def _not_http(kind: str, receive: Receive, send: Send) -> None:
+    """No WebSockets; and nothing to do at start and end, for the parts are not ours to open or close."""
+    if kind == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    while kind == "lifespan":
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return

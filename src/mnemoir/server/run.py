@@ -1,0 +1,140 @@
+"""Serving: a socket, uvicorn with our limits, and an orderly end."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from types import FrameType
+from typing import Any, TypeVar
+
+import structlog
+import uvicorn
+from starlette.types import ASGIApp
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.server.connection import bounded
+from mnemoir.server.options import ServerOptions, check_exposure
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+_BACKLOG = 2048
+_SEND_BUFFER = 256 * 1024
+_OTHER_FILES = 128  # descriptors for the database, the models' servers and the log
+_SPARE = 1.25  # connections past the limit that are still told so (`connection.py`)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main` to its end on the fastest event loop there is."""
+    try:
+        import uvloop
+    except ImportError:  # Windows
+        return asyncio.run(main)
+    return uvloop.run(main)
+
+
+async def serve(
+    app: ASGIApp,
+    options: ServerOptions,
+    *,
+    listener: socket.socket | None = None,
+    on_started: Callable[[int], None] = lambda port: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, or until cancelled; requests under way are given `graceful_s` to end.
+
+    `on_started` is told the port when connections are accepted. Raises SettingsError for an address that must not be
+    or cannot be listened on.
+    """
+    check_exposure(options)
+    with listener or bind(options.host, options.port) as listening:
+        most = _room_for(options.most_connections)
+        config = uvicorn.Config(
+            app,
+            http=bounded(most, options.request_deadline_s),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # X-Forwarded-* is nobody's word that we would take
+            backlog=_BACKLOG,
+            timeout_keep_alive=max(1, round(options.keep_alive_s)),
+            timeout_graceful_shutdown=max(1, round(options.graceful_s)),
+        )
+        server = _Server(config, lambda: on_started(int(listening.getsockname()[1])))
+        try:
+            await server.serve(sockets=[listening])
+        except asyncio.CancelledError:
+            await server.shutdown(sockets=[listening])  # uvicorn itself leaves connections open when cancelled
+            raise
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket on that address, or SettingsError saying why not."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as exc:
+        raise SettingsError(f"Cannot listen on {host}: {exc.strerror or exc}. Check server.host.") from exc
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # inherited by every connection; left to itself the kernel keeps up to 4 MiB for a reader that stands still
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        listener.bind(address)
+    except OSError as exc:
+        listener.close()
+        raise SettingsError(
+            f"Cannot listen on {host} port {port}: {exc.strerror or exc}. "
+            "Stop what listens there, or choose another with --port."
+        ) from exc
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which tells when it has started and leaves the end of the process to its caller."""
+
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_started()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn's own raises the signal again at the end, which would kill us before the parts are closed
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.handle_exit(number, frame)
+
+
+def _room_for(most_connections: int) -> int:
+    """How many connections the process may hold: descriptors are made available, or the number is lowered."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return most_connections
+    wanted = int(most_connections * _SPARE) + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return most_connections
+    possible = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (possible, hard))
+    if possible >= wanted:
+        return most_connections
+    room = max(1, int((possible - _OTHER_FILES) / _SPARE))
+    _log.warning("fewer connections than configured", most_connections=room, descriptors=possible)
+    return room

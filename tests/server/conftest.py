@@ -1,0 +1,78 @@
+"""Servers for these tests: the real parts over a fresh data directory, in-process or on a real socket."""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from mnemoir.app.parts import Parts, open_parts
+from mnemoir.server import ServerOptions, create_app
+from mnemoir.settings import load_settings
+from tests.scripted_llm import ScriptedLLM
+from tests.server.server_kit import JSON, Server, listening
+
+OpenServer = Callable[..., Awaitable[Server]]
+
+
+@pytest.fixture
+async def open_parts_over(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Parts]]]:
+    """Real parts over a fresh data directory; settings as dotted keys."""
+    async with contextlib.AsyncExitStack() as opened:
+
+        async def start(settings: JSON) -> Parts:
+            given = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"} | settings
+            parts = await open_parts(load_settings(None, given, environ={}))
+            opened.push_async_callback(parts.aclose)
+            await parts.start()
+            return parts
+
+        yield start
+
+
+@pytest.fixture
+async def open_server(open_parts_over: Callable[..., Awaitable[Parts]]) -> OpenServer:
+    """A server called in this process; options by name, settings as a dict."""
+
+    async def start(settings: JSON | None = None, **options: Any) -> Server:
+        parts = await open_parts_over(settings or {})
+        app = create_app(parts, ServerOptions(**options))
+        parts.memory_service.attach(app)
+        return Server(app=app, parts=parts)
+
+    return start
+
+
+@pytest.fixture
+async def listen(open_server: OpenServer) -> AsyncIterator[OpenServer]:
+    """A server on a real socket, in this event loop."""
+    async with contextlib.AsyncExitStack() as running:
+
+        async def start(settings: JSON | None = None, **options: Any) -> Server:
+            server = await open_server(settings, **options)
+            url = await running.enter_async_context(listening(server.app, ServerOptions(**options)))
+            return Server(app=server.app, parts=server.parts, url=url)
+
+        yield start
+
+
+@pytest.fixture
+async def server(open_server: OpenServer) -> Server:
+    """A keyless server with the offline model, called in this process."""
+    return await open_server()
+
+
+@pytest.fixture
+async def llm() -> AsyncIterator[ScriptedLLM]:
+    """The far model."""
+    async with ScriptedLLM() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    """A plain HTTP client."""
+    async with aiohttp.ClientSession() as session:
+        yield session

@@ -1,0 +1,87 @@
+"""What the tests of the server share: a server at hand, its answers looked at, and settings for the far model."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.types import ASGIApp
+
+from mnemoir.app.parts import Parts
+from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
+from mnemoir.server import ServerOptions, serve
+from mnemoir.server.run import bind
+from tests.scripted_llm import ScriptedLLM
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """One server of a test; `url` only when it listens."""
+
+    app: ASGIApp
+    parts: Parts
+    url: str = ""
+
+    async def ask(self, method: str, target: str, body: object = None, **headers: str) -> AsgiAnswer:
+        """One request in this process; header names with underscores become dashes."""
+        sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await call_asgi(self.app, method, target, headers=named, body=sent)
+
+    async def get(self, target: str, **headers: str) -> Any:
+        """The JSON of a GET that must succeed."""
+        return succeeded(await self.ask("GET", target, **headers))
+
+    async def post(self, target: str, body: object, **headers: str) -> Any:
+        """The JSON of a POST that must succeed."""
+        return succeeded(await self.ask("POST", target, body, **headers))
+
+
+def succeeded(answer: AsgiAnswer) -> Any:
+    """The JSON of an answer with status 200."""
+    assert answer.status == 200, answer.body
+    return orjson.loads(answer.body)
+
+
+def error_of(answer: AsgiAnswer) -> tuple[int, str]:
+    """Status and code of a refusal, whose shape is checked on the way."""
+    body = orjson.loads(answer.body)
+    assert answer.headers["x-request-id"] == body["request_id"]
+    assert {"detail", "error", "code", "request_id"} <= body.keys()
+    return answer.status, body["code"]
+
+
+@contextlib.asynccontextmanager
+async def listening(app: ASGIApp, options: ServerOptions) -> AsyncIterator[str]:
+    """The URL of `app` on a free port while it is served."""
+    listener, started = bind("127.0.0.1", 0), asyncio.Event()
+    port = listener.getsockname()[1]
+    task = asyncio.create_task(serve(app, options, listener=listener, on_started=lambda _: started.set()))
+    try:
+        await started.wait()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def asks(llm: ScriptedLLM, **more: Any) -> JSON:
+    """Settings of a server whose model is the scripted one."""
+    return {
+        "llm.provider": "openai-chat",
+        "llm.base_url": llm.openai_url,
+        "llm.api_key": "sk-canary-3141592653",
+        "llm.model": "far-model",
+        "llm.tries": 1,
+    } | more
+
+
+def hello(stream: bool = False, **more: Any) -> JSON:
+    """The body of a short chat."""
+    return {"model": "mnemoir", "stream": stream, "messages": [{"role": "user", "content": "Hello"}]} | more

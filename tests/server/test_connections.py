@@ -1,0 +1,266 @@
+"""Connections at their limits: slow, large, many, odd. Everything over a real socket."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+
+import orjson
+import psutil
+import pytest
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.server import ServerOptions, run, serve
+from mnemoir.server.run import bind
+from tests.scripted_llm import Answer
+from tests.server.server_kit import asks, hello, listening
+
+CHAT = "/v1/chat/completions"
+
+
+@contextlib.asynccontextmanager
+async def connected(url: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A bare connection."""
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def response(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
+    """One response with a length."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return int(head[0].split()[1]), headers, body
+
+
+def request(method: str, target: str, body: bytes = b"", *headers: str) -> bytes:
+    """A request as it goes over the wire."""
+    lines = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+async def test_a_body_over_the_limit_is_refused_before_it_is_sent(listen):
+    server = await listen()
+    async with connected(server.url) as (reader, writer):
+        writer.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 67108864\r\n\r\n" % CHAT.encode())
+        status, _, body = await response(reader)
+    assert (status, orjson.loads(body)["code"]) == (413, "payload_too_large")
+
+
+async def test_a_large_body_takes_no_memory(listen):
+    server = await listen()
+    before = psutil.Process().memory_info().rss
+    async with connected(server.url) as (reader, writer):
+        writer.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % CHAT.encode())
+        piece = b"%x\r\n%s\r\n" % (65536, b"x" * 65536)
+        for _ in range(1024):  # 64 MiB
+            writer.write(piece)
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        status, _, _ = await response(reader)
+    assert status == 413
+    assert psutil.Process().memory_info().rss - before < 32 * 1024 * 1024  # client and server share this process
+
+
+async def test_half_sent_requests_are_closed_at_the_deadline_and_hold_up_nobody(listen, http):
+    server = await listen(request_deadline_s=0.5)
+    async with contextlib.AsyncExitStack() as held:
+        halves = [await held.enter_async_context(connected(server.url)) for _ in range(100)]
+        for number, (_, writer) in enumerate(halves):
+            head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()
+            writer.write(head + (b"Content-Length: 100\r\n\r\n{" if number % 2 else b"X-Slow: "))
+        async with asyncio.timeout(1), http.get(f"{server.url}/health") as answer:
+            assert answer.status == 200
+        async with asyncio.timeout(5):
+            ends = [await reader.read() for reader, _ in halves]
+    assert {end.split(b"\r\n")[0] for end in ends} == {b"HTTP/1.1 408 Request Timeout"}
+
+
+async def test_a_drip_does_not_move_the_deadline(listen):
+    server = await listen(request_deadline_s=0.3)
+    began = time.monotonic()
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(b"GET /health HTTP/1.1\r\nX-Slow: ")
+        answered = asyncio.ensure_future(reader.read())
+        while not answered.done():
+            writer.write(b"x")
+            await asyncio.wait([answered], timeout=0.05)
+    assert answered.result().startswith(b"HTTP/1.1 408")
+    assert time.monotonic() - began < 2
+
+
+async def test_an_endless_head_is_cut(listen):
+    server = await listen()
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(b"GET /health HTTP/1.1\r\nX-Long: " + b"x" * 200_000)
+        status, _, body = await response(reader)
+    assert (status, orjson.loads(body)["code"]) == (431, "payload_too_large")
+
+
+async def test_connections_over_the_limit_are_told_so_and_old_ones_go_on(listen):
+    server = await listen(most_connections=20)
+    async with contextlib.AsyncExitStack() as held, asyncio.timeout(10):
+        inside = [await held.enter_async_context(connected(server.url)) for _ in range(20)]
+        for reader, writer in inside:
+            writer.write(request("GET", "/health"))
+            assert (await response(reader))[0] == 200
+        reader, writer = await held.enter_async_context(connected(server.url))
+        writer.write(request("GET", "/health"))
+        status, headers, body = await response(reader)
+        assert (status, headers["retry-after"], orjson.loads(body)["code"]) == (503, "1", "overloaded")
+        reader, writer = inside[0]
+        writer.write(request("GET", "/health"))
+        assert (await response(reader))[0] == 200
+
+
+async def test_idle_connections_far_over_the_limit_are_not_kept(listen):
+    server = await listen(most_connections=20)
+    async with contextlib.AsyncExitStack() as held, asyncio.timeout(10):
+        idle = [await held.enter_async_context(connected(server.url)) for _ in range(100)]
+        ends = [asyncio.ensure_future(reader.read()) for reader, _ in idle]
+        done = 0
+        while done < 100 - 20 - 8:
+            finished, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            done = len(finished)
+            ends_left = [end for end in ends if not end.done()]
+            if done < 100 - 20 - 8 and ends_left:
+                await asyncio.wait(ends_left, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
+        await asyncio.gather(*ends, return_exceptions=True)
+
+
+async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http):
+    server = await listen(asks(llm), most_active_chats=16)
+    refused_after: list[float] = []
+
+    async def chat() -> int:
+        began = time.perf_counter()
+        async with http.post(server.url + CHAT, json=hello()) as answer:
+            await answer.read()
+            if answer.status == 503:
+                assert answer.headers["Retry-After"] == "1"
+                refused_after.append(time.perf_counter() - began)
+            return answer.status
+
+    llm.default = Answer(text="yes")
+    async with asyncio.timeout(30):
+        statuses = await asyncio.gather(*(chat() for _ in range(100)))
+    assert set(statuses) <= {200, 503}
+    assert statuses.count(200) >= 16
+
+
+async def test_requests_in_a_row_are_answered_in_order(listen):
+    server = await listen()
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(request("GET", "/api/version") + request("GET", "/no/such") + request("GET", "/health"))
+        assert [(await response(reader))[0] for _ in range(3)] == [200, 404, 200]
+
+
+async def test_a_chunked_body_is_a_body(listen):
+    server = await listen()
+    body = orjson.dumps(hello())
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % CHAT.encode())
+        writer.writelines(b"1\r\n%c\r\n" % byte for byte in body)
+        writer.write(b"0\r\n\r\n")
+        assert (await response(reader))[0] == 200
+
+
+async def test_a_client_that_asks_first_is_told_to_go_on(listen):
+    server = await listen()
+    body = orjson.dumps(hello())
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(
+            request("POST", CHAT, b"", "Expect: 100-continue").replace(b"Length: 0", b"Length: %d" % len(body))
+        )
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
+        writer.write(body)
+        assert (await response(reader))[0] == 200
+
+
+@pytest.mark.parametrize("target", ["/", "/health", "/api/memories/mira", "/v1/models", "/api/version", "/docs"])
+async def test_head_is_get_without_a_body(listen, target):
+    server = await listen()
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(request("HEAD", target))
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        writer.write(request("GET", "/api/version"))
+        assert (await response(reader))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("target", "allowed"),
+    [
+        (CHAT, "POST, OPTIONS"),
+        ("/api/memories", "DELETE, GET, POST, HEAD, OPTIONS"),
+        ("/api/memories/x", "DELETE, GET, HEAD, OPTIONS"),
+        ("/api/show", "POST, OPTIONS"),
+        ("/health", "GET, HEAD, OPTIONS"),
+    ],
+)
+async def test_methods_not_offered_name_those_that_are(server, target, allowed):
+    for method, status in (("PATCH", 405), ("TRACE", 405), ("OPTIONS", 200)):
+        answer = await server.ask(method, target)
+        assert (answer.status, answer.headers["allow"]) == (status, allowed)
+        assert isinstance(orjson.loads(answer.body), dict)
+
+
+@pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02", b"GET\r\n\r\n", b"NONSENSE / HTTP/1.1\r\n\r\n"])
+async def test_what_is_not_http_is_refused_in_json(listen, garbage):
+    server = await listen()
+    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+        writer.write(garbage + b"\r\n\r\n")
+        status, _, body = await response(reader)
+    assert (status, orjson.loads(body)["code"]) == (400, "invalid_http")
+
+
+async def says_hello(scope, receive, send) -> None:
+    """The smallest application."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+    await send({"type": "http.response.body", "body": b"hello"})
+
+
+def test_on_the_fast_event_loop_head_and_body_leave_in_one_piece():
+    async def scenario() -> bytes:
+        async with listening(says_hello, ServerOptions()) as url, connected(url) as (reader, writer):
+            writer.write(request("GET", "/"))
+            return await reader.read(65536)
+
+    assert run(scenario()).endswith(b"\r\n\r\nhello")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_serving_and_not_the_process(number):
+    async def scenario() -> str:
+        def end(port: int) -> None:
+            os.kill(os.getpid(), number)
+
+        await serve(says_hello, ServerOptions(), listener=bind("127.0.0.1", 0), on_started=end)
+        return "the parts can be closed now"
+
+    before = signal.getsignal(number)
+    assert run(scenario()) == "the parts can be closed now"
+    assert signal.getsignal(number) == before
+
+
+def test_an_address_in_use_is_named():
+    with bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SettingsError, match=f"port {port}.*--port"):
+            bind("127.0.0.1", port)
+
+
+def test_without_options_it_listens_on_this_machine_only():
+    options = ServerOptions()
+    assert (options.host, options.is_local) == ("127.0.0.1", True)
