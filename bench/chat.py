@@ -16,9 +16,9 @@ from pathlib import Path
 import aiohttp
 import orjson
 import psutil
-from tests.serving import ServerProcess, free_port
 
 from bench.report import median, ms, table
+from tests.serving import ServerProcess, free_port
 
 ROUNDS = 7
 REQUESTS = 300

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import requests
-from tests.serving import ServerProcess
 
 from bench.report import median, ms, percentile, table
+from tests.serving import ServerProcess
 
 SIZES = (1_000, 10_000, 100_000)
 SCOPES = 1_000
@@ -21,10 +21,64 @@ BATCH = 500
 SEARCHES = 60
 SINGLE_ADDS = 60
 
-_PLACES = ["Graz", "Linz", "Vienna", "Oslo", "Lima", "Kyoto", "Porto", "Cork", "Turin", "Ghent", "Bern", "Riga", "Split", "Nice", "Lund"]
-_THINGS = ["rowing", "chess", "bread", "gardens", "trains", "violins", "maps", "kites", "pottery", "stars", "soup", "cycling", "poems", "bees", "ferries"]
-_DOES = ["likes", "sells", "repairs", "paints", "studies", "misses", "collects", "photographs", "teaches", "sketches", "dreams-of", "avoids"]
-_WHEN = ["on Mondays", "every spring", "since school", "at night", "with her sister", "for work", "on holiday", "after lunch"]
+_PLACES = [
+    "Graz",
+    "Linz",
+    "Vienna",
+    "Oslo",
+    "Lima",
+    "Kyoto",
+    "Porto",
+    "Cork",
+    "Turin",
+    "Ghent",
+    "Bern",
+    "Riga",
+    "Split",
+    "Nice",
+    "Lund",
+]
+_THINGS = [
+    "rowing",
+    "chess",
+    "bread",
+    "gardens",
+    "trains",
+    "violins",
+    "maps",
+    "kites",
+    "pottery",
+    "stars",
+    "soup",
+    "cycling",
+    "poems",
+    "bees",
+    "ferries",
+]
+_DOES = [
+    "likes",
+    "sells",
+    "repairs",
+    "paints",
+    "studies",
+    "misses",
+    "collects",
+    "photographs",
+    "teaches",
+    "sketches",
+    "dreams-of",
+    "avoids",
+]
+_WHEN = [
+    "on Mondays",
+    "every spring",
+    "since school",
+    "at night",
+    "with her sister",
+    "for work",
+    "on holiday",
+    "after lunch",
+]
 
 
 def texts(count: int, seed: int = 1) -> list[str]:

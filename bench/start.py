@@ -9,10 +9,10 @@ from pathlib import Path
 
 import psutil
 import requests
-from tests.serving import ServerProcess
 
 from bench.memories import Memories, texts
 from bench.report import median, ms, table
+from tests.serving import ServerProcess
 
 STARTS = 5
 MIB = 1024 * 1024

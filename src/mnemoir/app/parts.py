@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
-from mnemoir.memory.facts.facts import Facts, FactSettings
+from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue

@@ -1,0 +1,57 @@
+# One command each. Everything is installed into .venv, once, and again when pyproject.toml changes.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup serve test lint bench clean
+
+help:
+	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
+	@echo "make test    run the tests                         (options: make test ARGS='-k settings')"
+	@echo "make lint    check style, types and the order of the rooms"
+	@echo "make bench   measure recall and speed"
+	@echo "make setup   only install into $(VENV)"
+	@echo "make clean   remove $(VENV) and all caches"
+
+setup: $(READY)
+	@:
+
+serve: $(READY)
+	@exec $(BIN)/mnemoir serve $(ARGS)
+
+test: $(READY)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	@$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@found=""; \
+	for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+		if command -v "$$python" >/dev/null 2>&1 && \
+			"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			found="$$python"; break; \
+		fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "Mnemoir needs Python 3.11 or newer, and none was found. Install it, or name it: make PYTHON=/path/to/python3" >&2; \
+		exit 1; \
+	fi; \
+	if [ ! -x $(BIN)/python ]; then \
+		echo "Making $(VENV) with $$found" >&2; \
+		"$$found" -m venv $(VENV); \
+	fi
+	@echo "Installing Mnemoir and what it needs into $(VENV)" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	@touch $@

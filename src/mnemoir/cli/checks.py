@@ -1,0 +1,208 @@
+"""What `doctor` looks at. Each check takes the settings, touches one thing, changes nothing and gives one finding."""
+
+import os
+import shutil
+import socket
+import stat
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mnemoir.app import logs
+from mnemoir.cli.connection import is_mnemoir
+from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError
+from mnemoir.ports.embedding import Passage
+from mnemoir.providers.http import new_session
+from mnemoir.settings import Settings, load_settings
+
+MIB = 1024 * 1024
+_LITTLE_SPACE = 200 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of one check; `to_do` is empty when there is nothing to do."""
+
+    check: str
+    state: Literal["ok", "warn", "fail"]
+    found: str
+    to_do: str = ""
+
+
+Check = Callable[[Settings], Awaitable[Finding]]
+
+
+async def check_all(config: Path | None, data_dir: Path | None) -> Sequence[Finding]:
+    """All findings, in the order in which things build on each other; wrong settings end it."""
+    try:
+        settings = load_settings(config, {"storage.data_dir": data_dir})
+    except SettingsError as exc:
+        to_do = "Correct them; see docs/settings.md."
+        return [Finding(check="settings", state="fail", found=exc.message, to_do=to_do)]
+    logs.set_up(settings.log.model_copy(update={"level": "warning"}))
+    return [await check(settings) for check in _checks_of(settings)]
+
+
+def _checks_of(settings: Settings) -> Sequence[Check]:
+    workspace = [check_workspace] if settings.storage.backend == "file" else []
+    return [check_settings, check_directory, *workspace, check_database, check_model, check_embedder, check_port]
+
+
+async def check_settings(settings: Settings) -> Finding:
+    """Whether the server would start with them."""
+    from mnemoir.cli.serve import server_options
+    from mnemoir.server.options import check_exposure
+
+    try:
+        check_exposure(server_options(settings))
+    except SettingsError as exc:
+        return Finding(check="settings", state="fail", found=exc.message, to_do="Set a key, or listen on 127.0.0.1.")
+    if settings.warnings:
+        found = " ".join(settings.warnings)
+        return Finding(check="settings", state="warn", found=found, to_do="Correct the value.")
+    return Finding(
+        check="settings", state="ok", found=str(settings.source.file or "no file: defaults and environment")
+    )
+
+
+async def check_directory(settings: Settings) -> Finding:
+    """Whether memories can be written, and only by and for this user."""
+    path = settings.storage.data_dir
+    finding = _writable("data directory", path, "Make it writable, or name another with --data-dir.")
+    if finding.state == "ok" and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        found, to_do = f"{path}: others may read it", f"chmod 700 {path}"
+        return Finding(check="data directory", state="warn", found=found, to_do=to_do)
+    return finding
+
+
+async def check_workspace(settings: Settings) -> Finding:
+    """Whether project files can be written."""
+    path = settings.storage.workspace_root
+    return _writable("workspace", path, "Make it writable, or name another as WORKSPACE_ROOT.")
+
+
+async def check_database(settings: Settings) -> Finding:
+    """Whether the stored memories are whole."""
+    from mnemoir.app.parts import DATABASE_FILE
+
+    path = settings.storage.data_dir / DATABASE_FILE
+    if not path.exists():
+        return Finding(check="database", state="ok", found="none yet; the first start makes it")
+    problems = _integrity_problems(path)
+    if problems:
+        to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
+        return Finding(check="database", state="fail", found=f"{path}: {problems}", to_do=to_do)
+    return Finding(check="database", state="ok", found=f"{path}, {path.stat().st_size // 1024} KiB, whole")
+
+
+async def check_model(settings: Settings) -> Finding:
+    """Which model would answer, and whether its server does."""
+    from mnemoir.app.models import choose_model, ollama_models
+
+    async with new_session() as session:
+        try:
+            model = await choose_model(settings.llm, session)
+        except SettingsError as exc:
+            return Finding(check="model", state="fail", found=exc.message, to_do="Start it, or name a model.")
+        name = f"{model.name} ({model.provider})"
+        if model.provider == "offline":
+            to_do = "Set OPENAI_API_KEY or start Ollama for real answers; see docs/models.md."
+            return Finding(check="model", state="warn", found=f"{name}: no language model is connected", to_do=to_do)
+        if model.provider == "ollama":
+            installed = await ollama_models(settings.llm.ollama_url, session)
+            there = {model.name, f"{model.name}:latest"} & set(installed)
+            found = f"{name} at {settings.llm.ollama_url}"
+            to_do = "" if there else f"Start Ollama there and run: ollama pull {model.name}"
+            return Finding(check="model", state="ok" if there else "fail", found=found, to_do=to_do)
+        return await _openai_finding(settings, name)
+
+
+async def check_embedder(settings: Settings) -> Finding:
+    """Whether a text can be embedded."""
+    try:
+        found = await _embed_once(settings)
+    except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
+        to_do = "Correct the embedding settings; until then search goes by words alone."
+        return Finding(check="embedder", state="fail", found=f"{settings.embedding.provider}: {exc}", to_do=to_do)
+    return Finding(check="embedder", state="ok", found=found)
+
+
+async def _embed_once(settings: Settings) -> str:
+    from mnemoir.app.models import choose_embedding
+
+    async with new_session() as session:
+        embedding = choose_embedding(settings, session)
+        try:
+            await embedding.embed([Passage(text="Is anybody there?")])
+            return f"{embedding.name}, {embedding.dimension} dimensions"
+        finally:
+            await embedding.aclose()
+
+
+async def check_port(settings: Settings) -> Finding:
+    """Whether the port is free, or a Mnemoir has it."""
+    server = settings.server
+    async with new_session() as session:
+        try:
+            if await is_mnemoir(server.url, session):
+                return Finding(check="port", state="ok", found=f"a Mnemoir is running at {server.url}")
+        except MnemoirError as exc:
+            return Finding(check="port", state="fail", found=exc.message, to_do="Choose another with --port.")
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((server.host, server.port))
+        except OSError as exc:
+            found = f"{server.host}:{server.port}: {exc.strerror}"
+            return Finding(check="port", state="fail", found=found, to_do="Choose another with --port.")
+    return Finding(check="port", state="ok", found=f"{server.host}:{server.port} is free")
+
+
+def _writable(check: str, path: Path, to_do: str) -> Finding:
+    """A directory that is there, or that can be made, and the room in it."""
+    place = next(candidate for candidate in (path, *path.parents) if candidate.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        return Finding(check=check, state="fail", found=f"{place} cannot be written", to_do=to_do)
+    free = shutil.disk_usage(place).free
+    found = f"{path}{'' if place == path else ', will be made'}, {free // MIB} MiB free"
+    if free < _LITTLE_SPACE:
+        return Finding(check=check, state="warn", found=found, to_do="Free some space.")
+    return Finding(check=check, state="ok", found=found)
+
+
+async def _openai_finding(settings: Settings, name: str) -> Finding:
+    """Ask for the list of models: it costs no tokens and needs the key."""
+    import aiohttp
+
+    url, key = settings.llm.base_url, settings.llm.api_key
+    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    timeout = aiohttp.ClientTimeout(total=settings.llm.timeouts.connect_s)
+    found = f"{name} at {url}"
+    try:
+        async with (
+            new_session() as session,
+            session.get(f"{url}/models", headers=headers, timeout=timeout, allow_redirects=False) as response,
+        ):
+            status = response.status
+    except (aiohttp.ClientError, TimeoutError) as exc:
+        to_do = "Check the address (OPENAI_BASE_URL) and the network."
+        return Finding(check="model", state="fail", found=f"{found}: {type(exc).__name__}", to_do=to_do)
+    if status in (401, 403):
+        return Finding(check="model", state="fail", found=f"{found}: refused the key", to_do="Check OPENAI_API_KEY.")
+    if status >= 500:
+        return Finding(check="model", state="warn", found=f"{found}: answers {status}", to_do="Try again later.")
+    return Finding(check="model", state="ok", found=found)
+
+
+def _integrity_problems(path: Path) -> str:
+    """What SQLite says against the file, or nothing."""
+    import apsw
+
+    try:
+        with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as connection:
+            rows = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+    except apsw.Error as exc:
+        return str(exc)
+    return "" if rows == ["ok"] else "; ".join(rows)

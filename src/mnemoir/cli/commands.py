@@ -1,0 +1,69 @@
+"""All commands by name, and what an error becomes: one line on standard error and an exit code."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, NoReturn
+
+import typer
+
+from mnemoir import __version__
+from mnemoir.cli.doctor import doctor
+from mnemoir.cli.memories import commands as memories
+from mnemoir.cli.options import Json
+from mnemoir.cli.output import note, print_json, print_row
+from mnemoir.cli.serve import serve
+from mnemoir.core.errors import MnemoirError, NotFound
+
+app = typer.Typer(
+    name="mnemoir",
+    help="A memory for your LLM applications: serve it, look into it, check it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: it pipes well, and takes half the time
+    pretty_exceptions_enable=False,  # they print local variables, which may hold a key
+)
+app.add_typer(memories, name="memories")
+app.command()(serve)
+app.command()(doctor)
+
+
+@app.command()
+def version(as_json: Json = False) -> None:
+    """Print the version."""
+    if as_json:
+        print_json({"version": __version__})
+        return
+    print_row(f"mnemoir {__version__}")
+
+
+def _version_and_stop(wanted: bool) -> None:
+    if wanted:
+        version(as_json=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version_and_stop, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Nothing to do: the option acts by itself."""
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(guarded(app))
+
+
+def guarded(command: Callable[[], None]) -> int:
+    """The exit code of `command`; our errors become one line instead of a traceback."""
+    try:
+        command()
+    except NotFound as exc:
+        note(f"mnemoir: {exc.message}")
+        return 3
+    except MnemoirError as exc:
+        note(f"mnemoir: {exc.message}")
+        return 1
+    return 0

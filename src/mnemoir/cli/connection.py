@@ -1,0 +1,165 @@
+"""The server that commands talk to: the running one over HTTP, or, when none runs, the same routes in this process.
+
+So there is one code path: every command asks a route. The data directory has one owner at a time; when a server
+owns it and cannot be reached, opening it here is refused and the refusal names the owner.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import aiohttp
+import orjson
+from starlette.types import ASGIApp
+
+from mnemoir.cli.output import note
+from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
+from mnemoir.providers.asgi_call import call_asgi
+from mnemoir.providers.http import new_session
+from mnemoir.settings import Settings
+
+_LOOK_S = 5.0  # how long a server may take to say that it is one
+_ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
+
+
+class Connection(Protocol):
+    """Where requests go. Both methods raise the error that the server's answer stands for."""
+
+    async def ask(self, method: str, target: str, body: object = None) -> Any:
+        """The parsed JSON answer. Bytes are sent as they are, anything else as JSON."""
+
+    def lines(self, target: str) -> AsyncIterator[bytes]:
+        """The lines of the answer to a GET, without their ends."""
+
+
+class OverHttp:
+    """A server at a URL."""
+
+    def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._session = session
+        self._headers = headers
+
+    async def ask(self, method: str, target: str, body: object = None) -> Any:
+        """See Connection."""
+        try:
+            async with self._session.request(
+                method, self._url + target, data=_bytes(body), headers=dict(self._headers), allow_redirects=False
+            ) as response:
+                return _read(response.status, await response.read())
+        except aiohttp.ClientError as exc:
+            raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
+
+    async def lines(self, target: str) -> AsyncIterator[bytes]:
+        """See Connection."""
+        try:
+            async with self._session.get(
+                self._url + target, headers=dict(self._headers), allow_redirects=False
+            ) as response:
+                if response.status != 200:
+                    _read(response.status, await response.read())
+                rest = b""
+                async for piece in response.content.iter_any():
+                    *whole, rest = (rest + piece).split(b"\n")
+                    for line in whole:
+                        yield line
+                if rest:
+                    yield rest
+        except aiohttp.ClientError as exc:
+            raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
+
+
+class InProcess:
+    """The application itself, opened by this command."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self._app = app
+        self._headers = headers
+
+    async def ask(self, method: str, target: str, body: object = None) -> Any:
+        """See Connection."""
+        answer = await call_asgi(self._app, method, target, headers=self._headers, body=_bytes(body))
+        return _read(answer.status, answer.body)
+
+    async def lines(self, target: str) -> AsyncIterator[bytes]:
+        """See Connection."""
+        answer = await call_asgi(self._app, "GET", target, headers=self._headers)
+        if answer.status != 200:
+            _read(answer.status, answer.body)
+        for line in answer.body.split(b"\n"):
+            if line:
+                yield line
+
+
+@asynccontextmanager
+async def connect(settings: Settings, *, url: str | None, in_process: bool) -> AsyncIterator[Connection]:
+    """The server at `url`; without one, the server of the settings if it runs, else its routes in this process.
+
+    `in_process` leaves a running server out, for a data directory that was named.
+    """
+    headers = _headers_of(settings)
+    async with new_session() as session:
+        address = url or settings.server.url
+        if not in_process and await is_mnemoir(address, session):
+            yield OverHttp(address, session, headers)
+            return
+    if url:
+        raise ProviderUnavailable(f"No server answers at {url}. Start it (`mnemoir serve`), or leave --url out.")
+    note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
+    async with _opened(settings) as app:
+        yield InProcess(app, headers)
+
+
+async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
+    """Whether a Mnemoir answers there; False for nobody, ProviderUnavailable for something else."""
+    timeout = aiohttp.ClientTimeout(total=_LOOK_S)
+    try:
+        async with session.get(f"{url}/health", timeout=timeout, allow_redirects=False) as response:
+            health = orjson.loads(await response.read())
+    except aiohttp.ClientConnectorError:
+        return False
+    except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError):
+        health = None
+    if isinstance(health, dict) and {"status", "version", "storage"} <= health.keys():
+        return True
+    raise ProviderUnavailable(f"Something answers at {url} that is no Mnemoir. Name the right address with --url.")
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[ASGIApp]:
+    from mnemoir.app import logs, open_parts
+    from mnemoir.cli.serve import server_options
+    from mnemoir.server import create_app
+
+    logs.set_up(settings.log.model_copy(update={"level": "warning"}))  # a line a request is for servers
+    parts = await open_parts(settings)
+    try:
+        yield create_app(parts, server_options(settings))
+    finally:
+        await parts.aclose()
+
+
+def _headers_of(settings: Settings) -> dict[str, str]:
+    """The key this machine's settings hold, as the server wants it; the admin key opens what the others open."""
+    key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
+    sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    return {"content-type": "application/json", **sent}
+
+
+def _bytes(body: object) -> bytes:
+    if body is None:
+        return b""
+    return body if isinstance(body, bytes) else orjson.dumps(body)
+
+
+def _read(status: int, body: bytes) -> Any:
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        answer = {"error": body[:200].decode("utf-8", "replace")}
+    if status < 400:
+        return answer
+    fields = answer if isinstance(answer, dict) else {}
+    message = str(fields.get("error") or f"The server answered {status}.")
+    kind = _ERRORS.get(status, InvalidRequest if status < 500 else MnemoirError)
+    raise kind(message, code=str(fields.get("code") or "internal_error"))

@@ -1,0 +1,123 @@
+"""`mnemoir serve`: settings in, parts opened, a few lines printed, then serving until told to stop."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemoir.cli.options import Config, Json
+from mnemoir.cli.output import note, print_json, print_row
+
+if TYPE_CHECKING:
+    from mnemoir.app import Parts
+    from mnemoir.server.options import ServerOptions
+    from mnemoir.settings import Settings
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 unless set.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 6060 unless set.", min=0, max=65535)] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Directory that holds the memories.")] = None,
+    config: Config = None,
+    allow_unauthenticated: Annotated[
+        bool, typer.Option("--allow-unauthenticated", help="Listen beyond this machine without any key.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Serve until interrupted."""
+    from mnemoir.settings import load_settings
+
+    overrides = {
+        "server.host": host,
+        "server.port": port,
+        "server.allow_unauthenticated": allow_unauthenticated or None,
+        "storage.data_dir": data_dir,
+    }
+    settings = load_settings(config, overrides)
+
+    from mnemoir.app import logs  # behind the settings: a wrong one is told at once
+    from mnemoir.server import run
+
+    logs.set_up(settings.log)
+    for warning in settings.warnings:
+        note(f"Warning: {warning}")
+    run(_serve(settings, as_json=as_json))
+
+
+async def _serve(settings: "Settings", *, as_json: bool) -> None:
+    """Check and take the address before anything is opened, for that is what fails most."""
+    from mnemoir.app import open_parts
+    from mnemoir.server import check_exposure, create_app
+    from mnemoir.server import serve as serve_app
+    from mnemoir.server.run import bind
+
+    options = server_options(settings)
+    check_exposure(options)
+    with bind(options.host, options.port) as listener:
+        parts = await open_parts(settings)
+        try:
+            app = create_app(parts, options)
+            if parts.serves_its_own_memory:
+                parts.memory_service.attach(app)
+            await parts.start()
+
+            def announce(port: int) -> None:
+                print_facts(facts_of(parts, port), as_json=as_json)
+
+            await serve_app(app, options, listener=listener, on_started=announce)
+        finally:
+            await parts.aclose()
+
+
+def server_options(settings: "Settings") -> "ServerOptions":
+    """The server's part of the settings, in the server's own words; the admin key opens what the others open."""
+    from mnemoir.server.options import MIB, ServerOptions
+
+    server, memory = settings.server, settings.memory
+    keys = [*server.api_keys, *([server.admin_api_key] if server.admin_api_key else [])]
+    return ServerOptions(
+        host=server.host,
+        port=server.port,
+        root_path=server.root_path,
+        api_keys=[key.get_secret_value() for key in keys],
+        allow_unauthenticated=server.allow_unauthenticated,
+        allowed_hosts=server.allowed_hosts,
+        cors_origins=server.cors_origins,
+        max_body_bytes=server.max_body_mib * MIB,
+        most_connections=server.most_connections,
+        most_active_chats=server.most_active_chats,
+        request_deadline_s=server.request_deadline_s,
+        heartbeat_s=server.heartbeat_s,
+        metrics=server.metrics,
+        docs=server.docs,
+        default_project=memory.default_project,
+        decay_days=memory.decay_days,
+        search_limit=memory.search_limit,
+    )
+
+
+def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
+    """What someone who starts the server wants to know first."""
+    settings = parts.settings
+    url = settings.server.model_copy(update={"port": port}).url
+    keys = settings.server.api_keys or settings.server.admin_api_key
+    key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
+    said = '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]'
+    return {
+        "url": url,
+        "data": str(settings.storage.data_dir),
+        "model": f"{parts.model.name} ({parts.model.provider})",
+        "embedder": parts.embedding.name,
+        "try": f'curl {url}/v1/chat/completions{key} -d \'{{"model": "mnemoir", {said}}}\'',
+    }
+
+
+def print_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
+    """The first lines a server prints."""
+    if as_json:
+        print_json(facts)
+        return
+    print_row(f"Mnemoir serves on {facts['url']}")
+    for name in ("data", "model", "embedder", "try"):
+        print_row(f"{name:<9}", facts[name])

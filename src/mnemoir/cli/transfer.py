@@ -1,0 +1,131 @@
+"""Export and import: JSON lines between a file and the server, a batch at a time."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from mnemoir.cli.output import progress
+from mnemoir.cli.session import Session
+from mnemoir.core.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from mnemoir.cli.connection import Connection
+
+_BATCH_LINES = 200
+_BATCH_BYTES = 512 * 1024  # well below the smallest limit a server can be set to
+
+Write = Callable[[bytes], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many lines were added, and how many were there already."""
+
+    added: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    first: int  # line number in the file
+    last: int
+    lines: tuple[bytes, ...]
+
+
+async def export_lines(session: Session, file: Path | None, user: str | None) -> int:
+    """Write every memory to `file`, or to standard output; how many there were.
+
+    The file appears when it is whole, and only its owner can read it.
+    """
+    count = 0
+    with progress("Exporting", None) as step, _output(file) as write:
+        async with session.connected() as connection:
+            target = session.target("/api/export", {"user_id": user} if user else {})
+            async for line in connection.lines(target):
+                write(line + b"\n")
+                step(1)
+                count += 1
+    return count
+
+
+async def import_lines(session: Session, file: Path, user: str | None) -> Imported:
+    """Add every memory of `file`, to `user` if given, else to the user each line names."""
+    added = skipped = 0
+    with progress("Importing", _count_lines(file)) as step:
+        async with session.connected() as connection:
+            for batch in _batches(file, user):
+                answer = await _send(connection, session.target("/api/import", {}), batch)
+                added += answer.added
+                skipped += answer.skipped
+                step(len(batch.lines))
+    return Imported(added=added, skipped=skipped)
+
+
+async def _send(connection: "Connection", target: str, batch: _Batch) -> Imported:
+    try:
+        answer = await connection.ask("POST", target, b"\n".join(batch.lines))
+    except InvalidRequest as exc:
+        raise InvalidRequest(f"Lines {batch.first} to {batch.last}: {exc.message}", code=exc.code) from exc
+    return Imported(added=answer["imported"], skipped=answer["skipped"])
+
+
+def _batches(file: Path, user: str | None) -> Iterator[_Batch]:
+    """The file in pieces that one request can carry. Raises InvalidRequest naming a line that is no JSON object."""
+    lines: list[bytes] = []
+    first = last = size = 0
+    for number, line in _numbered(file):
+        record = _record(number, line, user)
+        if lines and (len(lines) == _BATCH_LINES or size + len(record) > _BATCH_BYTES):
+            yield _Batch(first=first, last=last, lines=tuple(lines))
+            lines, size = [], 0
+        first, last = (first if lines else number), number
+        lines.append(record)
+        size += len(record) + 1
+    if lines:
+        yield _Batch(first=first, last=last, lines=tuple(lines))
+
+
+def _record(number: int, line: bytes, user: str | None) -> bytes:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as exc:
+        raise InvalidRequest(f"Line {number} is not valid JSON: {exc.msg}.", code="invalid_json") from exc
+    if not isinstance(record, dict):
+        raise InvalidRequest(f"Line {number} is not a JSON object.", code="invalid_json")
+    record.pop("history", None)  # for people to read; the server makes its own
+    return orjson.dumps(record | ({"user_id": user} if user else {}))
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
+    with file.open("rb") as source:
+        for number, line in enumerate(source, start=1):
+            if line.strip():
+                yield number, line
+
+
+def _count_lines(file: Path) -> int:
+    return sum(1 for _ in _numbered(file))
+
+
+@contextmanager
+def _output(file: Path | None) -> Iterator[Write]:
+    if file is None:
+        yield sys.stdout.buffer.write
+        sys.stdout.flush()
+        return
+    partial = file.with_name(f"{file.name}.partial")
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as target:
+            yield target.write
+            target.flush()
+            os.fsync(target.fileno())
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,102 @@
+"""What every command has in common: help, documentation, exit codes, and where output goes."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from mnemoir import __version__
+from mnemoir.cli.commands import app
+from mnemoir.cli.output import printable
+from tests.cli.command_process import run
+
+PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+
+
+def commands(group, prefix="mnemoir"):
+    """Name and parameters of every command that does something."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}", command.params
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+SHARED = PAGE[PAGE.index("## mnemoir memories\n") : PAGE.index("### mnemoir memories add")]
+
+
+def section(name):
+    """The part of the page below the heading of a command, with what its group shares."""
+    found = re.search(rf"^##+ {name}\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/cli.md has no heading for {name}"
+    return found[1] + (SHARED if name.startswith("mnemoir memories ") else "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_the_commands_names_every_option(name):
+    options = [option for param in COMMANDS[name] for option in param.opts if option.startswith("--")]
+    assert [option for option in options if f"`{option}`" not in section(name)] == ["--help"][: "--help" in options]
+
+
+def test_the_page_names_no_option_that_is_not_there():
+    known = {
+        option for params in COMMANDS.values() for param in params for option in (*param.opts, *param.secondary_opts)
+    }
+    assert set(re.findall(r"`(--?[a-z-]+)`", PAGE)) - known == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_and_argument_has_a_word_of_help(name):
+    assert [param.name for param in COMMANDS[name] if not getattr(param, "help", None)] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_print_json(name):
+    assert "--json" in [option for param in COMMANDS[name] for option in param.opts]
+
+
+def test_help_tells_the_commands(tmp_path):
+    done = run("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [word for word in ("serve", "memories", "doctor", "version") if word not in done.stdout] == []
+
+
+def test_the_version_is_printed_both_ways(tmp_path):
+    assert run("--version", cwd=tmp_path).stdout == f"mnemoir {__version__}\n"
+    assert json.loads(run("version", "--json", cwd=tmp_path).stdout) == {"version": __version__}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["serve", "--prot", "1"],
+        ["serve", "--port", "99999"],
+        ["memories", "search"],
+        ["memories", "list", "--limit", "0"],
+        ["memories", "delete"],
+        ["memories", "delete", "--all"],
+        ["memories", "delete", "mem_1", "--all", "--user", "mira"],
+        ["memories", "import", "gone.jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2_and_nothing_on_standard_output(arguments, tmp_path):
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_setting_ends_with_1_and_a_message_without_a_traceback(tmp_path):
+    (tmp_path / "mnemoir.yaml").write_text("server: {prot: 1}")
+    done = run("serve", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "mnemoir.yaml: server.prot is not a setting. Did you mean server.port?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_terminal_could_take_for_a_command_is_spelled_out():
+    assert printable("a\x1b[31mb\nc\u202e naïve 猫") == "a\\x1b[31mb\\nc\\u202e naïve 猫"

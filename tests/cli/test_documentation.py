@@ -1,0 +1,73 @@
+"""The pages hold together: links lead somewhere, and samples run as they are printed."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.serving import ServerProcess
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+API = (ROOT / "docs/memory-api.md").read_text(encoding="utf-8")
+SAMPLES = [(match[1], match[2]) for match in re.finditer(r"^```(sh|python|javascript)\n(.*?)^```", API, re.M | re.S)]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))
+WRITTEN_FOR = "http://127.0.0.1:6060"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_to_a_file_and_a_heading(page):
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        path, _, heading = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" not in link and (not target.exists() or (heading and heading not in headings(target))):
+            broken.append(link)
+    assert broken == []
+
+
+def headings(page):
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with ServerProcess(tmp_path_factory.mktemp("samples") / "data") as running:
+        yield running
+
+
+def command(kind, source, folder):
+    """How a sample is run; skipped where its language is not installed."""
+    program = {"sh": "curl", "javascript": "node"}.get(kind)
+    if program and not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    if kind == "sh":
+        return ["bash", "-e", "-c", source]
+    if kind == "python":
+        return [sys.executable, "-c", source]
+    script = folder / "sample.mjs"
+    script.write_text(source, encoding="utf-8")
+    return ["node", str(script)]
+
+
+@pytest.mark.parametrize(("kind", "source"), SAMPLES, ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(SAMPLES)])
+def test_every_sample_of_the_memory_api_runs_as_printed(kind, source, server, tmp_path):
+    (tmp_path / "memories.jsonl").write_text("")
+    line = command(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "validation_error" not in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_every_example_runs(example, server, tmp_path):
+    source = example.read_text(encoding="utf-8").replace(WRITTEN_FOR, server.url)
+    line = command("python" if example.suffix == ".py" else "javascript", source, tmp_path)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()

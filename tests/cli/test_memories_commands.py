@@ -1,0 +1,164 @@
+"""`mnemoir memories` against a running server, and without one."""
+
+import json
+import stat
+
+import pytest
+
+from tests.cli.command_process import run
+from tests.scripted_llm import ScriptedLLM
+from tests.serving import ServerProcess, free_port
+
+
+class Commands:
+    """Runs `mnemoir memories` over a data directory, or against a server."""
+
+    def __init__(self, home, *, port, **environment):
+        self._home = home
+        place = {"MNEMOIR_SERVER__PORT": str(port), "MNEMOIR_STORAGE__DATA_DIR": str(home / "data")}
+        self._environment = place | environment
+
+    def __call__(self, *arguments, stdin=None):
+        return run("memories", *arguments, cwd=self._home, stdin=stdin, **self._environment)
+
+    def json(self, *arguments):
+        done = self(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with ServerProcess(tmp_path_factory.mktemp("served") / "data") as running:
+        yield running
+
+
+@pytest.fixture
+def memories(server, tmp_path, request):
+    """The commands, each test with a user of its own."""
+    return Commands(tmp_path, port=server.port)
+
+
+@pytest.fixture
+def user(request):
+    return request.node.name
+
+
+def test_what_was_added_is_listed_and_found(memories, user):
+    added = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
+    assert [change["event"] for change in added["results"]] == ["ADD"]
+    listed = memories("list", "--user", user)
+    assert listed.stdout.startswith(f"{added['results'][0]['id']}  20")
+    assert listed.stdout.endswith("  I live in Graz.\n")
+    assert (
+        memories.json("search", "where does she live?", "--user", user)["results"][0]["memory"] == "I live in Graz."
+    )
+
+
+def test_a_text_may_come_from_standard_input(memories, user):
+    done = memories("add", "-", "--user", user, "--verbatim", stdin="I row every morning.")
+    assert done.stdout.startswith("ADD  mem_")
+    assert done.stderr == "Added 1 memories successfully\n"
+
+
+def test_projects_are_apart(memories, user):
+    memories.json("add", "I live in Graz.", "--user", user, "--project", "one", "--verbatim")
+    assert memories.json("list", "--user", user, "--project", "two")["results"] == []
+
+
+def test_one_memory_is_deleted_and_its_history_stays(memories, user):
+    memory_id = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")["results"][0]["id"]
+    assert memories("delete", memory_id, "--user", user).returncode == 0
+    assert memories.json("list", "--user", user)["results"] == []
+    assert [entry["event"] for entry in memories.json("history", memory_id)["results"]] == ["ADD", "DELETE"]
+
+
+def test_an_unknown_memory_ends_with_3(memories):
+    for command in (["delete", "mem_none"], ["history", "mem_none"]):
+        done = memories(*command)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr.startswith("mnemoir: ")
+
+
+def test_all_memories_of_a_user_go_only_after_a_yes(memories, user):
+    memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
+    refused = memories("delete", "--all", "--user", user, stdin="n\n")
+    assert refused.returncode == 1
+    assert len(memories.json("list", "--user", user)["results"]) == 1
+    assert memories.json("delete", "--all", "--user", user, "--yes")["deleted"] == 1
+
+
+def test_an_export_is_private_and_imports_once(memories, user, tmp_path):
+    for text in ("I live in Graz.", "I row every morning."):
+        memories.json("add", text, "--user", user, "--verbatim")
+    file = tmp_path / "out.jsonl"
+    assert memories.json("export", str(file), "--user", user) == {"exported": 2}
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    other = f"{user}-again"
+    assert memories.json("import", str(file), "--user", other) == {"imported": 2, "skipped": 0}
+    texts = {memory["memory"] for memory in memories.json("list", "--user", other)["results"]}
+    assert texts == {"I live in Graz.", "I row every morning."}
+    assert memories.json("import", str(file)) == {"imported": 0, "skipped": 2}
+
+
+def test_an_export_without_a_file_goes_to_standard_output(memories, user):
+    memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
+    done = memories("export", "--user", user)
+    assert [json.loads(line)["memory"] for line in done.stdout.splitlines()] == ["I live in Graz."]
+    assert done.stderr == "Exported 1 memories.\n"
+
+
+def test_an_import_larger_than_one_request_arrives_whole(memories, user, tmp_path):
+    line = {"user_id": user, "created_at": "2026-01-01T00:00:00Z"}
+    file = tmp_path / "in.jsonl"
+    file.write_text("\n".join(json.dumps(line | {"memory": f"Owns boat number {n}"}) for n in range(450)))
+    assert memories.json("import", str(file)) == {"imported": 450, "skipped": 0}
+    assert memories.json("list", "--user", user, "--limit", "1")["total"] == 450
+
+
+@pytest.mark.parametrize(("line", "said"), [("{", "Line 2 is not valid JSON"), ("[]", "Line 2 is not a JSON object")])
+def test_a_line_that_is_no_memory_is_named(memories, tmp_path, line, said):
+    file = tmp_path / "in.jsonl"
+    file.write_text(f"\n{line}\n")
+    done = memories("import", str(file))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+
+
+def test_a_named_server_that_does_not_answer_is_an_error(memories):
+    done = memories("list", "--url", f"http://127.0.0.1:{free_port()}")
+    assert done.returncode == 1
+    assert "No server answers at http://127.0.0.1:" in done.stderr
+
+
+def test_an_address_where_something_else_answers_is_an_error(memories):
+    with ScriptedLLM.in_thread() as other:
+        done = memories("list", "--url", other.url)
+    assert done.returncode == 1
+    assert "that is no Mnemoir" in done.stderr
+
+
+def test_without_a_server_the_data_directory_is_opened_and_said_so(tmp_path):
+    memories = Commands(tmp_path, port=free_port())
+    added = memories("add", "I live in Graz.", "--verbatim")
+    assert added.returncode == 0, added.stderr
+    assert f"working on {tmp_path / 'data'} directly" in added.stderr
+    assert [memory["memory"] for memory in memories.json("list")["results"]] == ["I live in Graz."]
+    exported = memories("export")
+    assert [json.loads(line)["memory"] for line in exported.stdout.splitlines()] == ["I live in Graz."]
+
+
+def test_a_directory_that_a_server_holds_is_not_opened_and_the_holder_is_named(server, tmp_path):
+    done = Commands(tmp_path, port=free_port())("list", "--data-dir", str(server.data_dir))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(server.data_dir) in done.stderr
+    assert str(server.pid) in done.stderr
+
+
+def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path):
+    guarded = ServerProcess(tmp_path / "data", environment={"API_KEYS": "a-key-of-20-characters"})
+    with guarded as server:
+        without = Commands(tmp_path, port=server.port)("list")
+        assert (without.returncode, without.stdout) == (1, "")
+        assert "API key" in without.stderr
+        assert Commands(tmp_path, port=server.port, API_KEYS="a-key-of-20-characters").json("list")["total"] == 0

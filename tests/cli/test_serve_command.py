@@ -1,0 +1,54 @@
+"""`mnemoir serve`: what it prints first, and when it refuses to start."""
+
+import json
+import socket
+
+import pytest
+
+from tests.cli.command_process import run
+from tests.serving import ServerProcess
+
+
+def test_the_first_lines_tell_address_data_model_embedder_and_a_line_to_try(tmp_path):
+    with ServerProcess(tmp_path / "data") as server:
+        lines = server.log.read_text().splitlines()[:5]
+    assert lines[0] == f"Mnemoir serves on {server.url}"
+    assert [line.split()[0] for line in lines[1:]] == ["data", "model", "embedder", "try"]
+    assert lines[1].endswith(str(tmp_path / "data"))
+
+
+def test_the_first_lines_can_be_json(tmp_path):
+    with ServerProcess(tmp_path / "data", arguments=["--json"]) as server:
+        text = server.log.read_text()
+    told = json.loads(text[: text.index("\n}") + 2])
+    assert set(told) == {"url", "data", "model", "embedder", "try"}
+    assert told["url"] == server.url
+
+
+def test_a_warning_of_the_settings_is_printed(tmp_path):
+    with ServerProcess(tmp_path / "data", environment={"MEMORY_DECAY_DAYS": "six"}) as server:
+        assert "Warning: MEMORY_DECAY_DAYS is 'six'" in server.log.read_text()
+
+
+@pytest.mark.parametrize("key", ["", "short"])
+def test_an_address_others_reach_is_refused_without_a_proper_key_and_nothing_is_made(tmp_path, key):
+    done = run("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", "data", cwd=tmp_path, API_KEYS=key)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Refused to listen on 0.0.0.0" in done.stderr
+    assert "--allow-unauthenticated" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("serve", "--port", str(port), "--data-dir", "data", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"port {port}" in done.stderr
+
+
+def test_a_data_directory_in_use_is_refused_naming_its_holder(tmp_path):
+    with ServerProcess(tmp_path / "data") as server:
+        done = run("serve", "--port", "0", "--data-dir", str(server.data_dir), cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert str(server.pid) in done.stderr

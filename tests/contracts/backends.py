@@ -1,0 +1,58 @@
+"""Every back-end of a port, by name. The suites beside this file run over each; a new one is one more entry."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from mnemoir.core.clock import Clock
+from mnemoir.ports.jobs import JobQueue
+from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.ports.search_rows import SearchRows
+from mnemoir.storage.sqlite import SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
+
+
+class Store(MemoryStore, SearchRows, Protocol):
+    """What every memory back-end is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryBackend:
+    """`open` gives the store whose data lie in a folder; opening it again finds them there."""
+
+    open: Callable[[Path, Clock], AbstractAsyncContextManager[Store]]
+    keeps_past_states: bool = False  # closed memories, for looks into the past
+
+
+@asynccontextmanager
+async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    database = open_database(folder / "mnemoir.db")
+    try:
+        yield SqliteMemoryStore(database, clock)
+    finally:
+        await database.aclose()
+
+
+@asynccontextmanager
+async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
+    database = open_database(folder / "mnemoir.db")
+    try:
+        yield SqliteJobQueue(database, clock)
+    finally:
+        await database.aclose()
+
+
+@asynccontextmanager
+async def _sqlite_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
+    database = open_database(folder / "mnemoir.db")
+    try:
+        yield SqliteProjectSettings(database)
+    finally:
+        await database.aclose()
+
+
+MEMORY_STORES = {"sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True)}
+JOB_QUEUES = {"sqlite": _sqlite_jobs}
+PROJECT_SETTINGS = {"sqlite": _sqlite_settings}

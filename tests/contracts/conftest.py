@@ -1,0 +1,68 @@
+"""One store a test, on real files, under a clock that the test sets."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.contracts.backends import JOB_QUEUES, MEMORY_STORES, PROJECT_SETTINGS, MemoryBackend, Store
+from tests.contracts.words import SetClock
+
+Restart = Callable[[], Awaitable[Store]]
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture(params=MEMORY_STORES.values(), ids=MEMORY_STORES.keys())
+def backend(request: pytest.FixtureRequest) -> MemoryBackend:
+    return request.param
+
+
+@pytest.fixture
+async def store_factory(backend: MemoryBackend, tmp_path: Path, clock: SetClock) -> AsyncIterator[Restart]:
+    """Opens the store; called again, it closes the one before and opens its data anew."""
+    async with AsyncExitStack() as stack:
+
+        async def open_anew() -> Store:
+            await stack.aclose()
+            return await stack.enter_async_context(backend.open(tmp_path, clock))
+
+        yield open_anew
+
+
+@pytest.fixture
+async def store(store_factory: Restart) -> Store:
+    return await store_factory()
+
+
+@pytest.fixture
+def past_states(backend: MemoryBackend) -> None:
+    """For tests of what only some back-ends keep."""
+    if not backend.keeps_past_states:
+        pytest.skip("keeps no past states, as documented")
+
+
+@pytest.fixture(params=JOB_QUEUES.values(), ids=JOB_QUEUES.keys())
+async def jobs_factory(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock):
+    async with AsyncExitStack() as stack:
+
+        async def open_anew():
+            await stack.aclose()
+            return await stack.enter_async_context(request.param(tmp_path, clock))
+
+        yield open_anew
+
+
+@pytest.fixture(params=PROJECT_SETTINGS.values(), ids=PROJECT_SETTINGS.keys())
+async def settings_factory(request: pytest.FixtureRequest, tmp_path: Path):
+    async with AsyncExitStack() as stack:
+
+        async def open_anew():
+            await stack.aclose()
+            return await stack.enter_async_context(request.param(tmp_path))
+
+        yield open_anew
