@@ -1,9 +1,15 @@
-"""The command `mnemoir` in a process of its own."""
+"""The command `mnemoir`, in a process of its own or, where only its answer matters, in this one."""
 
+import io
+import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from mnemoir.cli import main
 from tests.serving import clean_environment
 
 
@@ -18,3 +24,28 @@ def run(*arguments: str, cwd: Path, stdin: str | None = None, **environment: str
         env=clean_environment(**{"HOME": str(cwd), **environment}),
         input=stdin or "",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_here(
+    *arguments: str, cwd: Path, capsys: pytest.CaptureFixture[str], stdin: str | None = None, **environment: str
+) -> Done:
+    """The same within this process, which saves half a second each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        patch.setattr(os, "environ", clean_environment(**{"HOME": str(cwd), **environment}))
+        patch.setattr(sys, "argv", ["mnemoir", *arguments])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((stdin or "").encode())))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+    said = capsys.readouterr()
+    return Done(returncode=int(ended.value.code or 0), stdout=said.out, stderr=said.err)

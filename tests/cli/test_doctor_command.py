@@ -1,24 +1,42 @@
 """`mnemoir doctor`: one finding for each part, and what to do."""
 
 import json
-import socket
 
+import pytest
+
+from mnemoir.cli import checks
+from mnemoir.settings import load_settings
 from tests.cli.command_process import run
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess, free_port
 
 
-def findings(tmp_path, *, expect=0, **environment):
-    environment = {"PORT": str(free_port()), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data"), **environment}
-    done = run("doctor", "--json", cwd=tmp_path, **environment)
-    assert done.returncode == expect, done.stdout + done.stderr
-    return {finding["check"]: finding for finding in json.loads(done.stdout)["checks"]}
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Settings over a data directory that is not there yet, with no model to be found."""
+
+    def load(**environ):
+        place = {"HOME": str(tmp_path), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data"), "PORT": str(free_port())}
+        return load_settings(None, {}, {**place, "OLLAMA_HOST": f"127.0.0.1:{free_port()}", **environ})
+
+    return load
+
+
+def doctor(tmp_path, *arguments, **environment):
+    place = {"PORT": str(free_port()), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data")}
+    return run("doctor", *arguments, cwd=tmp_path, **{**place, **environment})
 
 
 def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(tmp_path):
-    found = findings(tmp_path)
-    states = {check: finding["state"] for check, finding in found.items()}
-    assert states == {
+    done = doctor(tmp_path, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {finding["check"]: finding for finding in json.loads(done.stdout)["checks"]}
+    assert {check: finding["state"] for check, finding in found.items()} == {
         "settings": "ok",
         "data directory": "ok",
         "database": "ok",
@@ -31,68 +49,79 @@ def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_the_table_for_people_says_the_same(tmp_path):
-    done = run("doctor", cwd=tmp_path, PORT=str(free_port()), COLUMNS="200")
-    assert done.returncode == 0
-    assert "what to do" in done.stdout
-    assert "OPENAI_API_KEY" in done.stdout
+def test_the_table_for_people_says_what_to_do_and_a_failure_ends_with_1(tmp_path):
+    done = doctor(tmp_path, HOST="0.0.0.0", COLUMNS="200")
+    assert done.returncode == 1
+    for told in ("what to do", "no API key is set", "OPENAI_API_KEY"):
+        assert told in done.stdout
 
 
-def test_wrong_settings_fail(tmp_path):
-    found = findings(tmp_path, expect=1, STORAGE_BACKEND="tape")
-    assert list(found) == ["settings"]
-    assert "STORAGE_BACKEND" in found["settings"]["found"]
+def test_wrong_settings_are_the_only_finding(tmp_path):
+    done = doctor(tmp_path, "--json", STORAGE_BACKEND="tape")
+    (finding,) = json.loads(done.stdout)["checks"]
+    assert (done.returncode, finding["check"], finding["state"]) == (1, "settings", "fail")
+    assert "STORAGE_BACKEND" in finding["found"]
 
 
-def test_an_open_address_without_a_key_fails(tmp_path):
-    assert "no API key" in findings(tmp_path, expect=1, HOST="0.0.0.0")["settings"]["found"]
+async def test_a_warning_of_the_settings_is_passed_on(settings):
+    finding = await checks.check_settings(settings(MEMORY_DECAY_DAYS="six"))
+    assert (finding.state, "MEMORY_DECAY_DAYS" in finding.found) == ("warn", True)
 
 
-def test_a_data_directory_that_cannot_be_made_fails(tmp_path):
+async def test_a_data_directory_that_cannot_be_made_fails(settings, tmp_path):
     (tmp_path / "data").write_text("a file")
-    assert findings(tmp_path, expect=1)["data directory"]["state"] == "fail"
+    assert (await checks.check_directory(settings())).state == "fail"
 
 
-def test_a_data_directory_that_others_may_read_is_remarked_on(tmp_path):
+async def test_a_data_directory_that_others_may_read_is_remarked_on(settings, tmp_path):
     (tmp_path / "data").mkdir(mode=0o755)
-    assert findings(tmp_path)["data directory"]["to_do"] == f"chmod 700 {tmp_path / 'data'}"
+    assert (await checks.check_directory(settings())).to_do == f"chmod 700 {tmp_path / 'data'}"
 
 
-def test_a_running_server_is_well(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        found = findings(tmp_path, PORT=str(server.port))
-    assert "is running" in found["port"]["found"]
-    assert "whole" in found["database"]["found"]
+async def test_a_workspace_that_cannot_be_made_fails(settings, tmp_path):
+    (tmp_path / "work").write_text("a file")
+    finding = await checks.check_workspace(settings(WORKSPACE_ROOT=str(tmp_path / "work")))
+    assert (finding.state, "WORKSPACE_ROOT" in finding.to_do) == ("fail", True)
 
 
-def test_a_damaged_database_is_named(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        server.stop()
+async def test_a_running_server_and_its_database_are_well_and_a_damaged_one_is_named(settings, tmp_path):
     database = tmp_path / "data" / "mnemoir.db"
+    with ServerProcess(tmp_path / "data") as server:
+        here = settings(PORT=str(server.port))
+        assert "a Mnemoir is running" in (await checks.check_port(here)).found
+        assert (await checks.check_database(here)).state == "ok"
+        server.stop()
     whole = database.read_bytes()
     database.write_bytes(whole[:4096] + b"\xff" * 4096 + whole[8192:])
-    found = findings(tmp_path, expect=1)["database"]
-    assert (found["state"], str(database) in found["found"]) == ("fail", True)
+    finding = await checks.check_database(here)
+    assert (finding.state, str(database) in finding.found) == ("fail", True)
 
 
-def test_a_port_that_another_program_has_fails(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        found = findings(tmp_path, expect=1, PORT=str(taken.getsockname()[1]))
-    assert found["port"]["state"] == "fail"
+async def test_a_port_that_another_program_has_fails(settings):
+    async with ScriptedLLM() as other:
+        finding = await checks.check_port(settings(PORT=other.url.rpartition(":")[2]))
+    assert finding.state == "fail"
 
 
-def test_a_model_that_answers_is_well_and_one_that_does_not_fails(tmp_path):
-    with ScriptedLLM.in_thread() as llm:
-        openai = {"OPENAI_API_KEY": "sk-canary", "OPENAI_BASE_URL": f"{llm.url}/v1"}
-        assert findings(tmp_path, **openai)["model"]["state"] == "ok"
-    found = findings(tmp_path, expect=1, **openai)["model"]
-    assert found["state"] == "fail"
-    assert "sk-canary" not in json.dumps(found)
+async def test_a_model_that_answers_is_well_and_one_that_does_not_fails(settings):
+    async with ScriptedLLM() as llm:
+        chosen = settings(OPENAI_API_KEY="sk-canary", OPENAI_BASE_URL=f"{llm.url}/v1")
+        assert (await checks.check_model(chosen)).state == "ok"
+    finding = await checks.check_model(chosen)
+    assert (finding.state, "sk-canary" in repr(finding)) == ("fail", False)
 
 
-def test_an_embedder_out_of_reach_fails(tmp_path):
-    environment = {
-        "MNEMOIR_EMBEDDING__PROVIDER": "openai",
-        "MNEMOIR_EMBEDDING__BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
-    }
-    assert findings(tmp_path, expect=1, **environment)["embedder"]["state"] == "fail"
+async def test_an_ollama_without_the_model_that_was_named_fails_and_says_how_to_get_it(settings):
+    async with ScriptedLLM() as llm:
+        chosen = {"OLLAMA_HOST": llm.url, "MEMORY_LLM_PROVIDER": "ollama"}
+        assert (await checks.check_model(settings(**chosen))).state == "ok"
+        finding = await checks.check_model(settings(**chosen, MEMORY_LLM_MODEL="absent"))
+    assert (finding.state, finding.to_do) == ("fail", "Start Ollama there and run: ollama pull absent")
+
+
+async def test_an_embedder_out_of_reach_fails(settings):
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    finding = await checks.check_embedder(
+        settings(MNEMOIR_EMBEDDING__PROVIDER="openai", MNEMOIR_EMBEDDING__BASE_URL=address)
+    )
+    assert finding.state == "fail"

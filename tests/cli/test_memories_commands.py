@@ -2,24 +2,25 @@
 
 import json
 import stat
+from functools import partial
 
 import pytest
 
-from tests.cli.command_process import run
+from tests.cli.command_process import run, run_here
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess, free_port
 
 
 class Commands:
-    """Runs `mnemoir memories` over a data directory, or against a server."""
+    """Runs `mnemoir memories` with the settings of one server."""
 
-    def __init__(self, home, *, port, **environment):
-        self._home = home
+    def __init__(self, runner, home, *, port, **environment):
+        self._run = partial(runner, "memories", cwd=home)
         place = {"MNEMOIR_SERVER__PORT": str(port), "MNEMOIR_STORAGE__DATA_DIR": str(home / "data")}
         self._environment = place | environment
 
     def __call__(self, *arguments, stdin=None):
-        return run("memories", *arguments, cwd=self._home, stdin=stdin, **self._environment)
+        return self._run(*arguments, stdin=stdin, **self._environment)
 
     def json(self, *arguments):
         done = self(*arguments, "--json")
@@ -34,9 +35,9 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture
-def memories(server, tmp_path, request):
-    """The commands, each test with a user of its own."""
-    return Commands(tmp_path, port=server.port)
+def memories(server, tmp_path, capsys):
+    """The commands against the one server; each test has a user of its own."""
+    return Commands(partial(run_here, capsys=capsys), tmp_path, port=server.port)
 
 
 @pytest.fixture
@@ -70,7 +71,10 @@ def test_one_memory_is_deleted_and_its_history_stays(memories, user):
     memory_id = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")["results"][0]["id"]
     assert memories("delete", memory_id, "--user", user).returncode == 0
     assert memories.json("list", "--user", user)["results"] == []
-    assert [entry["event"] for entry in memories.json("history", memory_id)["results"]] == ["ADD", "DELETE"]
+    assert [entry["event"] for entry in memories.json("history", memory_id, "--user", user)["results"]] == [
+        "ADD",
+        "DELETE",
+    ]
 
 
 def test_an_unknown_memory_ends_with_3(memories):
@@ -139,26 +143,26 @@ def test_an_address_where_something_else_answers_is_an_error(memories):
 
 
 def test_without_a_server_the_data_directory_is_opened_and_said_so(tmp_path):
-    memories = Commands(tmp_path, port=free_port())
+    memories = Commands(run, tmp_path, port=free_port())
     added = memories("add", "I live in Graz.", "--verbatim")
     assert added.returncode == 0, added.stderr
     assert f"working on {tmp_path / 'data'} directly" in added.stderr
-    assert [memory["memory"] for memory in memories.json("list")["results"]] == ["I live in Graz."]
     exported = memories("export")
     assert [json.loads(line)["memory"] for line in exported.stdout.splitlines()] == ["I live in Graz."]
 
 
 def test_a_directory_that_a_server_holds_is_not_opened_and_the_holder_is_named(server, tmp_path):
-    done = Commands(tmp_path, port=free_port())("list", "--data-dir", str(server.data_dir))
+    done = Commands(run, tmp_path, port=free_port())("list", "--data-dir", str(server.data_dir))
     assert (done.returncode, done.stdout) == (1, "")
     assert str(server.data_dir) in done.stderr
     assert str(server.pid) in done.stderr
 
 
-def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path):
-    guarded = ServerProcess(tmp_path / "data", environment={"API_KEYS": "a-key-of-20-characters"})
-    with guarded as server:
-        without = Commands(tmp_path, port=server.port)("list")
+def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, capsys):
+    key = "a-key-of-20-characters"
+    commands = partial(Commands, partial(run_here, capsys=capsys), tmp_path)
+    with ServerProcess(tmp_path / "data", environment={"API_KEYS": key}) as server:
+        without = commands(port=server.port)("list")
         assert (without.returncode, without.stdout) == (1, "")
         assert "API key" in without.stderr
-        assert Commands(tmp_path, port=server.port, API_KEYS="a-key-of-20-characters").json("list")["total"] == 0
+        assert commands(port=server.port, API_KEYS=key).json("list")["total"] == 0

@@ -11,6 +11,7 @@ from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.search_rows import SearchRows
+from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sqlite import SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
 
 
@@ -53,6 +54,25 @@ async def _sqlite_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
         await database.aclose()
 
 
-MEMORY_STORES = {"sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True)}
+@asynccontextmanager
+async def _file_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    database = open_database(folder / "mnemoir.db")
+    store = FileMemoryStore(folder / "workspace", database, clock)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+        await database.aclose()
+
+
+@asynccontextmanager
+async def _file_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
+    yield FileProjectSettings(folder / "workspace")
+
+
+MEMORY_STORES = {
+    "sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True),
+    "files": MemoryBackend(open=_file_memories),
+}
 JOB_QUEUES = {"sqlite": _sqlite_jobs}
-PROJECT_SETTINGS = {"sqlite": _sqlite_settings}
+PROJECT_SETTINGS = {"sqlite": _sqlite_settings, "files": _file_settings}

@@ -105,7 +105,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
         words = word_scores(index, query_terms(query.addressed.bare), shown)
-    cosine = _cosines(index, query, stages)
+    cosine = _cosines(index, query, shown, stages)
     rows = _evident(words, cosine, shown, weights)
     found = _Found(rows)
     found.take("words", words.item[rows])
@@ -132,7 +132,7 @@ def nearest_facts(
     """The rows that say most nearly the same as `text`, by words and cosine alone."""
     words = word_scores(index, query_terms(text), shown)
     cosine = cosines(index, sentence_vector(embedding)) if embedding else None
-    if cosine is not None and np.isnan(cosine).all():
+    if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
     found = _Found(_evident(replace(words, window=np.zeros_like(words.window)), cosine, shown, weights))
     found.take("words", words.item[found.rows])
@@ -163,14 +163,14 @@ class _Found:
         return kept
 
 
-def _cosines(index: ScopeIndex, query: Query, stages: Stages) -> FloatArray | None:
+def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> FloatArray | None:
     """By slot; None when there is nothing to compare."""
     if query.embedding is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
         cosine = cosines(index, sentence_vector(query.embedding))
-    if np.isnan(cosine).all():
+    if np.isnan(cosine[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
     return cosine

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import dialects, embeddings, memories, model_lists, operations, project_routes, transfer
+from mnemoir.server import dialects, embeddings, later, memories, model_lists, operations, project_routes, transfer
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
@@ -36,7 +36,8 @@ _ROUTERS = (operations.router, project_routes.router, transfer.router, memories.
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
-    """The whole server over running parts. Whoever opened the parts closes them."""
+    """The whole server over running parts. Whoever opened the parts starts and closes them."""
+    parts.background.handle(later.KIND, later.add_later(parts.facts))
     metrics = Metrics() if options.metrics else None
     site = Site(
         parts=parts,

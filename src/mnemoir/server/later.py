@@ -1,32 +1,38 @@
-"""Adds that were accepted with `async_mode`: the same add, done behind the answer."""
+"""Adds accepted with `async_mode`: written down as a job, done behind the answer, asked after by their id."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
 
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Handler
-from mnemoir.memory.facts import Facts
+from mnemoir.memory.facts import AddRequest, Facts
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.memory_answers import add_json
-from mnemoir.server.memory_models import AddBody
 
-_NARROWING = ("tenant", "project", "user", "agent", "app", "conversation")
+KIND = "add"
+
+_request = TypeAdapter(AddRequest)
+
+
+def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
+    """The job's payload, as JSON; times become ISO texts."""
+    payload: Mapping[str, Any] = orjson.loads(orjson.dumps({"scope": asdict(scope), "request": asdict(request)}))
+    return payload
 
 
 def add_later(facts: Facts) -> Handler:
-    """What works off jobs of kind `add`; the result is what a waiting caller would have been answered."""
+    """Works such jobs off. A result is what a waiting caller is answered, with the tenant and project it is for."""
 
     async def run(job: Job) -> Mapping[str, Any]:
-        scope = Scope(**{name: job.payload[name] for name in _NARROWING})
-        body = AddBody.model_validate(job.payload["body"])
-        result = await facts.add(scope, body.request(_receipt(job)))
-        return add_json(result, include_usage=body.include_usage is True)
+        scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
+        if request.receipt is None:  # so that a job which a crash interrupted is done once all the same
+            request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
+        result = await facts.add(scope, request)
+        return {"tenant": scope.tenant, "project": scope.project, **add_json(result, include_usage=False)}
 
     return run
-
-
-def _receipt(job: Job) -> Receipt:
-    """The caller's own, else one of the job: so a job that a crash interrupted is done once all the same."""
-    given = job.payload.get("receipt")
-    return Receipt(**given) if given else Receipt(key=job.id, request_hash=job.id)

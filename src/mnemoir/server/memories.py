@@ -1,8 +1,7 @@
 """`/api/memories`: add, search, list, delete, history."""
 
 import hashlib
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -15,6 +14,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.errors import MethodNotAllowed
+from mnemoir.server.later import KIND, payload_of
 from mnemoir.server.memory_answers import add_json, answer, history_json, memory_json, search_json
 from mnemoir.server.memory_models import MOST_LISTED, AddBody, SearchBody, offset_number, whole_number
 from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
@@ -126,17 +126,7 @@ async def _page(site: Site, project: Project, user: str, *, limit: int, offset: 
 
 async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> Response:
     """Write the add down as a job; `GET /api/events/{id}` tells how it went."""
-    payload: dict[str, Any] = {
-        "tenant": scope.tenant,
-        "project": scope.project,
-        "user": scope.user,
-        "agent": scope.agent,
-        "app": scope.app,
-        "conversation": scope.conversation,
-        # the members of AddRequest; orjson writes times as ISO texts
-        "body": orjson.loads(orjson.dumps(asdict(body.request(receipt)))),
-    }
-    event_id = await site.parts.background.put("add", payload)
+    event_id = await site.parts.background.put(KIND, payload_of(scope, body.request(receipt)))
     message = "The messages are kept and will be processed"
     return answer({"results": [], "message": message, "status": "PENDING", "event_id": event_id})
 

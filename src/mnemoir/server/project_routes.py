@@ -11,6 +11,7 @@ from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.later import KIND
 from mnemoir.server.memory_answers import answer
 from mnemoir.server.memory_models import PromptBody, SettingsBody
 from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of
@@ -74,7 +75,7 @@ async def change_settings(
 @router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response:
     job = await site.parts.jobs.get(JobId(event_id))
-    if job is None or job.kind != "add" or not _belongs(job, project):
+    if job is None or job.kind != KIND or not _belongs(job, project):
         raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
     return answer(
         {
@@ -91,5 +92,5 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response
 
 def _belongs(job: Job, project: Project) -> bool:
     """A finished job has only its result left, which then names the project."""
-    known = job.payload or job.result or {}
+    known = job.payload.get("scope") or job.result or {}
     return (known.get("tenant"), known.get("project")) == (project.tenant, project.project)

@@ -13,7 +13,7 @@ from mnemoir.core.memories import Memory
 Event = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 _EVENTS = {"ADD": "ADD", "UPDATE": "UPDATE", "DELETE": "DELETE", "NONE": "NONE", "NOOP": "NONE"}
-_MOST_ENTRIES = 1000
+_MOST_ENTRIES = 300  # a hundred facts and as many memories need no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

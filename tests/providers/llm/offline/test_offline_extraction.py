@@ -242,3 +242,10 @@ def test_relative_dates_count_from_the_conversation():
 
 def test_a_very_long_turn_is_read_in_bounded_time():
     assert facts_of("I am vegan. " + "and I like " * 200_000, SAID_ON)[0] == "Is vegan"
+
+
+@pytest.mark.parametrize(
+    "piece", ["I live and work and ", "I am very ", "really ", "my little ", "every ", '"', "(", "hi ", "1", "- I\n"]
+)
+def test_nonsense_of_any_kind_is_read_in_bounded_time(piece):
+    facts_of("I " + piece * 20_000, SAID_ON)

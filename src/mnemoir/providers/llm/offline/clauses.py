@@ -7,6 +7,7 @@ Contractions are written out, which halves the rules.
 import re
 from collections.abc import Iterator
 
+_GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTE = re.compile(r"[\"“„«](?P<inside>[^\"”“»\n]{1,2000})[\"”“»]")
@@ -59,6 +60,7 @@ _WRITTEN_OUT = (
     (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
 )
+_LONGEST_CLAUSE = 400  # no statement is longer, and the rules are to stay quick whatever is pasted
 _MOST_CHARACTERS = 20_000  # of one turn; statements about oneself come first, a pasted book after
 
 
@@ -68,7 +70,8 @@ def clauses(text: str) -> Iterator[str]:
         if _IMAGINED.search(sentence):
             continue
         pieces = [trimmed(piece) for piece in _BREAK.split(_written_out(sentence))]
-        yield from (piece for piece in _before_question(pieces, sentence.endswith("?")) if piece)
+        told = _before_question(pieces, sentence.endswith("?"))
+        yield from (piece for piece in told if 0 < len(piece) <= _LONGEST_CLAUSE)
 
 
 def trimmed(clause: str) -> str:
@@ -78,7 +81,8 @@ def trimmed(clause: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    plain = _CODE.sub(" ", _QUOTED_LINE.sub(" ", text.replace("’", "'")))
+    evened = _GAP.sub(" ", text.replace("’", "'"))
+    plain = _CODE.sub(" ", _QUOTED_LINE.sub(" ", evened))
     plain = _ASIDE.sub("", _LINK.sub(" ", _QUOTE.sub(_unquoted, plain)))
     for sentence in _SENTENCE_END.split(plain):
         if sentence and sentence.strip():
