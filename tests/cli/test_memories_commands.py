@@ -1,11 +1,15 @@
 """`mnemoir memories` against a running server, and without one."""
 
+import asyncio
 import json
 import stat
 from functools import partial
 
 import pytest
 
+from mnemoir.app import open_parts
+from mnemoir.server import ServerOptions, create_app, serve
+from mnemoir.settings import load_settings
 from tests.cli.command_process import run, run_here
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess, free_port
@@ -158,11 +162,24 @@ def test_a_directory_that_a_server_holds_is_not_opened_and_the_holder_is_named(s
     assert str(server.pid) in done.stderr
 
 
-def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, capsys):
-    key = "a-key-of-20-characters"
-    commands = partial(Commands, partial(run_here, capsys=capsys), tmp_path)
-    with ServerProcess(tmp_path / "data", environment={"API_KEYS": key}) as server:
-        without = commands(port=server.port)("list")
+KEY = "a-key-of-20-characters"
+
+
+async def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ServerOptions(port=free_port(), api_keys=[KEY])
+    place = {"HOME": str(tmp_path), "PORT": str(options.port), "MEMORY_LLM_PROVIDER": "offline"}
+    parts = await open_parts(load_settings(None, {}, place))
+    started = asyncio.Event()
+    served = serve(create_app(parts, options), options, on_started=lambda port: started.set())
+    serving = asyncio.create_task(served)
+    try:
+        await started.wait()
+        without = await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place)
         assert (without.returncode, without.stdout) == (1, "")
         assert "API key" in without.stderr
-        assert commands(port=server.port, API_KEYS=key).json("list")["total"] == 0
+        assert (await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place, API_KEYS=KEY)).returncode == 0
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await parts.aclose()

@@ -5,6 +5,7 @@ import shutil
 import socket
 import stat
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -197,12 +198,13 @@ async def _openai_finding(settings: Settings, name: str) -> Finding:
 
 
 def _integrity_problems(path: Path) -> str:
-    """What SQLite says against the file, or nothing."""
+    """What is wrong with the file, or nothing. A server may be writing to it meanwhile."""
     import apsw
 
+    from mnemoir.storage.sqlite.integrity import problems
+
     try:
-        with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as connection:
-            rows = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            return "; ".join(problems(connection))
     except apsw.Error as exc:
         return str(exc)
-    return "" if rows == ["ok"] else "; ".join(rows)

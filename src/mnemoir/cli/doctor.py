@@ -29,7 +29,9 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("check", "state", "found", "what to do")
+    table = Table("check", "state")
+    for title in ("found", "what to do"):
+        table.add_column(title, overflow="fold")  # a path is told whole
     colours = {"ok": "green", "warn": "yellow", "fail": "bold red"}
     for row in rows:
         state = Text(row["state"], style=colours[row["state"]])

@@ -60,12 +60,10 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             app = create_app(parts, options)
             if parts.serves_its_own_memory:
                 parts.memory_service.attach(app)
+            listener.listen()  # from here on clients wait instead of being refused
+            print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
             await parts.start()
-
-            def announce(port: int) -> None:
-                print_facts(facts_of(parts, port), as_json=as_json)
-
-            await serve_app(app, options, listener=listener, on_started=announce)
+            await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()
 

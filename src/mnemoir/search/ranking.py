@@ -236,7 +236,7 @@ def _late(index: ScopeIndex, query: Query, found: _Found, weights: Weights, stag
     if np.isnan(late).all():
         stages.skip("late", "no row has token codes")
         return _best(index, query, found, weights.first)
-    head.take("late", late, (late - weights.late_low) / (weights.late_high - weights.late_low))
+    head.take("late", late, late / weights.late_high)
     return _best(index, query, head, weights.final)
 
 

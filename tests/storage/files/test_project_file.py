@@ -152,6 +152,19 @@ def test_a_value_that_json_cannot_hold_changes_nothing(tmp_path):
     assert path.read_text("utf-8") == EXPECTED
 
 
+@pytest.mark.parametrize("big", [2**64, -(10**30), [[12345678901234567890123]]])
+def test_integers_of_any_length_survive_a_rewrite(tmp_path, big):
+    record = record_of(FACT) | {"big": big, "empty": {}, "list": [], "text": "a\0b\x7f\u2028"}
+    assert decode(write(tmp_path, [record]).read_bytes()) == [record]
+
+
+def test_the_slow_way_of_writing_gives_the_same_bytes(tmp_path):
+    members = {"empty": {}, "list": [], "text": 'a\0b\x7f\u2028 "q" \\ /', "numbers": [1, -2.5, True, None]}
+    records = [record_of(FACT) | members, {}]
+    usual = encode(records)
+    assert encode([*records, {"big": 2**70}]).startswith(usual[: usual.rindex(b"{}")])
+
+
 def test_a_file_of_another_program_reads_and_writes_back_unchanged():
     assert encode(decode(EXPECTED.encode())) == EXPECTED.encode()
 

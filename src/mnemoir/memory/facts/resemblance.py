@@ -39,6 +39,7 @@ class Words:
     """A statement as words: the stems that carry it, in order, its numbers, and whether it denies."""
 
     stems: tuple[str, ...]
+    known: frozenset[str]  # the same stems, to look one up
     numbers: frozenset[str]
     denies: bool
 
@@ -49,8 +50,10 @@ def words_of(text: str) -> Words:
     found = [word.replace("’", "'") for word in _WORD.findall(normalise(text))]
     found = [piece for word in found for piece in _split(word)]
     carrying = [word for word in found if word not in _SMALL] or found
+    stems = tuple(stem(word) for word in carrying if word not in _DENYING)
     return Words(
-        stems=tuple(stem(word) for word in carrying if word not in _DENYING),
+        stems=stems,
+        known=frozenset(stems),
         numbers=frozenset(word for word in found if word[0].isdigit()),
         denies=any(word in _DENYING or word.endswith("n't") for word in found),
     )
@@ -66,7 +69,7 @@ def stem(word: str) -> str:
 
 def overlap(a: str, b: str) -> float:
     """Shared stems over the stems of the shorter statement, in [0, 1]; 0 when one has none."""
-    first, second = set(words_of(a).stems), set(words_of(b).stems)
+    first, second = words_of(a).known, words_of(b).known
     smaller = min(len(first), len(second))
     return len(first & second) / smaller if smaller else 0.0
 
@@ -74,9 +77,9 @@ def overlap(a: str, b: str) -> float:
 def contained(fact: str, text: str) -> bool:
     """Whether `text` says all that `fact` says: its words, its numbers, and yes or no alike."""
     inner, outer = words_of(fact), words_of(text)
-    if normalise(fact) == normalise(text):
-        return True
-    return bool(inner.stems) and set(inner.stems) <= set(outer.stems) and _agree(inner, outer)
+    if not inner.known:
+        return normalise(fact) == normalise(text)
+    return inner.known <= outer.known and _agree(inner, outer)
 
 
 def tells(text: str, fact: str, *, floor: float = 0.5) -> bool:

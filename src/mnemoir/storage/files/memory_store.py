@@ -89,8 +89,9 @@ class FileMemoryStore:
         """Newest `created_at` first, ties by id descending; unreadable times last."""
 
         def look(contents: Contents) -> list[Memory]:
-            shown = _shown(contents.of_user(scope.user).by_age, scope, visible)
-            return [row.memory for row in islice(shown, offset, offset + limit)]
+            rows = contents.of_user(scope.user).by_age
+            first, last = (min(place, len(rows)) for place in (offset, offset + limit))
+            return [row.memory for row in islice(_shown(rows, scope, visible), first, last)]
 
         return await self._read(project_of(scope), look)
 

@@ -5,12 +5,13 @@ records in the order they came. It is read as a whole and replaced as a whole. W
 objects is left exactly as it is, and every request on it fails until somebody has looked at it.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import structlog
@@ -26,6 +27,8 @@ Record = dict[str, Any]  # a JSON object: other programs put into it what they l
 FILE_NAME = "memories.json"
 _LOCK_NAME = f"{FILE_NAME}.lock"
 _BOM = b"\xef\xbb\xbf"
+_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_LONG = b"0" * 19  # digits of an integer that may not fit into 64 bits
 
 _log = structlog.get_logger(__name__)
 
@@ -104,12 +107,32 @@ def decode(content: bytes) -> list[Record]:
     records = orjson.loads(content)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it is JSON, but not an array of objects")
-    return records
+    # orjson makes a float of an integer over 64 bits, and a rewrite would then change somebody's data
+    return cast(list[Record], json.loads(content)) if _may_hold_long_integers(content) else records
+
+
+def _may_hold_long_integers(content: bytes) -> bool:
+    """Never False for content that does. Searches plain bytes: over 10,000 records a pattern takes 80 ms, this 5."""
+    digits = content.translate(_AS_ZEROS)
+    at = digits.find(_LONG)
+    while at >= 0:
+        if digits[at - 1 : at] in b":,[ \t\r\n-":
+            return True
+        at = digits.find(_LONG, at + len(_LONG))
+    return False
 
 
 def encode(records: Sequence[Record]) -> bytes:
     """The file as it is written. Raises InvalidRequest for a value that JSON cannot hold."""
     try:
         return orjson.dumps(list(records), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    except orjson.JSONEncodeError as exc:
+    except orjson.JSONEncodeError:
+        return _encode_slowly(records)
+
+
+def _encode_slowly(records: Sequence[Record]) -> bytes:
+    """The same bytes by the standard library, which knows long integers and deep nesting, in ten times the time."""
+    try:
+        return (json.dumps(list(records), ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()
+    except (TypeError, ValueError, RecursionError) as exc:  # lone surrogates are a ValueError too
         raise InvalidRequest(f"A memory cannot be written as JSON: {exc}.", code="validation_error") from exc

@@ -1,0 +1,29 @@
+"""What a project sets for itself."""
+
+from mnemoir.ports.memory_store import Project
+from mnemoir.ports.project_settings import ProjectSettings
+
+DEMO = Project(tenant="default", project="demo")
+
+
+async def test_a_project_that_set_nothing_has_nothing_set(settings_factory):
+    assert await (await settings_factory()).load(DEMO) == ProjectSettings()
+
+
+async def test_what_was_saved_is_there_after_a_restart_and_for_that_project_only(settings_factory):
+    store = await settings_factory()
+    saved = ProjectSettings(
+        memory_enabled=False, decay_days=6.5, search_limit=0, extraction_prompt="Only food.\n\U0001f375"
+    )
+    await store.save(DEMO, saved)
+    store = await settings_factory()
+    assert await store.load(DEMO) == saved
+    assert await store.load(Project(tenant="default", project="other")) == ProjectSettings()
+    assert await store.load(Project(tenant="acme", project="demo")) == ProjectSettings()
+
+
+async def test_a_save_replaces_all_that_was_set(settings_factory):
+    store = await settings_factory()
+    await store.save(DEMO, ProjectSettings(memory_enabled=True, decay_days=0.0))
+    await store.save(DEMO, ProjectSettings(search_limit=7))
+    assert await store.load(DEMO) == ProjectSettings(search_limit=7)

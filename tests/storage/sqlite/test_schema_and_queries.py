@@ -1,0 +1,138 @@
+"""The schema moves in whole steps, and every query fits it."""
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+import mnemoir.storage
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.queries import queries, subjects
+from mnemoir.storage.sqlite.schema import Step, known_steps, migrate, reached
+
+ALL_QUERIES = [(subject, name) for subject in subjects() for name in queries(subject)]
+SOURCES = Path(mnemoir.storage.__file__).parent
+
+
+@pytest.fixture
+def migrated() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    migrate(connection, known_steps())
+    return connection
+
+
+@pytest.mark.parametrize(("subject", "name"), ALL_QUERIES)
+def test_every_query_fits_the_schema_and_says_what_it_gives(migrated, subject, name):
+    query = queries(subject)[name]
+    assert query.startswith("-- ")
+    migrated.execute(f"EXPLAIN {query}", dict.fromkeys(re.findall(r":(\w+)", query)))
+
+
+def test_every_query_is_used():
+    code = "\n".join(file.read_text() for file in SOURCES.rglob("*.py"))
+    assert [name for _, name in ALL_QUERIES if f'"{name}"' not in code] == []
+
+
+# Each pair of words is a query and what its plan must not do: read a table or an index from end to end.
+WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog"}
+
+
+@pytest.mark.parametrize(("subject", "name"), [q for q in ALL_QUERIES if q[0] != "project_files"])
+def test_no_query_reads_a_whole_table(migrated, subject, name):
+    if f"{subject}.{name}" in WHOLE_TABLE:
+        pytest.skip("reads all by its nature")
+    query = queries(subject)[name]
+    plan = migrated.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(re.findall(r":(\w+)", query)))
+    steps = [row[3] for row in plan]
+    tables = {
+        "memories",
+        "m",
+        "word_index",
+        "w",
+        "embeddings",
+        "e",
+        "token_codes",
+        "c",
+        "history",
+        "h",
+        "scopes",
+        "s",
+    }
+    assert [step for step in steps if step.startswith("SCAN") and step.split()[1] in tables] == []
+
+
+def test_pages_come_in_order_from_the_index(migrated):
+    query = queries("memories")["page"]
+    plan = migrated.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(re.findall(r":(\w+)", query)))
+    steps = [row[3] for row in plan]
+    assert steps == ["SEARCH memories USING INDEX memories_by_age (scope_id=?)"]
+
+
+STEPS = [
+    Step(number=1, name="one", sql="CREATE TABLE a (x); CREATE INDEX i ON a (x); INSERT INTO a VALUES (1)"),
+    Step(number=2, name="two", sql="ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z); UPDATE a SET y = 2"),
+]
+
+
+class Cut(Exception):
+    """The process ended here."""
+
+
+def cut_at(connection: apsw.Connection, number: int) -> None:
+    left = iter(range(number))
+
+    def trace(cursor, sql, bindings) -> bool:
+        if next(left, None) is None and not sql.startswith("ROLLBACK"):
+            raise Cut
+        return True
+
+    connection.exec_trace = trace
+
+
+def test_a_migration_cut_short_at_any_statement_ends_whole_and_is_finished_by_the_next_start(tmp_path):
+    for number in range(40):
+        path = str(tmp_path / f"{number}.db")
+        connection = apsw.Connection(path)
+        cut_at(connection, number)
+        try:
+            migrate(connection, STEPS)
+            was_cut = False
+        except Cut:
+            was_cut = True
+        connection.exec_trace = None
+        connection.close()
+        connection = apsw.Connection(path)
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        expected = [set(), {"a", "migrations"}, {"a", "b", "migrations"}]
+        assert tables == expected[reached(connection)]
+        migrate(connection, STEPS)
+        assert connection.execute("SELECT x, y FROM a").fetchall() == [(1, 2)]
+        assert connection.execute("SELECT number, name FROM migrations").fetchall() == [(1, "one"), (2, "two")]
+        connection.close()
+        if not was_cut:
+            return
+    pytest.fail("the migration never came to its end")
+
+
+def test_steps_are_numbered_without_a_gap():
+    assert [step.number for step in known_steps()] == list(range(1, len(known_steps()) + 1))
+
+
+async def test_a_database_of_a_newer_program_is_refused(path):
+    await open_database(path).aclose()
+    connection = apsw.Connection(str(path))
+    connection.execute("INSERT INTO migrations VALUES (999, 'of tomorrow', '')")
+    connection.close()
+    with pytest.raises(StorageUnavailable, match=r"mnemoir\.db was written by a newer Mnemoir \(its schema is 999"):
+        open_database(path)
+
+
+async def test_a_beginning_that_was_cut_short_is_begun_anew(path):
+    path.parent.mkdir()
+    path.with_name("mnemoir.db.new").write_bytes(b"SQLite format 3\0 and then the power went")
+    database = open_database(path)
+    assert await database.check_integrity() == []
+    await database.aclose()
+    assert sorted(file.name for file in path.parent.iterdir()) == ["mnemoir.db", "mnemoir.lock"]
