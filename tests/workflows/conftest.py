@@ -36,7 +36,7 @@ async def new_engine(llm, memory):
             engine = Engine(
                 workflow or default_workflow(),
                 {
-                    "Recall": lambda node: recall.Recall(memory, memory.allowance),
+                    "Recall": lambda node: recall.Recall(memory, memory.allowance, memory.waiting),
                     "Standard": lambda node: standard.Standard(model),
                     "Remember": lambda node: remember.Remember(memory.keep, memory.allowance),
                 },

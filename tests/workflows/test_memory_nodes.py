@@ -3,6 +3,7 @@
 import pytest
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
+from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.nodes.recall import with_recalled
 from tests.scripted_llm import Answer
 from tests.workflows.workflow_kit import VEGETARIAN, caller, chat
@@ -36,6 +37,18 @@ async def test_without_hits_the_prompt_is_what_the_client_sent(new_engine, llm, 
     memory.lines = []
     await run(new_engine(), *HISTORY, QUESTION)
     assert llm.requests[0].body["messages"][3]["content"] == QUESTION.text
+
+
+async def test_a_turn_that_is_no_memory_yet_is_recalled_as_it_was_said(new_engine, llm, memory):
+    memory.unread = [ChatTurn(user_text="I hate peas.", answer="Noted.", said_at="2026-03-05T10:00:00.000Z")]
+    await run(new_engine(), QUESTION)
+    assert "- [2026-03-05] Said: I hate peas." in llm.requests[0].body["messages"][0]["content"]
+
+
+async def test_a_turn_of_this_very_chat_is_not_recalled_into_it(new_engine, llm, memory):
+    memory.unread = [ChatTurn(user_text="Hello.", answer="Hello Alex.", said_at="2026-03-05T10:00:00.000Z")]
+    await run(new_engine(), *HISTORY, QUESTION)
+    assert "Said:" not in llm.requests[0].body["messages"][3]["content"]
 
 
 async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(new_engine, memory):

@@ -20,6 +20,7 @@ class ListedMemory:
     lines: list[RecalledLine] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     kept: list[ChatTurn] = field(default_factory=list)
+    unread: list[ChatTurn] = field(default_factory=list)
     limit: int | None = 5
     down: bool = False
 
@@ -34,6 +35,9 @@ class ListedMemory:
 
     async def allowance(self, scope: Scope) -> int | None:
         return self.limit
+
+    async def waiting(self, scope: Scope) -> list[ChatTurn]:
+        return self.unread
 
     async def keep(self, scope: Scope, turn: ChatTurn) -> None:
         self.kept.append(turn)

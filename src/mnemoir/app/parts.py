@@ -1,5 +1,6 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
+import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
@@ -30,6 +31,7 @@ from mnemoir.workflows.nodes import recall, remember, standard
 
 DATABASE_FILE = "mnemoir.db"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
+_MOST_WAITING = 5  # turns not looked into yet that go into a prompt
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -165,16 +167,26 @@ def _engine(
         return limit or _NO_OWN_LIMIT
 
     async def keep(scope: Scope, turn: ChatTurn) -> None:
-        await background.put("remember", {"scope": asdict(scope), "turn": asdict(turn)})
+        payload = {"scope": asdict(scope), "turn": asdict(turn)}
+        await background.put("remember", payload, queue=_turns_of(scope))
+
+    async def waiting(scope: Scope) -> list[ChatTurn]:
+        jobs = await background.waiting(_turns_of(scope), limit=_MOST_WAITING)
+        return [ChatTurn(**job.payload["turn"]) for job in jobs]
 
     return Engine(
         default_workflow(),
         {
-            "Recall": lambda node: recall.Recall(service, allowance),
+            "Recall": lambda node: recall.Recall(service, allowance, waiting),
             "Standard": lambda node: standard.Standard(model),
             "Remember": lambda node: remember.Remember(keep, allowance),
         },
     )
+
+
+def _turns_of(scope: Scope) -> str:
+    """One user's turns are remembered in the order they were said: "moved to B" must not come before "lives in A"."""
+    return json.dumps([scope.tenant, scope.project, scope.user])
 
 
 def _rememberer(service: HttpMemoryService) -> Handler:

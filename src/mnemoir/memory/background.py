@@ -58,12 +58,16 @@ class Background:
             _log.info("jobs resumed", count=resumed)
         self._tasks = [asyncio.create_task(self._work(), name=f"background {n}") for n in range(self._at_once)]
 
-    async def put(self, kind: str, payload: Mapping[str, Any]) -> JobId:
-        """Write a job down and wake a worker. Durable on return."""
+    async def put(self, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> JobId:
+        """Write a job down and wake a worker. Durable on return. A queue's jobs are worked off in order."""
         job_id = new_job_id()
-        await self._jobs.put(job_id, kind, payload)
+        await self._jobs.put(job_id, kind, payload, queue=queue)
         self._woken.set()
         return job_id
+
+    async def waiting(self, queue: str, *, limit: int) -> list[Job]:
+        """The newest jobs of the queue that have not ended, oldest first."""
+        return await self._jobs.waiting(queue, limit=limit)
 
     async def aclose(self) -> None:
         """Stop at once; what was under way is put back at the next start."""
@@ -98,6 +102,7 @@ class Background:
             if handler is None:
                 raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
             await self._jobs.succeed(job.id, await handler(job))
+            self._woken.set()  # the next of its queue may have waited for it
         except (InvalidRequest, ProviderRefused) as exc:
             await self._refused(job, exc)
         except MnemoirError as exc:

@@ -26,16 +26,22 @@ class Job:
 
 
 class JobQueue(Protocol):
-    """Durable and ordered by entry. Raises StorageUnavailable."""
+    """Durable and ordered by entry. Raises StorageUnavailable.
 
-    async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any]) -> None:
+    Jobs of one `queue` run one after the other: none is due while an earlier one has not ended. "" is no queue.
+    """
+
+    async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
         """Write the job down; durable on return. An id already there is left as it is."""
 
     async def claim(self, now: datetime) -> Job | None:
         """Mark the oldest job that is due as RUNNING and give it; None when none is due."""
 
     async def next_due(self) -> datetime | None:
-        """When the earliest PENDING job is due; None when none waits."""
+        """When the earliest PENDING job is due; None when none waits, or all wait for a RUNNING one."""
+
+    async def waiting(self, queue: str, *, limit: int) -> list[Job]:
+        """The newest jobs of the queue that have not ended, oldest first."""
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""

@@ -25,10 +25,10 @@ class SqliteJobQueue:
         self._db = db
         self._clock = clock
 
-    async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any]) -> None:
+    async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
         """Write the job down, due at once. An id already there is left as it is."""
         due_at = self._clock().timestamp()
-        await self._write("put_job", id=job_id, kind=kind, payload=as_json(payload), due_at=due_at)
+        await self._write("put_job", id=job_id, kind=kind, queue=queue, payload=as_json(payload), due_at=due_at)
 
     async def claim(self, now: datetime) -> Job | None:
         """Mark the oldest job that is due as RUNNING and give it; None when none is due."""
@@ -41,9 +41,15 @@ class SqliteJobQueue:
         return None if row is None else _job(*row)
 
     async def next_due(self) -> datetime | None:
-        """When the earliest PENDING job is due; None when none waits."""
+        """When the earliest PENDING job is due; None when none waits, or all wait for a RUNNING one."""
         due_at = await self._db.read(lambda connection: connection.execute(_QUERIES["next_due"]).get)
         return None if due_at is None else datetime.fromtimestamp(due_at, UTC)
+
+    async def waiting(self, queue: str, *, limit: int) -> list[Job]:
+        """The newest jobs of the queue that have not ended, oldest first."""
+        values = {"queue": queue, "limit": limit}
+        rows = await self._db.read(lambda connection: connection.execute(_QUERIES["jobs_of_queue"], values).fetchall())
+        return [_job(*row) for row in reversed(rows)]
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""

@@ -113,6 +113,7 @@ CREATE TABLE jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
+    queue TEXT NOT NULL,  -- jobs of one queue run one after the other; '' for none
     state TEXT NOT NULL CHECK (state IN ('PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED')),
     attempts INTEGER NOT NULL DEFAULT 0,
     due_at REAL NOT NULL,
@@ -125,6 +126,7 @@ CREATE TABLE jobs (
 ) STRICT;
 
 CREATE INDEX jobs_waiting ON jobs (number, due_at) WHERE state = 'PENDING';
+CREATE INDEX jobs_in_queue ON jobs (queue, number) WHERE ended_at IS NULL;
 CREATE INDEX jobs_running ON jobs (number) WHERE state = 'RUNNING';
 CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL;
 

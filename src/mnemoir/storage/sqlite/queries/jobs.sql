@@ -1,17 +1,30 @@
 -- name: put_job
 -- Write a job down; nothing happens when its id is there.
-INSERT INTO jobs (id, kind, state, due_at, created_at, updated_at, payload)
-VALUES (:id, :kind, 'PENDING', :due_at, :now, :now, :payload) ON CONFLICT (id) DO NOTHING;
+INSERT INTO jobs (id, kind, queue, state, due_at, created_at, updated_at, payload)
+VALUES (:id, :kind, :queue, 'PENDING', :due_at, :now, :now, :payload) ON CONFLICT (id) DO NOTHING;
 
 -- name: claim_job
--- Take the oldest job that is due, which is given back; no row when none is due; by index jobs_waiting.
+-- Take the oldest job that is due and first in its queue, which is given back; no row when there is none; by indexes
+-- jobs_waiting and jobs_in_queue.
 UPDATE jobs SET state = 'RUNNING', attempts = attempts + 1, updated_at = :now
- WHERE number = (SELECT number FROM jobs WHERE state = 'PENDING' AND due_at <= :due_at ORDER BY number LIMIT 1)
+ WHERE number = (
+    SELECT number FROM jobs AS job
+     WHERE state = 'PENDING' AND due_at <= :due_at
+       AND (queue = '' OR number = (SELECT min(number) FROM jobs WHERE queue = job.queue AND ended_at IS NULL))
+     ORDER BY number LIMIT 1)
 RETURNING id, kind, payload, state, attempts, created_at, updated_at, result, error;
 
 -- name: next_due
--- When the first waiting job is due; one row, NULL when none waits; from index jobs_waiting alone.
-SELECT min(due_at) FROM jobs WHERE state = 'PENDING';
+-- When the first waiting job that is first in its queue is due; one row, NULL when there is none; by indexes
+-- jobs_waiting and jobs_in_queue.
+SELECT min(due_at) FROM jobs AS job
+ WHERE state = 'PENDING'
+   AND (queue = '' OR number = (SELECT min(number) FROM jobs WHERE queue = job.queue AND ended_at IS NULL));
+
+-- name: jobs_of_queue
+-- The newest jobs of a queue that have not ended, newest first; by index jobs_in_queue.
+SELECT id, kind, payload, state, attempts, created_at, updated_at, result, error FROM jobs
+ WHERE queue = :queue AND ended_at IS NULL ORDER BY number DESC LIMIT :limit;
 
 -- name: job
 -- One job; at most one row, by the unique key.
