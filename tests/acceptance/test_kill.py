@@ -69,7 +69,7 @@ def assert_all_is_whole(path, acknowledged):
         assert set(batches.values()) == {PER_ADD}
         for table in ("word_index", "embeddings"):
             (without,) = db.execute(
-                f"select count(*) from memories where seq not in (select seq from {table})"
+                f"select count(*) from memories where seq not in (select seq from {table})"  # noqa: S608 - two names above
             ).fetchone()
             assert without == 0
         (silent,) = db.execute(

@@ -96,3 +96,52 @@ async def test_what_was_running_when_the_process_ended_is_put_back(jobs_factory)
         ("evt_0", {"n": 0}, 2),
         ("evt_2", {"n": 2}, 1),
     ]
+
+
+async def test_a_job_waits_until_the_earlier_ones_of_its_queue_have_ended(jobs):
+    await jobs.put("evt_1", "remember", {}, queue="alex")
+    await jobs.put("evt_2", "remember", {}, queue="alex")
+    await jobs.put("evt_3", "remember", {}, queue="mira")
+    assert [job and job.id for job in [await jobs.claim(NOW) for _ in range(3)]] == ["evt_1", "evt_3", None]
+    assert await jobs.next_due() is None
+    await jobs.retry("evt_1", at=NOW + timedelta(minutes=5), error="the model is down")
+    assert await jobs.claim(NOW) is None
+    assert await jobs.next_due() == NOW + timedelta(minutes=5)
+    await jobs.fail("evt_1", "given up")
+    assert (await jobs.claim(NOW)).id == "evt_2"
+
+
+async def test_the_newest_waiting_jobs_of_a_queue_are_told_oldest_first(jobs):
+    for number in range(4):
+        await jobs.put(f"evt_{number}", "remember", {}, queue="alex")
+    await jobs.put("evt_other", "remember", {}, queue="mira")
+    await jobs.claim(NOW)
+    await jobs.succeed("evt_0", {})
+    assert [job.id for job in await jobs.waiting("alex", limit=2)] == ["evt_2", "evt_3"]
+    assert [job.id for job in await jobs.waiting("nobody", limit=2)] == []
+
+
+async def test_jobs_of_one_queue_run_one_after_the_other_and_hold_up_no_other(jobs):
+    for n, queue in enumerate(("mira", "mira", "noah", "")):
+        await jobs.put(f"evt_{n}", "remember", {}, queue=queue)
+    assert [(await jobs.claim(NOW)).id for _ in range(3)] == ["evt_0", "evt_2", "evt_3"]
+    assert (await jobs.claim(NOW), await jobs.next_due()) == (None, None)
+    await jobs.retry("evt_0", at=NOW + timedelta(hours=1), error="the model is down")
+    assert (await jobs.claim(NOW), await jobs.next_due()) == (None, NOW + timedelta(hours=1))
+    assert (await jobs.claim(NOW + timedelta(hours=1))).id == "evt_0"
+    await jobs.fail("evt_0", "given up")
+    assert (await jobs.claim(NOW)).id == "evt_1"
+
+
+async def test_a_queue_tells_its_newest_jobs_that_have_not_ended(jobs):
+    for n in range(4):
+        await jobs.put(f"evt_{n}", "remember", {"n": n}, queue="mira")
+    await jobs.put("evt_noah", "remember", {}, queue="noah")
+    await jobs.claim(NOW)
+    await jobs.succeed("evt_0", {})
+    assert [(job.id, job.payload) for job in await jobs.waiting("mira", limit=2)] == [
+        ("evt_2", {"n": 2}),
+        ("evt_3", {"n": 3}),
+    ]
+    assert len(await jobs.waiting("mira", limit=9)) == 3
+    assert await jobs.waiting("nobody", limit=9) == []

@@ -13,7 +13,13 @@ from typing import Any
 import structlog
 
 from mnemoir.core.clock import Clock, from_text, utc_now
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderRefused, StorageUnavailable
+from mnemoir.core.errors import (
+    InvalidRequest,
+    MnemoirError,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    StorageUnavailable,
+)
 from mnemoir.core.ids import JobId, new_job_id
 from mnemoir.ports.jobs import Job, JobQueue
 
@@ -23,6 +29,7 @@ _log = structlog.get_logger(__name__)
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 300.0
 _KEPT_TRYING = timedelta(days=7)  # an outage longer than this is no outage
+_TRIES_AT_NONSENSE = 3  # a model that cannot make sense of a turn must not hold up the user's next ones
 _STORAGE_WAIT_S = 5.0
 _LONGEST_SLEEP_S = 3600.0
 
@@ -103,21 +110,16 @@ class Background:
                 raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
             await self._jobs.succeed(job.id, await handler(job))
             self._woken.set()  # the next of its queue may have waited for it
-        except (InvalidRequest, ProviderRefused) as exc:
-            await self._refused(job, exc)
         except MnemoirError as exc:
-            await self._put_back(job, exc.message)
+            await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc.message))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
             _log.exception("job broke", job=job.id, kind=job.kind)
             await self._jobs.fail(job.id, f"{type(exc).__name__}: {exc}")
 
-    async def _refused(self, job: Job, exc: MnemoirError) -> None:
-        # a wrong key or a full quota is mended by a person, and the turn should outlive that
-        if isinstance(exc, ProviderRefused) and exc.code in ("llm_auth_failed", "llm_rate_limited"):
-            await self._put_back(job, exc.message)
-            return
-        _log.error("job given up", job=job.id, kind=job.kind, code=exc.code)
+    async def _give_up(self, job: Job, exc: MnemoirError) -> None:
+        _log.error("job given up", job=job.id, kind=job.kind, code=exc.code, attempts=job.attempts)
         await self._jobs.fail(job.id, exc.message)
+        self._woken.set()
 
     async def _put_back(self, job: Job, error: str) -> None:
         now = self._clock()
@@ -130,3 +132,12 @@ class Background:
         _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
         await self._jobs.retry(job.id, at=now + timedelta(seconds=wait_s), error=error)
         self._woken.set()  # so that a sleeping worker learns the new time
+
+
+def _is_final(job: Job, exc: MnemoirError) -> bool:
+    """Whether trying again is useless. With a wrong key or a full quota it is not: a person mends that."""
+    if isinstance(exc, ProviderInvalidOutput):
+        return job.attempts >= _TRIES_AT_NONSENSE
+    if isinstance(exc, ProviderRefused):
+        return exc.code not in ("llm_auth_failed", "llm_rate_limited")
+    return isinstance(exc, InvalidRequest)

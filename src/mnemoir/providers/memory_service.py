@@ -9,7 +9,13 @@ import aiohttp
 import orjson
 from starlette.types import ASGIApp
 
-from mnemoir.core.errors import ProviderInvalidOutput, ProviderRefused, ProviderTimeout, ProviderUnavailable
+from mnemoir.core.errors import (
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_service import ChatTurn, Recalled
@@ -90,8 +96,7 @@ class HttpMemoryService:
         if answer.status >= 400:
             shown = answer.body[:_MOST_SHOWN].decode("utf-8", "replace")
             message = f"The memory service at {self._url} answered {answer.status}: {shown}"
-            retryable = answer.status >= 500 or answer.status in (408, 409, 429)
-            raise (ProviderUnavailable if retryable else ProviderRefused)(message, status=answer.status)
+            raise _failure(answer)(message, status=answer.status)
         try:
             read = orjson.loads(answer.body)
         except orjson.JSONDecodeError as exc:
@@ -99,6 +104,13 @@ class HttpMemoryService:
         if not isinstance(read, dict):
             raise ProviderInvalidOutput(f"The memory service at {self._url} did not answer with an object.")
         return read
+
+
+def _failure(answer: AsgiAnswer) -> type[ProviderError]:
+    """What kind of failure an answer is: one that may pass, one that will not, or a model that talks nonsense."""
+    if b'"llm_invalid_output"' in answer.body:
+        return ProviderInvalidOutput
+    return ProviderUnavailable if answer.status >= 500 or answer.status in (401, 403, 408, 429) else ProviderRefused
 
 
 def _authorization(key: str | None) -> dict[str, str]:

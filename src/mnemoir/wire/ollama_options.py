@@ -64,7 +64,8 @@ def write_options(request: ModelRequest) -> dict[str, Any]:
     if request.output is not None:
         body["format"] = "json" if request.output == ANY_OBJECT else dict(request.output.schema)
     if request.reasoning_effort is not None:
-        body["think"] = request.reasoning_effort
+        # Ollama has no such step, and a model that cannot think refuses all but false
+        body["think"] = False if request.reasoning_effort == "minimal" else request.reasoning_effort
     return body
 
 
@@ -79,10 +80,12 @@ def read_format(body: Json) -> JsonSchema | None:
 
 
 def read_effort(body: Json) -> str | None:
-    """`think` as an effort; a plain true or false leaves the effort to the model."""
+    """`think` as an effort; false is the least there is, a plain true leaves it to the model."""
     value = body.get("think")
-    if isinstance(value, bool) or value is None:
+    if value is None or value is True:
         return None
+    if value is False:
+        return "minimal"
     return members.as_text(value, "think")
 
 

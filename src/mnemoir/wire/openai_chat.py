@@ -25,7 +25,7 @@ from mnemoir.core.messages import ChatRequest, ModelRequest, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.members import Json
-from mnemoir.wire.openai_family import is_reasoning_model
+from mnemoir.wire.openai_family import effort_for, is_reasoning_model
 from mnemoir.wire.openai_messages import read_messages, read_tool_calls, write_message, write_tool_calls
 from mnemoir.wire.sse import SseReader
 
@@ -75,8 +75,9 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         body["tool_choice"] = request.tool_choice
     if request.output is not None:
         body["response_format"] = write_response_format(request.output)
-    if request.reasoning_effort is not None:
-        body["reasoning_effort"] = request.reasoning_effort
+    effort = effort_for(request.model, request.reasoning_effort)
+    if effort is not None:
+        body["reasoning_effort"] = effort
     if stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     return body

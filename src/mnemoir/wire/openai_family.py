@@ -9,3 +9,12 @@ def is_reasoning_model(model: str) -> bool:
     A vendor in front, as in `openai/gpt-5-mini`, does not count.
     """
     return model.rpartition("/")[2].startswith(_REASONING)
+
+
+def effort_for(model: str, effort: str | None) -> str | None:
+    """The reasoning effort to send; `minimal` only to models known to take it.
+
+    It is what memory asks for in every call, and models that do not reason refuse the whole request for it. A client
+    that asks for more knows its model.
+    """
+    return None if effort == "minimal" and not is_reasoning_model(model) else effort

@@ -13,7 +13,7 @@ from mnemoir.core.messages import ImagePart, Message, ModelRequest, Part, TextPa
 from mnemoir.wire import upstream
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json
-from mnemoir.wire.openai_family import is_reasoning_model
+from mnemoir.wire.openai_family import effort_for, is_reasoning_model
 from mnemoir.wire.sse import SseReader
 
 _INSTRUCTING = ("system", "developer")
@@ -44,8 +44,9 @@ def _options(request: ModelRequest) -> dict[str, Any]:
         given["text"] = {"format": {"type": "json_schema", **named_schema(request.output)}}
     if request.tools:
         given["tools"] = [_tool(tool) for tool in request.tools]
-    if request.reasoning_effort is not None:
-        given["reasoning"] = {"effort": request.reasoning_effort}
+    effort = effort_for(request.model, request.reasoning_effort)
+    if effort is not None:
+        given["reasoning"] = {"effort": effort}
     return {name: value for name, value in given.items() if value is not None}
 
 

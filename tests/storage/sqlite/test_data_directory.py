@@ -49,7 +49,7 @@ async def test_a_file_that_others_could_read_is_made_private(path):
 
 
 async def test_a_second_process_is_refused_with_the_name_of_the_first(path):
-    holder = subprocess.Popen(
+    holder = subprocess.Popen(  # noqa: ASYNC220 - a loop of one test has nobody to hold up
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
@@ -99,13 +99,11 @@ async def look(path) -> str:
     try:
         database = open_database(path)
     except StorageUnavailable as exc:
-        assert "mnemoir.db" in str(exc)
-        return "refused"
+        return "refused" if "mnemoir.db" in str(exc) else str(exc)
     try:
         return str(len(await texts(SqliteMemoryStore(database))))
     except StorageUnavailable as exc:
-        assert "mnemoir.db" in str(exc)
-        return "refused"
+        return "refused" if "mnemoir.db" in str(exc) else str(exc)
     finally:
         await database.aclose()
 

@@ -5,6 +5,7 @@ asked for once more and then raised: losing facts in silence is the one thing th
 never mended, because what is missing would be missed.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import json_repair
 import orjson
 import structlog
 
-from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.ports.llm import ChatModel
@@ -26,6 +27,7 @@ _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _MENDABLE_CHARACTERS = 200_000  # mending is slow, and no honest answer is longer
 _MENDABLE_DEPTH = 32
 _TRIES = 2
+_LONGEST_S = 60.0  # repeats after a refusal included
 
 
 class CutOff(Exception):
@@ -55,7 +57,7 @@ class Exchange:
         """
         request = _request(question, tokens)
         for attempt in range(_TRIES):
-            reply = await self._model.ask(request)
+            reply = await self._ask(request)
             self.usage = _sum(self.usage, reply.usage)
             if reply.reason == "length":
                 raise CutOff
@@ -70,6 +72,15 @@ class Exchange:
             f"Model {self._model.name!r} answered twice with something other than the JSON asked for "
             f"({question.output.name}). Nothing was stored; use a model that can follow a JSON schema."
         )
+
+    async def _ask(self, request: ModelRequest) -> Reply:
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                return await self._model.ask(request)
+        except TimeoutError as exc:
+            raise ProviderTimeout(
+                f"Model {self._model.name!r} gave no whole answer in {_LONGEST_S:g} s. Nothing was stored; try again."
+            ) from exc
 
 
 def read_json(text: str) -> Any:

@@ -21,6 +21,8 @@ from mnemoir.storage.sqlite.failures import damaged
 from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, migrate, reached
 
 _MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_PAGES = struct.Struct(">16xH10xI")  # their size and number, in the header
 _LOG_HEADER = struct.Struct(">6I")
 _LOG_MAGIC = 0x377F0682  # the lowest bit tells the byte order of its checksums
 _LOG_HEADER_BYTES = 32
@@ -66,11 +68,16 @@ def make_private(path: Path) -> None:
 
 
 def refuse_other_files(path: Path) -> None:
-    """Raise StorageUnavailable for a file that does not begin like a database."""
-    with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    if start != _MAGIC:
-        raise damaged(path, "it is empty" if not start else "it does not begin like a database")
+    """Raise StorageUnavailable for a file that does not begin like a database, or is shorter than it says."""
+    header = _start_of(path, _HEADER_BYTES)
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise damaged(path, "it does not begin like a database" if header else "it is empty")
+    if _has_frames(beside(path, "-wal")):
+        return  # the end may be torn: the log has it whole
+    page_bytes, pages, size = *_PAGES.unpack_from(header), path.stat().st_size
+    page_bytes = 65536 if page_bytes == 1 else page_bytes  # too large for its two bytes
+    if size < pages * page_bytes or size % max(page_bytes, 1):
+        raise damaged(path, f"it has {size} bytes, and {pages} pages of {page_bytes} belong in it")
 
 
 def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequence[Step]) -> None:
@@ -157,6 +164,6 @@ def _synced_frames(index: bytes, header: bytes) -> int:
     first, second = index[:_INDEX_COPY_BYTES], index[_INDEX_COPY_BYTES:]
     if len(second) < _INDEX_COPY_BYTES or first != second:
         return 0
-    if header and first[32:40] != header[16:24]:
-        return 0
+    if len(header) == _LOG_HEADER_BYTES and first[32:40] != header[16:24]:
+        return 0  # a log shorter than its header has lost it, which is no other log
     return int(struct.unpack("=I", first[16:20])[0])

@@ -8,13 +8,14 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 
+FOREIGN = (apsw.Error, UnicodeDecodeError)  # the second for a text whose bytes were damaged
 _ADVICE = "Run `mnemoir doctor` to see what is wrong, or restore the file from a backup."
 
 
 @contextmanager
 def storage_errors(path: Path, *foreign: type[Exception]) -> Iterator[None]:
     """Raise StorageUnavailable, naming the file, in place of what the database raises, and of `foreign` errors."""
-    translated: tuple[type[Exception], ...] = (apsw.Error, *foreign)
+    translated: tuple[type[Exception], ...] = (*FOREIGN, *foreign)
     try:
         yield
     except translated as exc:
@@ -25,7 +26,7 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
     """Our error for one of the database's."""
     if isinstance(cause, apsw.FullError):
         return StorageUnavailable(f"{path} could not be written: the disk is full. Free some space and try again.")
-    if isinstance(cause, apsw.CorruptError | apsw.NotADBError):
+    if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError):
         return damaged(path, str(cause))
     return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
 

@@ -27,4 +27,4 @@ def _of_the_file(connection: apsw.Connection) -> list[str]:
 
 def _of_places(connection: apsw.Connection) -> list[str]:
     rows = connection.execute(_QUERIES["misplaced"], {"limit": _MOST_LINES})
-    return [f"memory {memory_id} {what}" for memory_id, what in rows]
+    return [f"memory {memory_id} {what}" for _, memory_id, what in rows]

@@ -1,6 +1,5 @@
 """Jobs in the database. They are few, so each look is one small query."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +11,7 @@ from mnemoir.core.ids import JobId
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.storage.sqlite.database import Database
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import as_json
+from mnemoir.storage.sqlite.rows import as_json, from_json
 
 _QUERIES = queries("jobs")
 _ENDED_KEPT = timedelta(days=7)
@@ -48,7 +47,9 @@ class SqliteJobQueue:
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
         values = {"queue": queue, "limit": limit}
-        rows = await self._db.read(lambda connection: connection.execute(_QUERIES["jobs_of_queue"], values).fetchall())
+        rows = await self._db.read(
+            lambda connection: connection.execute(_QUERIES["jobs_of_queue"], values).fetchall()
+        )
         return [_job(*row) for row in reversed(rows)]
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
@@ -108,12 +109,12 @@ def _job(
     return Job(
         id=JobId(job_id),
         kind=kind,
-        payload=json.loads(payload),
+        payload=from_json(payload),
         state=state,
         attempts=attempts,
         created_at=created_at,
         updated_at=updated_at,
-        result=None if result is None else json.loads(result),
+        result=None if result is None else from_json(result),
         error=error,
     )
 

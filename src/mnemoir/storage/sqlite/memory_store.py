@@ -84,8 +84,8 @@ class SqliteMemoryStore:
     async def count(self, scope: Scope, visible: Visible) -> int:
         """How many `page` would give without a limit."""
         query = "count" if visible.at is None else "count_of_the_past"
-        ((count,),) = await self._rows_of(query, scope, _visible_values(visible))
-        return int(count)
+        (count,) = await self._made(query, scope, _visible_values(visible), lambda row: int(row[0]))
+        return count
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included."""
@@ -114,7 +114,7 @@ class SqliteMemoryStore:
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
-        return [history_of(row) for row in await self._rows_of("history", scope, {"id": memory_id})]
+        return await self._made("history", scope, {"id": memory_id}, history_of)
 
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
@@ -157,15 +157,16 @@ class SqliteMemoryStore:
         return await self._db.write(work)
 
     async def _memories(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Memory]:
-        return [memory_of(row, scope.user) for row in await self._rows_of(query, scope, values)]
+        return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))
 
-    async def _rows_of(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Any]:
-        """The rows of a query within a scope."""
+    async def _made(self, query: str, scope: Scope, values: dict[str, Any], make: Callable[[Any], T]) -> list[T]:
+        """What is made, in the reader's thread, of each row of a query within a scope."""
         within = narrowing(scope)
 
-        def look(connection: apsw.Connection) -> list[Any]:
+        def look(connection: apsw.Connection) -> list[T]:
             number = scope_number(connection, scope)
-            return connection.execute(_QUERIES[query], {**values, **within, "scope_id": number}).fetchall()
+            rows = connection.execute(_QUERIES[query], {**values, **within, "scope_id": number})
+            return [make(row) for row in rows]
 
         return await self._db.read(look)
 

@@ -45,7 +45,7 @@ def memory_of(row: Any, user: str) -> Memory:
         user=user,
         created_at=row[3],
         updated_at=row[4],
-        metadata=None if row[5] is None else json.loads(row[5]),
+        metadata=None if row[5] is None else from_json(row[5]),
         kind=row[6],
         agent=row[7],
         app=row[8],
@@ -55,7 +55,7 @@ def memory_of(row: Any, user: str) -> Memory:
         expires_on=row[12],
         valid_to=row[13],
         replaced_by=row[14],
-        extra={} if row[15] is None else json.loads(row[15]),
+        extra={} if row[15] is None else from_json(row[15]),
     )
 
 
@@ -98,7 +98,7 @@ def history_of(row: Any) -> HistoryEntry:
         at=row[5],
         reason=row[6],
         model=row[7],
-        turns=() if row[8] is None else tuple(SourceTurn(**turn) for turn in json.loads(row[8])),
+        turns=() if row[8] is None else tuple(SourceTurn(**turn) for turn in from_json(row[8])),
     )
 
 
@@ -118,13 +118,21 @@ def applied_of(text: str) -> list[Applied]:
     """The very outcome that `applied_as_json` was given."""
     return [
         Applied(event=one["event"], previous_text=one["previous_text"], memory=Memory(**one["memory"]))
-        for one in json.loads(text)
+        for one in from_json(text)
     ]
 
 
 def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Members in their order. The standard library's JSON, as orjson has no integers over 64 bits."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> Any:
+    """What `as_json` was given. Raises CorruptError, as only damage to the file makes it unreadable."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as exc:
+        raise apsw.CorruptError(f"stored JSON cannot be read: {exc}") from exc
 
 
 def seconds_of(text: str | None) -> float | None:

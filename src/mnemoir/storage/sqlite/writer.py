@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.failures import unavailable
+from mnemoir.storage.sqlite.failures import FOREIGN, unavailable
 
 Work = Callable[[apsw.Connection], Any]  # what a piece of work gives goes to its own caller, untouched
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last
@@ -108,7 +108,7 @@ class Writer:
         return outcome
 
     def _translated(self, exc: Exception) -> Exception:
-        return _caused(unavailable(self._path, exc), exc) if isinstance(exc, apsw.Error) else exc
+        return _caused(unavailable(self._path, exc), exc) if isinstance(exc, FOREIGN) else exc
 
     def _undo(self) -> None:
         with suppress(apsw.Error):  # the failure that led here is reported; a transaction is over even so

@@ -46,7 +46,7 @@ CREATE TABLE memories (
 CREATE UNIQUE INDEX one_current_fact_of_a_text
     ON memories (scope_id, content_hash, coalesce(agent, ''), coalesce(app, ''), coalesce(conversation, ''))
     WHERE kind = 'fact' AND valid_to IS NULL;
-CREATE INDEX memories_by_age ON memories (scope_id, said_at, id) WHERE valid_to IS NULL;
+CREATE INDEX memories_by_age ON memories (scope_id, said_at, id); -- closed states too, for looks into the past
 CREATE INDEX memories_by_change ON memories (scope_id, change) WHERE valid_to IS NULL;
 CREATE INDEX messages_of_conversation
     ON memories (scope_id, conversation) WHERE kind = 'message' AND valid_to IS NULL;

@@ -1,17 +1,17 @@
 -- name: misplaced
 -- Memories that are not in all of their places, or closed ones that are still in one, in order of storing; reads all.
-SELECT m.id, 'has no words' AS what, m.seq FROM memories AS m
+SELECT m.seq, m.id, 'has no words' AS what FROM memories AS m
  WHERE m.valid_to IS NULL AND NOT EXISTS (SELECT 1 FROM word_index AS w WHERE w.seq = m.seq)
 UNION ALL
-SELECT m.id, 'has no place among the vectors', m.seq FROM memories AS m
+SELECT m.seq, m.id, 'has no place among the vectors' FROM memories AS m
  WHERE m.valid_to IS NULL AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.seq = m.seq)
 UNION ALL
-SELECT m.id, 'has no history', m.seq FROM memories AS m
+SELECT m.seq, m.id, 'has no history' FROM memories AS m
  WHERE m.valid_to IS NULL
    AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.scope_id = m.scope_id AND h.memory_id = m.id)
 UNION ALL
-SELECT m.id, 'is closed and still searched', m.seq FROM memories AS m
+SELECT m.seq, m.id, 'is closed and still searched' FROM memories AS m
  WHERE m.valid_to IS NOT NULL
    AND (EXISTS (SELECT 1 FROM word_index AS w WHERE w.seq = m.seq)
         OR EXISTS (SELECT 1 FROM embeddings AS e WHERE e.seq = m.seq))
-ORDER BY 3 LIMIT :limit;
+ORDER BY 1 LIMIT :limit;

@@ -50,7 +50,7 @@ SELECT count(*) FROM memories
    AND (expires_at IS NULL OR expires_at > :now);
 
 -- name: page_of_the_past
--- What was current at an instant, newest first. Reads all states of the user: sorted, as no index fits.
+-- What was current at an instant, newest first; by index memories_by_age.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
        valid_to, replaced_by, extra
   FROM memories

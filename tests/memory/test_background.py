@@ -1,0 +1,141 @@
+"""Work behind the replies: in order, again after a failure that may pass, and still there after a crash."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnemoir.core.errors import (
+    InvalidRequest,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from mnemoir.memory.background import Background
+from mnemoir.storage.sqlite import SqliteJobQueue, open_database
+
+
+class Steps:
+    """A handler that fails as it is told, and a clock that jumps when somebody waits."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.failures: list[Exception] = []
+        self.finished = asyncio.Event()
+        self.expected = 1
+
+    async def handle(self, job):
+        if self.failures:
+            raise self.failures.pop(0)
+        self.done.append(job.payload["name"])
+        if len(self.done) == self.expected:
+            self.finished.set()
+        return {"name": job.payload["name"]}
+
+
+@pytest.fixture
+def steps():
+    return Steps()
+
+
+@pytest.fixture
+async def queue(tmp_path):
+    database = open_database(tmp_path / "mnemoir.db")
+    yield SqliteJobQueue(database)
+    await database.aclose()
+
+
+@pytest.fixture
+async def background(queue, steps):
+    made = Background(queue, {"step": steps.handle}, first_wait_s=0.001)
+    yield made
+    await made.aclose()
+
+
+async def wait_for(steps):
+    async with asyncio.timeout(10):
+        await steps.finished.wait()
+
+
+async def ended(queue, job_id):
+    """The job when it has ended; its worker writes that down right after the handler returned."""
+    async with asyncio.timeout(10):
+        while (job := await queue.get(job_id)).state in ("PENDING", "RUNNING"):  # noqa: ASYNC110 - no row tells when it changes
+            await asyncio.sleep(0)
+    return job
+
+
+async def test_a_job_is_done_once_and_its_result_kept(background, queue, steps):
+    await background.start()
+    job_id = await background.put("step", {"name": "a"})
+    job = await ended(queue, job_id)
+    assert (job.state, job.result, job.attempts) == ("SUCCEEDED", {"name": "a"}, 1)
+
+
+async def test_jobs_of_one_queue_are_done_in_order_though_the_first_fails_at_first(background, steps):
+    steps.expected, steps.failures = 5, [ProviderUnavailable("down"), ProviderUnavailable("still down")]
+    for name in "abcde":
+        await background.put("step", {"name": name}, queue="alex")
+    await background.start()
+    await wait_for(steps)
+    assert steps.done == list("abcde")
+
+
+async def test_what_was_under_way_at_a_crash_is_done_after_the_restart(background, queue, steps):
+    job_id = await background.put("step", {"name": "a"})
+    await queue.claim(datetime.now(UTC))  # the process that claimed it is gone
+    await background.start()
+    job = await ended(queue, job_id)
+    assert (job.state, job.attempts) == ("SUCCEEDED", 2)
+
+
+@pytest.mark.parametrize(
+    ("failure", "state"),
+    [
+        (InvalidRequest("no such thing"), "FAILED"),
+        (ProviderRefused("nonsense"), "FAILED"),
+        (ZeroDivisionError("a bug"), "FAILED"),
+        (ProviderRefused("wrong key", code="llm_auth_failed"), "SUCCEEDED"),
+        (ProviderUnavailable("down"), "SUCCEEDED"),
+    ],
+)
+async def test_only_a_failure_that_may_pass_is_tried_again(background, queue, steps, failure, state):
+    steps.failures = [failure]
+    await background.start()
+    job = await ended(queue, await background.put("step", {"name": "a"}))
+    assert job.state == state
+
+
+async def test_a_model_that_talks_nonsense_holds_up_the_next_job_for_three_tries_only(background, steps):
+    steps.failures = [ProviderInvalidOutput("nonsense")] * 3
+    await background.put("step", {"name": "a"}, queue="alex")
+    await background.put("step", {"name": "b"}, queue="alex")
+    await background.start()
+    await wait_for(steps)
+    assert steps.done == ["b"]
+
+
+async def test_a_job_nobody_can_do_is_given_up_saying_so(background, queue):
+    await background.start()
+    job = await ended(queue, await background.put("dance", {}))
+    assert (job.state, job.error) == ("FAILED", "No handler for jobs of kind 'dance'.")
+
+
+async def test_two_hundred_turns_of_an_outage_are_all_worked_off_in_order_afterwards(background, steps):
+    steps.expected = 200
+    steps.failures = [ProviderUnavailable("down")] * 5
+    for number in range(200):
+        await background.put("step", {"name": str(number)}, queue="alex")
+    await background.start()
+    await wait_for(steps)
+    assert steps.done == [str(number) for number in range(200)]
+
+
+async def test_a_job_is_given_up_after_a_week(queue, steps):
+    later = datetime.now(UTC) + timedelta(days=8)
+    background = Background(queue, {"step": steps.handle}, clock=lambda: later)
+    steps.failures = [ProviderUnavailable("down")]
+    job_id = await background.put("step", {"name": "a"})
+    await background.start()
+    assert (await ended(queue, job_id)).state == "FAILED"
+    await background.aclose()

@@ -1,0 +1,111 @@
+"""A disk that fills up or breaks: an honest error, the old data whole, and the next write works."""
+
+import apsw
+import pytest
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.memory_store import Receipt
+from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from tests.contracts.words import ALL, ASKED, MIRA, fact, keep, message, rewrite, texts
+from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
+
+MOST_CALLS = 200
+ERRORS = pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
+
+
+@pytest.fixture
+def disk():
+    with faulty_disk() as disk:
+        yield disk
+
+
+@pytest.fixture
+async def database(disk: Disk, path):
+    opened = open_database(path)
+    yield opened
+    await opened.aclose()
+
+
+@ERRORS
+async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_next_works(
+    disk, database, path, error
+):
+    store = SqliteMemoryStore(database)
+    (tea, _) = await keep(store, fact("Likes tea 0"), message("Hi"))
+    for n in range(1, MOST_CALLS):
+        disk.arm(n, error)
+        changes = [rewrite(tea, f"Likes tea {n}"), fact(f"Likes rum {n}")]
+        try:
+            await store.commit(MIRA, changes, ASKED, receipt=Receipt(key=f"{n}", request_hash="h"))
+            failed = None
+        except StorageUnavailable as exc:
+            failed = str(exc)
+        struck = disk.disarm()
+        assert (failed is not None) == struck
+        if failed is None:
+            break
+        assert str(path) in failed
+        assert sorted(await texts(store)) == sorted(["Hi", tea.text, *(f"again {k}" for k in range(1, n))])
+        assert await store.redeem(MIRA, f"{n}") is None
+        await keep(store, fact(f"again {n}"))
+    else:
+        pytest.fail("the commit never came through")
+    assert n > 3
+    assert await database.check_integrity() == []
+    await database.aclose()
+    again = open_database(path)
+    assert f"Likes tea {n}" in await texts(SqliteMemoryStore(again))
+    assert await again.check_integrity() == []
+    await again.aclose()
+
+
+@ERRORS
+async def test_a_delete_of_everything_that_fails_deletes_nothing(disk, database, error):
+    store = SqliteMemoryStore(database)
+    await keep(store, *(message(f"Said {n}") for n in range(50)))
+    for n in range(1, MOST_CALLS):
+        disk.arm(n, error)
+        try:
+            deleted = await store.delete_all(MIRA)
+        except StorageUnavailable:
+            deleted = None
+        if not disk.disarm():
+            break
+        assert deleted is None
+        assert await store.count(MIRA, ALL) == 50
+    assert (deleted, await store.count(MIRA, ALL)) == (50, 0)
+
+
+async def test_a_full_disk_is_called_that(disk, database):
+    disk.arm(1, apsw.FullError)
+    with pytest.raises(StorageUnavailable, match="the disk is full"):
+        await keep(SqliteMemoryStore(database), fact("Likes tea"))
+    disk.disarm()
+
+
+async def test_a_write_is_acknowledged_only_after_it_was_synced(disk, database):
+    store = SqliteMemoryStore(database)
+    for n in range(5):
+        disk.arm(0, apsw.IOError)
+        await keep(store, message(f"Said {n}"))
+        assert disk.calls[-1] == "sync mnemoir.db-wal"
+        assert "write mnemoir.db-wal" in disk.calls
+
+
+@ERRORS
+async def test_a_beginning_that_fails_at_any_write_leaves_nothing_and_the_next_start_works(disk, tmp_path, error):
+    for n in range(1, MOST_CALLS):
+        path = tmp_path / f"{n}" / "mnemoir.db"
+        disk.arm(n, error)
+        try:
+            database = open_database(path)
+        except StorageUnavailable as exc:
+            assert disk.disarm(), exc  # noqa: PT017 - the failure must be the one that was asked for
+        else:
+            assert not disk.disarm()
+            await database.aclose()
+            break
+        database = open_database(path)
+        assert await database.check_integrity() == []
+        await database.aclose()
+    assert n > 10
