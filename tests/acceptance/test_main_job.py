@@ -25,18 +25,19 @@ def openai_chat(server: ServerProcess, text: str, *, stream: bool, by_header: bo
 
 
 def ollama_chat(server: ServerProcess, text: str, *, stream: bool) -> str:
-    client = ollama.Client(host=server.url, headers={"X-Memory": "on"})
     messages = [{"role": "user", "content": text}]
-    if not stream:
-        return client.chat(model="mnemoir", messages=messages).message.content
-    return "".join(piece.message.content for piece in client.chat(model="mnemoir", messages=messages, stream=True))
+    with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
+        if not stream:
+            return client.chat(model="mnemoir", messages=messages).message.content
+        pieces = client.chat(model="mnemoir", messages=messages, stream=True)
+        return "".join(piece.message.content for piece in pieces)
 
 
 def ollama_generate(server: ServerProcess, text: str, *, stream: bool) -> str:
-    client = ollama.Client(host=server.url, headers={"X-Memory": "on"})
-    if not stream:
-        return client.generate(model="mnemoir", prompt=text).response
-    return "".join(piece.response for piece in client.generate(model="mnemoir", prompt=text, stream=True))
+    with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
+        if not stream:
+            return client.generate(model="mnemoir", prompt=text).response
+        return "".join(piece.response for piece in client.generate(model="mnemoir", prompt=text, stream=True))
 
 
 CLIENTS = {

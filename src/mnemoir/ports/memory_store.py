@@ -105,7 +105,7 @@ class MemoryStore(Protocol):
         """Current facts of the scope by content hash, decayed ones included; of several the last renewed."""
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
-        """The messages stored last in the scope's conversation, oldest first."""
+        """The messages stored last in the scope's conversation (None: outside any), oldest first."""
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """Remove one, with closed states that it replaced; its history stays. None when there was none."""
