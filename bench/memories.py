@@ -17,6 +17,7 @@ from tests.serving import ServerProcess
 
 SIZES = (1_000, 10_000, 100_000)
 SCOPES = 1_000
+PER_SCOPE = 20
 BATCH = 500
 SEARCHES = 60
 SINGLE_ADDS = 60
@@ -170,15 +171,15 @@ def measure_size(memories: Memories, size: int) -> list[str]:
 
 
 def measure_scopes(memories: Memories) -> list[str]:
-    """One row: a thousand users of a hundred memories each."""
-    said, asked, rng = texts(100, seed=3), questions(SEARCHES), random.Random(4)
+    """One row: a thousand users of a few memories each."""
+    said, asked, rng = texts(PER_SCOPE, seed=3), questions(SEARCHES), random.Random(4)
     took = [memories.add(said, f"user-{number}") for number in range(SCOPES)]
     chosen = [f"user-{rng.randrange(SCOPES)}" for _ in asked]
     searches = [memories.search(question, user) for question, user in zip(asked, chosen, strict=True)]
     repeated = [memories.search(question, user) for question, user in zip(asked, chosen, strict=True)]
     return [
-        f"100 in each of {SCOPES:,} scopes",
-        f"{100 / median(took):.0f}/s",
+        f"{PER_SCOPE} in each of {SCOPES:,} scopes",
+        f"{PER_SCOPE / median(took):.0f}/s",
         "",
         ms(median(searches)),
         ms(percentile(repeated, 0.95)),

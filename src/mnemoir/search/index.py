@@ -24,9 +24,9 @@ from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search import postings
 from mnemoir.search.codes import unpack_ids, unpack_vector
 from mnemoir.search.columns import Column
+from mnemoir.search.context import STRETCH_S
 from mnemoir.search.terms import read_terms
 
-STRETCH_S = 3600.0
 WINDOW_ROWS = 2
 NONE = -1
 

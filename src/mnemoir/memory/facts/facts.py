@@ -23,14 +23,13 @@ from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import AddRequest, AddResult
 from mnemoir.memory.facts.turnstile import Turnstile
-from mnemoir.memory.facts.verbatim import CONTEXT_MESSAGES, messages, passages
+from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
+from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
-
-_NEAREST = 10  # memories looked at beside each new fact
 
 
 class Facts:

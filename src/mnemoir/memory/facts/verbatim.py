@@ -5,7 +5,7 @@ message said more than an hour earlier belongs to another conversation.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import new_memory_id
@@ -14,9 +14,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.conversation import spoken
 from mnemoir.memory.facts.requests import AddRequest, Turn
 from mnemoir.ports.embedding import Passage
-
-CONTEXT_MESSAGES = 2
-_ONE_CONVERSATION = timedelta(hours=1)
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 
 
 def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
@@ -26,10 +24,10 @@ def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
 
 def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
     """The messages as they are to be embedded; `before` are the ones stored last, oldest first."""
-    row = [*before, *kept]
+    said = [(memory.text, _said_at(memory)) for memory in (*before, *kept)]
     return [
-        Passage(text=memory.text, context=_context(memory, row[max(0, at - CONTEXT_MESSAGES) : at]))
-        for at, memory in enumerate(row)
+        Passage(text=text, context=context_of(at, said[max(0, place - CONTEXT_MESSAGES) : place]))
+        for place, (text, at) in enumerate(said)
     ][len(before) :]
 
 
@@ -59,7 +57,6 @@ def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Me
     )
 
 
-def _context(memory: Memory, earlier: Sequence[Memory]) -> str:
+def _said_at(memory: Memory) -> float | None:
     said_at = from_text(memory.created_at)
-    times = [(from_text(other.created_at), other.text) for other in earlier]
-    return " ".join(text for at, text in times if said_at and at and abs(said_at - at) <= _ONE_CONVERSATION)
+    return None if said_at is None else said_at.timestamp()

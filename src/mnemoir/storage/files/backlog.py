@@ -15,6 +15,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project, Unembedded
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.files import index_table
 from mnemoir.storage.files.changing import current
 from mnemoir.storage.files.contents import Contents
@@ -27,8 +28,6 @@ from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.sqlite import Database
 
 Filled = Sequence[tuple[Unembedded, IndexEntry]]
-_CONTEXT_MESSAGES = 2
-_ONE_CONVERSATION_S = 3600.0  # what was said longer before belongs to another conversation
 
 _log = structlog.get_logger(__name__)
 
@@ -131,13 +130,12 @@ class Backlog:
 
 def _contexts(rows: Iterable[Row]) -> dict[int, str]:
     """What was said just before each message, by `seq`: the same as it was embedded with when it was stored."""
-    before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=_CONTEXT_MESSAGES))
+    before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=CONTEXT_MESSAGES))
     found: dict[int, str] = {}
     for row in rows:
         if row.is_message:
             said = before[row.memory.agent, row.memory.app, row.memory.conversation]
-            near = (one.memory.text for one in said if abs(one.said_at - row.said_at) <= _ONE_CONVERSATION_S)
-            found[row.seq] = " ".join(near)
+            found[row.seq] = context_of(row.said_at, [(one.memory.text, one.said_at) for one in said])
             said.append(row)
     return found
 

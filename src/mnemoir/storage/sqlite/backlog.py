@@ -4,6 +4,7 @@ so the rows of all other models are the backlog, and nothing else needs keeping.
 
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
+from typing import Any
 
 import apsw
 
@@ -11,14 +12,13 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Unembedded
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.sqlite.places import put_vector
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.rows import owner_values
 
 Filled = Sequence[tuple[Unembedded, IndexEntry]]
 _QUERIES = {**queries("changes"), **queries("search")}
-_CONTEXT_MESSAGES = 2
-_ONE_CONVERSATION_S = 3600.0  # what was said longer before belongs to another conversation
 
 
 def without_vector(connection: apsw.Connection, model: str, limit: int) -> list[Unembedded]:
@@ -74,18 +74,14 @@ def _unembedded(connection: apsw.Connection, seq: int) -> Unembedded:
         _QUERIES["to_embed"], {"seq": seq}
     )
     place = {"scope_id": number, "agent": agent, "app": app, "conversation": conversation}
-    before = (
-        connection.execute(_QUERIES["said_before"], {**place, "seq": seq, "limit": _CONTEXT_MESSAGES}).fetchall()
-        if kind == "message"
-        else []
-    )
+    before: Any = []  # what apsw gives is a tuple of whatever the query says
+    if kind == "message":
+        before = connection.execute(
+            _QUERIES["said_before"], {**place, "seq": seq, "limit": CONTEXT_MESSAGES}
+        ).fetchall()
     return Unembedded(
         scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
         memory_id=MemoryId(memory_id),
         text=text,
-        context=" ".join(said for said, at in reversed(before) if _near(at, said_at)),
+        context=context_of(said_at, before[::-1]),
     )
-
-
-def _near(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= _ONE_CONVERSATION_S
