@@ -4,6 +4,7 @@ The rows that lack a vector are the queue, so a crash loses nothing and repeats 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -17,7 +18,7 @@ _BATCH = 64
 
 
 class Reembedding:
-    """One task that wakes now and then. `pending` is what it last saw."""
+    """One task that loads the model at the start and then looks now and then for texts without a vector of it."""
 
     def __init__(
         self, store: MemoryStore, indexing: Indexing, embedding: EmbeddingModel, *, look_again_s: float = 10.0
@@ -55,9 +56,13 @@ class Reembedding:
         return filled
 
     async def _run(self) -> None:
+        await self._try(self._embedding.warm)
         while True:
-            try:
-                await self.fill()
-            except (ProviderError, StorageUnavailable) as exc:
-                _log.warning("vectors still missing", code=exc.code, error=exc.message)
+            await self._try(self.fill)
             await asyncio.sleep(self._look_again_s)
+
+    async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await step()
+        except (ProviderError, StorageUnavailable) as exc:
+            _log.warning("vectors cannot be made now", code=exc.code, error=exc.message)

@@ -55,5 +55,11 @@ class EmbeddingModel(Protocol):
         another length, or with values that are not finite.
         """
 
+    async def warm(self) -> None:
+        """Load what the first call would have to wait for; calls no other program.
+
+        Raises ProviderError when it cannot be loaded.
+        """
+
     async def aclose(self) -> None:
         """Free what the model holds; calling it twice is harmless."""

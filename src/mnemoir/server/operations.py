@@ -1,5 +1,7 @@
 """For those who run the server: is it well, what does it count, how is it used."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
@@ -16,8 +18,21 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/health", summary="Whether the server and its storage work")
 @router.get("/api/health", include_in_schema=False)
-@router.get("/ready", summary="The same, for load balancers")
 async def health(request: Request, site: SiteHere) -> Response:
+    body, status = await _state(request, site)
+    return JSONResponse(body, status_code=status)
+
+
+@router.get("/ready", summary="Health, and how many texts still wait for a vector of the embedding model in use")
+async def ready(request: Request, site: SiteHere) -> Response:
+    body, status = await _state(request, site)
+    if status == 200:
+        pending, total = await site.parts.store.backlog(site.parts.embedding.name)
+        body["vectors"] = {"model": site.parts.embedding.name, "pending": pending, "of": total}
+    return JSONResponse(body, status_code=status)
+
+
+async def _state(request: Request, site: SiteHere) -> tuple[dict[str, Any], int]:
     body = {
         "status": "ok",
         "version": __version__,
@@ -29,8 +44,8 @@ async def health(request: Request, site: SiteHere) -> Response:
     except StorageUnavailable as exc:
         told = {"detail": exc.message, "error": exc.message, "code": exc.code}
         broken = {"status": "unavailable", "storage": "unavailable", "request_id": visit_of(request.scope).request_id}
-        return JSONResponse(body | broken | told, status_code=status_of(exc))
-    return JSONResponse(body)
+        return body | broken | told, status_of(exc)
+    return body, 200
 
 
 @router.get("/metrics", summary="Figures for Prometheus, when switched on")

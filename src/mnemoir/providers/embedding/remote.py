@@ -4,6 +4,7 @@ What comes back is looked at before anyone stores it: every vector finite, not z
 shown so far, and brought to unit length.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from mnemoir.wire import ollama_embed, openai_embeddings
 MOST_TEXTS = 64  # a call; more are sent in turn
 
 
-class _RemoteEmbeddings:
+class _RemoteEmbeddings(ABC):
     """What both do alike; a dialect adds `_call`."""
 
     _prefix: str
@@ -48,11 +49,15 @@ class _RemoteEmbeddings:
             embeddings += [Embedding(vector=vector) for vector in vectors]
         return embeddings
 
-    async def aclose(self) -> None:
+    async def warm(self) -> None:  # noqa: B027 - the same for both dialects: nothing
+        """Nothing is loaded here."""
+
+    async def aclose(self) -> None:  # noqa: B027 - the same for both dialects: nothing
         """Nothing is held here: the session is shared."""
 
+    @abstractmethod
     async def _call(self, texts: Sequence[str]) -> FloatArray:
-        raise NotImplementedError
+        """One vector per text, in one call."""
 
     def _checked(self, vectors: FloatArray) -> FloatArray:
         width = vectors.shape[1]

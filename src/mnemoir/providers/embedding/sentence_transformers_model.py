@@ -48,6 +48,10 @@ class SentenceTransformersModel:
         vectors = await asyncio.get_running_loop().run_in_executor(self._thread, self._encode, texts)
         return [Embedding(vector=vector) for vector in vectors]
 
+    async def warm(self) -> None:
+        """Load the model."""
+        await self.embed([Passage(text="ready")])
+
     async def aclose(self) -> None:
         """Let go of the model and its thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
