@@ -59,7 +59,11 @@ class ServerProcess:
             self._process = subprocess.Popen(
                 [*command, *self._arguments], env=self._environment, stdout=log, stderr=log, cwd=self.data_dir.parent
             )
-        self._wait_until_ready()
+        try:
+            self._wait_until_it_answers()
+        except BaseException:
+            self.kill()  # whoever asked for it has no server to end
+            raise
         return self
 
     @property
@@ -86,12 +90,13 @@ class ServerProcess:
             self._process.send_signal(how)
             self._process.wait(timeout=20)
 
-    def _wait_until_ready(self) -> None:
+    def _wait_until_it_answers(self) -> None:
+        """By /health, which asks for no key."""
         assert self._process is not None
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
-                if requests.get(f"{self.url}/ready", timeout=5).status_code == 200:
+                if requests.get(f"{self.url}/health", timeout=5).status_code == 200:
                     return
             except requests.ConnectionError:
                 time.sleep(0.01)  # nobody listens yet, and nothing tells when somebody does

@@ -9,24 +9,37 @@ from mnemoir.core.fence import take_down
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest
 from mnemoir.workflows.caller import Caller
 
+MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
+
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Changed by nodes as they go: `request` is what the responder will send, the rest what it said."""
+    """Changed by nodes as they go: `request` is what the responder will send, the rest what it said.
+
+    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning.
+    """
 
     chat: ChatRequest
     caller: Caller
     request: ModelRequest
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
+    _said: int = 0
 
     def note(self, batch: Sequence[Event]) -> None:
         """Keep what the nodes behind the responder will need of its answer."""
         for event in batch:
             if type(event) is Text:  # exact type: this runs for every streamed piece
-                self.answer.append(event.text)
+                self._said += len(event.text)
+                if self._said <= MOST_KEPT_CHARACTERS:
+                    self.answer.append(event.text)
             elif type(event) is Finished:
                 self.finished = event
+
+    @property
+    def is_overlong(self) -> bool:
+        """Whether more was answered than is kept."""
+        return self._said > MOST_KEPT_CHARACTERS
 
     @property
     def user_text(self) -> str:

@@ -39,7 +39,8 @@ class Remember:
     def _turn(self, run: Run) -> ChatTurn | None:
         reason = run.finished.reason if run.finished else None
         answer = "".join(run.answer).strip()
-        if not answer or reason not in ("stop", "length"):
+        if not (answer or run.is_overlong) or reason not in ("stop", "length"):
             return None
+        is_whole = reason == "stop" and not run.is_overlong
         said_at = to_text(self._clock())
-        return ChatTurn(user_text=run.user_text, answer=answer if reason == "stop" else "", said_at=said_at)
+        return ChatTurn(user_text=run.user_text, answer=answer if is_whole else "", said_at=said_at)
