@@ -33,6 +33,11 @@ async def test_without_memories_it_says_that_it_remembers_nothing():
     assert reply.text.startswith("I remember nothing about that.")
 
 
+async def test_what_was_told_not_asked_is_not_answered_as_a_question():
+    reply = await OfflineModel().ask(asked("Hi, I'm Alex. I'm a vegetarian."))
+    assert reply.text.startswith("No language model is connected")
+
+
 async def test_of_many_memories_the_ones_near_the_question_are_quoted():
     lines = [RecalledLine(text=f"Owns boat number {n}") for n in range(20)] + [
         RecalledLine(text="Sister lives in Oslo")

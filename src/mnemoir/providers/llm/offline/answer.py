@@ -1,5 +1,6 @@
 """A chat answer without a language model: what is remembered, quoted, and how to get a real answer."""
 
+import re
 from collections.abc import Sequence
 
 from mnemoir.core.fence import RecalledLine, fenced_lines, take_down
@@ -10,15 +11,19 @@ HINT = (
     "No language model is connected, so I can only quote what I remember. To get real answers, set OPENAI_API_KEY, "
     "start Ollama, or name a model under `llm:` in mnemoir.yaml, and start Mnemoir again."
 )
+_QUESTION = re.compile(
+    r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b", re.IGNORECASE
+)
 _FEW = 8  # so few were recalled for this very message, so all of them bear on it
 
 
 def answer(messages: Sequence[Message]) -> str:
     """The reply to the last user message: the memories recalled for it, then the hint."""
     last = next((message.text for message in reversed(messages) if message.role == "user"), "")
-    lines = bearing_on(take_down(last), fenced_lines(last))
+    said = take_down(last)
+    lines = bearing_on(said, fenced_lines(last))
     if not lines:
-        return f"I remember nothing about that.\n\n{HINT}"
+        return f"I remember nothing about that.\n\n{HINT}" if _QUESTION.search(said) else HINT
     bullets = "\n".join(f"- {line.text}" + (f" ({line.day})" if line.day else "") for line in lines)
     return f"This is what I remember that may bear on it:\n\n{bullets}\n\n{HINT}"
 

@@ -1,0 +1,108 @@
+"""Chats that remember through another server: what goes to it over HTTP, and that no chat waits or fails for it."""
+
+import time
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from tests.scripted_llm import ScriptedLLM, ThreadedLLM, closed_port_url
+from tests.scripted_memory import ScriptedMemory
+from tests.serving import ServerProcess
+
+KEY = "a-key-of-sixteen-or-more"
+CHAT, SEARCH, ADD = "/v1/chat/completions", "/api/memories/search", "/api/memories"
+QUESTION = "What shall I cook tonight?"
+OFF_VALUES = [False, "false", "true", "True", 1, "yes", "on", None, [], {}]
+
+
+@pytest.fixture
+def llm():
+    with ScriptedLLM.in_thread() as scripted:
+        yield scripted
+
+
+def server_with(llm: ThreadedLLM, tmp_path, memory_url: str, **more: str) -> ServerProcess:
+    """A server whose model is the scripted one and whose memory is elsewhere."""
+    environment = {
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_BASE_URL": llm.openai_url,
+        "MEMORY_MANAGEMENT_URL": memory_url,
+    }
+    return ServerProcess(tmp_path / "data", environment=environment | more)
+
+
+def chat(server: ServerProcess, text: str = QUESTION, *, query: str = "", headers=None, **more) -> requests.Response:
+    body = {"model": "mnemoir", "messages": [{"role": "user", "content": text}], "user": "mira"} | more
+    return requests.post(f"{server.url}{CHAT}{query}", json=body, headers=headers, timeout=30)
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(llm, tmp_path, slash):
+    llm.reply("Lentils.")
+    with (
+        ScriptedMemory(hits=["Is vegetarian"]) as memory,
+        server_with(llm, tmp_path, memory.url + slash, API_KEYS=KEY) as server,
+    ):
+        held = {"Authorization": f"Bearer {KEY}"}
+        asked = {"memoryEnabled": True, "conversation_id": "s-17"}
+        answer = chat(server, query="?project=atlas", headers=held, **asked)
+        (search,), (add,) = memory.asked(SEARCH), memory.wait_for(ADD)
+    assert answer.json()["choices"][0]["message"]["content"] == "Lentils."
+    assert answer.headers["X-Memory-Injected"] == "1"
+    assert search.body == {"query": QUESTION, "user_id": "mira", "limit": 5}
+    assert [wanted.query for wanted in (search, add)] == [{"project": "atlas"}] * 2
+    assert [wanted.headers["authorization"] for wanted in (search, add)] == [f"Bearer {KEY}"] * 2
+    prompt = llm.requests[0].body["input"][-1]["content"]
+    text = prompt if isinstance(prompt, str) else prompt[0]["text"]
+    assert "- [2026-03-04] Is vegetarian" in text
+    assert text.endswith(QUESTION)
+    assert add.body["messages"] == [
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "Lentils."},
+    ]
+    assert add.body["user_id"] == "mira"
+    said_at = add.body["metadata"].pop("timestamp")
+    assert add.body["metadata"] == {"session_id": "s-17", "source": "chat"}
+    assert said_at == add.body["timestamp"]
+    assert add.headers["idempotency-key"]
+
+
+def test_an_add_that_failed_is_sent_again_under_the_same_key(llm, tmp_path):
+    with ScriptedMemory(statuses=[503]) as memory, server_with(llm, tmp_path, memory.url) as server:
+        chat(server, memoryEnabled=True)
+        first, again = memory.wait_for(ADD, count=2)
+    assert first.headers["idempotency-key"] == again.headers["idempotency-key"]
+    assert first.body == again.body
+
+
+def test_without_a_true_switch_the_memory_service_is_never_called(llm, tmp_path):
+    with ScriptedMemory() as memory, server_with(llm, tmp_path, memory.url) as server:
+        answers = [chat(server), *(chat(server, memoryEnabled=value) for value in OFF_VALUES)]
+        answers += [chat(server, query=f"?memoryEnabled={value}") for value in ("false", "1", "yes", "True")]
+        assert {answer.status_code for answer in answers} == {200}
+        chat(server, "remember this one", memoryEnabled=True)  # the line behind which nothing else can come
+        (add,) = memory.wait_for(ADD)
+        assert add.body["messages"][0]["content"] == "remember this one"
+        assert len(memory.asked(SEARCH)) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_chat_goes_on_without_its_memory_and_is_remembered_when_that_is_back(llm, tmp_path, stream):
+    address = closed_port_url()
+    with server_with(llm, tmp_path, f"{address}/api/memories") as server:
+        answer = chat(server, memoryEnabled=True, stream=stream)
+        assert (answer.status_code, answer.headers["X-Memory-Injected"]) == (200, "0")
+        assert "Understood" in answer.text
+        with ScriptedMemory(port=urlsplit(address).port) as memory:
+            (add,) = memory.wait_for(ADD)
+    assert add.body["messages"][0]["content"] == QUESTION
+
+
+def test_a_memory_that_stays_silent_is_not_waited_for(llm, tmp_path):
+    with ScriptedMemory(silent=True) as memory, server_with(llm, tmp_path, memory.url) as server:
+        began = time.monotonic()
+        answer = chat(server, memoryEnabled=True)
+        took_s = time.monotonic() - began
+    assert (answer.status_code, answer.headers["X-Memory-Injected"]) == (200, "0")
+    assert 1.9 < took_s < 4  # the search is given two seconds

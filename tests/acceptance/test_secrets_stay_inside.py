@@ -1,0 +1,120 @@
+"""Canaries: keys and a person's words go through a real server that meets every failure, and come out nowhere else."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+import requests
+
+from tests.cli.command_process import run
+from tests.scripted_llm import Answer, Asked, ScriptedLLM, failure
+from tests.serving import ServerProcess
+
+KEYS = {
+    "OPENAI_API_KEY": "sk-canary-of-the-model-0123456789",
+    "MNEMOIR_EMBEDDING__API_KEY": "canary-of-the-embedder-0123456789",
+    "API_KEYS": "canary-of-the-server-0123456789",
+    "ADMIN_API_KEY": "canary-of-the-admin-0123456789",
+}
+SENT = ("canary-of-a-stranger-0123456789", "canary-user", "canary-password")
+WORDS = "quincemarmalade"
+SAID = f"I love {WORDS} and I live in Graz."
+HELD = {"Authorization": f"Bearer {KEYS['API_KEYS']}"}
+
+
+def echo(asked: Asked) -> Answer:
+    """What some gateways do: a refusal that repeats the whole request, its key included."""
+    return failure(400, f"cannot do {asked.headers.get('Authorization')} {asked.prompt}")
+
+
+def work(server: ServerProcess) -> Iterator[requests.Response]:
+    """A bit of everything, most of which fails, as the model refuses it."""
+    turn = [{"role": "user", "content": SAID}]
+    memories = f"{server.url}/api/memories"
+    for path in ("/v1/chat/completions", "/api/chat", "/api/generate"):
+        for stream in (False, True):
+            body = {"model": "m", "messages": turn, "prompt": SAID, "stream": stream, "memoryEnabled": True}
+            yield requests.post(server.url + path, json=body, headers=HELD, timeout=30)
+    for infer in (True, False):
+        yield requests.post(
+            memories, json={"messages": turn, "user_id": "mira", "infer": infer}, headers=HELD, timeout=30
+        )
+    later = {"messages": turn, "user_id": "otto", "async_mode": True}
+    yield requests.post(memories, json=later, headers=HELD, timeout=30)
+    yield requests.post(f"{memories}/search", json={"query": SAID, "user_id": "mira"}, headers=HELD, timeout=30)
+    yield requests.post(memories, data=SAID, headers=HELD, timeout=30)
+    yield requests.post(memories, json={"messages": SAID, "user_id": "mira"}, headers=HELD, timeout=30)
+    stranger = {"Authorization": f"Bearer {SENT[0]}", "X-API-Key": SENT[0]}
+    yield requests.get(f"{memories}/mira", headers=stranger, timeout=30)
+    yield requests.get(server.url.replace("://", f"://{SENT[1]}:{SENT[2]}@") + "/api/memories/mira", timeout=30)
+    for path in ("/health", "/ready", "/metrics", "/openapi.json", "/docs", "/config", "/v1/models", "/api/tags"):
+        yield requests.get(server.url + path, headers=HELD, timeout=30)
+    yield requests.get(f"{memories}/settings", headers=HELD, timeout=30)
+    yield requests.get(f"{server.url}/api/export", headers=HELD, timeout=30)
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path, level):
+    with ScriptedLLM.in_thread() as llm:
+        llm.rule(lambda asked: True, echo)
+        environment = KEYS | {
+            "OPENAI_BASE_URL": llm.openai_url,
+            "MNEMOIR_EMBEDDING__PROVIDER": "openai",
+            "MNEMOIR_EMBEDDING__BASE_URL": llm.openai_url,
+            "MNEMOIR_SERVER__METRICS": "true",
+            "MNEMOIR_LOG__LEVEL": level,
+        }
+        with ServerProcess(tmp_path / "data", environment=environment) as server:
+            answers = list(work(server))
+            process = " ".join(psutil.Process(server.pid).cmdline())
+            server.stop()
+            server.start()  # what waits for a vector is tried again, and refused with its text
+            answers += list(work(server))
+            server.stop()
+    assert {asked.headers["Authorization"][7:] for asked in llm.requests} == set(list(KEYS.values())[:2])
+    told = {"answers": "".join(f"{answer.headers} {answer.text}" for answer in answers), "process list": process}
+    told |= {"metrics": next(answer.text for answer in answers if "mnemoir_requests_total" in answer.text)}
+    told |= {"log": server.log.read_text(), "files": everything_in(server.data_dir)}
+    assert "request" in told["log"]
+    shown = {place for place, text in told.items() for key in (*KEYS.values(), *SENT) if key in text}
+    assert shown == set()
+    quiet = ["metrics", "process list", *(["log"] if level == "info" else [])]
+    assert [place for place in quiet if WORDS in told[place]] == []
+
+
+def everything_in(folder: Path) -> str:
+    return "".join(file.read_bytes().decode("latin-1") for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OLLAMA_HOST", "MEMORY_MANAGEMENT_URL"])
+def test_a_password_in_a_url_is_refused_without_being_repeated(tmp_path, variable):
+    done = run("serve", "--port", "0", cwd=tmp_path, **{variable: f"http://{SENT[1]}:{SENT[2]}@127.0.0.1:9/v1"})
+    assert done.returncode == 1
+    assert variable in done.stderr
+    assert not [secret for secret in SENT if secret in done.stdout + done.stderr]
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "file"])
+def test_everything_a_server_makes_is_its_owners_alone_whatever_the_umask(tmp_path, backend):
+    made = [tmp_path / "data", tmp_path / "workspace"]
+    environment = {"STORAGE_BACKEND": backend, "WORKSPACE_ROOT": str(made[1])}
+    with ExitStack() as ended:
+        before = os.umask(0)
+        ended.callback(os.umask, before)
+        server = ended.enter_context(ServerProcess(made[0], environment=environment))
+        body = {"messages": [{"role": "user", "content": SAID}], "user_id": "mira", "infer": False}
+        requests.post(f"{server.url}/api/memories", json=body, timeout=30).raise_for_status()
+        requests.put(f"{server.url}/api/memories/settings", json={"searchLimit": 8}, timeout=30).raise_for_status()
+        requests.put(
+            f"{server.url}/api/memories/extraction-prompt", json={"prompt": "Places."}, timeout=30
+        ).raise_for_status()
+        found = [path for root in made if root.exists() for path in (root, *root.rglob("*"))]
+        modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in found}
+    names = {path.name for path in found}
+    assert modes == {(True, 0o700), (False, 0o600)}
+    assert "mnemoir.db" in names
+    assert (backend == "file") == ({"memories.json", "settings.json", "extraction-prompt.md"} <= names)
