@@ -19,10 +19,10 @@ FACTS = [
 ]  # fmt: skip
 
 
-async def found(query: str) -> list[str]:
+async def found(query: str, facts: list[str] = FACTS) -> list[str]:
     model, store = MiniLM(), ListedRows()
     try:
-        for text, entry in zip(FACTS, await Indexing(model).entries([Passage(text=t) for t in FACTS]), strict=True):
+        for text, entry in zip(facts, await Indexing(model).entries([Passage(text=t) for t in facts]), strict=True):
             store.add(MIRA, fact(text, text), entry)
         result = await Recall(store, model).search(MIRA, Question(text=query, asked_at=NOW), Visible(now=NOW))
         return [hit.memory.text for hit in result.hits]
@@ -49,3 +49,11 @@ async def test_a_question_finds_the_facts_that_answer_it(query: str, expected: s
 @pytest.mark.parametrize("query", ["Explain quantum entanglement", "Who won the world cup in 1998?"])
 async def test_a_question_about_something_else_finds_nothing(query: str) -> None:
     assert await found(query) == []
+
+
+async def test_of_a_handful_all_are_found_when_one_is_near_and_no_word_says_which() -> None:
+    assert set(await found("which sports does she do?", ["Lives in Graz", "Rows every morning"])) == {
+        "Lives in Graz",
+        "Rows every morning",
+    }
+    assert await found("Explain quantum entanglement", ["Lives in Graz", "Rows every morning"]) == []

@@ -106,7 +106,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     with stages.run("words"):
         words = word_scores(index, query_terms(query.addressed.bare), shown)
     cosine = _cosines(index, query, shown, stages)
-    rows = _evident(words, cosine, shown, weights)
+    rows = _evident(words, cosine, shown, weights, few=query.limit)
     found = _Found(rows)
     found.take("words", words.item[rows])
     found.take("window", words.window[rows])
@@ -176,15 +176,18 @@ def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> Fl
     return cosine
 
 
-def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
+def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, *, few: int = 0) -> Rows:
     """Rows that have to do with the query at all, ascending.
 
     All of them are fused, not the best of each stage: a row that is middling by every stage, but said by the right
-    person on the right day, would else be lost (half a point of recall).
+    person on the right day, would else be lost (half a point of recall). Where no word says which and all rows
+    together are `few`, one that is near brings in all: leaving out the far ones makes no room for anything, and a
+    small model is often wrong about them ("which sports?" is 0.04 from "Rows every morning").
     """
-    evident = (words.item > 0) | (words.window > 0)
+    evident = shown & ((words.item > 0) | (words.window > 0))
     if cosine is not None and bool((shown & (cosine >= weights.anchor_cosine)).any()):
-        evident |= cosine >= weights.least_cosine
+        takes_all = np.count_nonzero(shown) <= few and not evident.any()
+        evident |= np.isfinite(cosine) if takes_all else cosine >= weights.least_cosine
     return np.flatnonzero(evident & shown)
 
 

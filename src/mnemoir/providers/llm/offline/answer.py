@@ -12,7 +12,8 @@ HINT = (
     "start Ollama, or name a model under `llm:` in mnemoir.yaml, and start Mnemoir again."
 )
 _QUESTION = re.compile(
-    r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b", re.IGNORECASE
+    r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b",
+    re.IGNORECASE,
 )
 _FEW = 8  # so few were recalled for this very message, so all of them bear on it
 
