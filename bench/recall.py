@@ -31,12 +31,13 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall
+from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.weights import Weights
 from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
 
 DATA = Path(__file__).parents[1] / "../shared/data/locomo-dev.json"
 DEPTH = 10
-CONTEXT_TURNS = 2
+
 BATCH = 64
 ASKED_AT = datetime(2024, 6, 1, tzinfo=UTC)
 VECTORS_ONLY = Weights(first={"vector": 1.0}, final={"vector": 1.0})
@@ -167,7 +168,7 @@ async def _store(store: SqliteMemoryStore, indexing: Indexing, conversation: Con
 
 
 def _passage(turns: Sequence[Turn], at: int) -> Passage:
-    before = [turn.text for turn in turns[max(0, at - CONTEXT_TURNS) : at] if turn.session == turns[at].session]
+    before = [turn.text for turn in turns[max(0, at - CONTEXT_MESSAGES) : at] if turn.session == turns[at].session]
     return Passage(text=turns[at].text, context=" ".join(before))
 
 
