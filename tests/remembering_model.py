@@ -1,4 +1,4 @@
-"""A scripted model that finds one fact in an add: the user's own words. What it was asked tells which turns it saw."""
+"""A scripted model that finds one fact in an add: the user's own words. It notes which turns it was shown."""
 
 import json
 from collections.abc import Callable

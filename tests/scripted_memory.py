@@ -28,13 +28,22 @@ class Wanted:
 
 
 class ScriptedMemory:
-    """Answers searches with `hits`, and adds with the queued statuses, then 200. `silent` never answers a search."""
+    """Answers searches with `hits`, and adds with the queued statuses, then 200.
+
+    With `silent` a search is never answered; with `echoes` it is refused in words that repeat it.
+    """
 
     def __init__(
-        self, *, hits: Sequence[str] = (), statuses: Sequence[int] = (), port: int = 0, silent: bool = False
+        self,
+        *,
+        hits: Sequence[str] = (),
+        statuses: Sequence[int] = (),
+        port: int = 0,
+        silent: bool = False,
+        echoes: bool = False,
     ):
         self.wanted: list[Wanted] = []
-        self.hits, self.statuses, self.silent = hits, deque(statuses), silent
+        self.hits, self.statuses, self.silent, self.echoes = hits, deque(statuses), silent, echoes
         self._arrived, self._over = threading.Condition(), threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_for(self))
         self._server.daemon_threads = True
@@ -69,6 +78,8 @@ class ScriptedMemory:
         if wanted.path.endswith("/search"):
             if self.silent:
                 self._over.wait(_PATIENCE_S)
+            if self.echoes:
+                return 422, {"detail": [{"loc": ["body"], "msg": "wrong", "input": wanted.body}]}
             found = [{"id": f"mem_{n}", "memory": text, "score": 0.9} for n, text in enumerate(self.hits)]
             return 200, {"results": [hit | {"created_at": "2026-03-04T09:15:00.000Z"} for hit in found]}
         status = self.statuses.popleft() if self.statuses else 200

@@ -106,3 +106,18 @@ def test_a_memory_that_stays_silent_is_not_waited_for(llm, tmp_path):
         took_s = time.monotonic() - began
     assert (answer.status_code, answer.headers["X-Memory-Injected"]) == (200, "0")
     assert 1.9 < took_s < 4  # the search is given two seconds
+
+
+@pytest.mark.parametrize(("level", "is_told"), [("info", False), ("debug", True)])
+def test_a_refusal_that_repeats_the_question_is_logged_without_it(llm, tmp_path, level, is_told):
+    with (
+        ScriptedMemory(echoes=True) as memory,
+        server_with(llm, tmp_path, memory.url, MNEMOIR_LOG__LEVEL=level) as server,
+    ):
+        answer = chat(server, "quince marmalade", memoryEnabled=True)
+        memory.wait_for(ADD)
+        server.stop()
+        log = server.log.read_text()
+    assert answer.status_code == 200
+    assert "node failed" in log
+    assert ("quince marmalade" in log) is is_told

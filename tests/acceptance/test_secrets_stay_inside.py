@@ -1,4 +1,4 @@
-"""Canaries: keys and a person's words go through a real server that meets every failure, and come out nowhere else."""
+"""Canaries: keys and a person's words go through a real server that meets failures, and come out nowhere else."""
 
 import os
 import stat

@@ -158,7 +158,7 @@ async def test_an_answer_broken_off_ends_with_an_error_and_never_as_complete(ope
 
 @pytest.mark.parametrize("path", [CHAT, "/api/chat"])
 async def test_silence_is_bridged_by_heartbeats_and_ends_in_an_error_event(open_server, llm, path):
-    server = await open_server(asks(llm) | {"llm.timeouts.first_byte_s": 0.3}, heartbeat_s=0.05)
+    server = await open_server(asks(llm) | {"llm.timeouts.first_byte_s": 0.5}, heartbeat_s=0.05)
     llm.queue(Answer(silent=True))
     answer = await server.ask("POST", path, hello(stream=True))
     assert answer.status == 200

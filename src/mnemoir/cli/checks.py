@@ -12,13 +12,14 @@ from typing import Literal
 
 from mnemoir.app import logs
 from mnemoir.cli.connection import is_mnemoir
-from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError
+from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
 
 MIB = 1024 * 1024
 _LITTLE_SPACE = 200 * MIB
+_MOST_COMPLAINTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +79,14 @@ async def check_directory(settings: Settings) -> Finding:
 
 
 async def check_workspace(settings: Settings) -> Finding:
-    """Whether project files can be written."""
+    """Whether project files can be written, and those that are there can be read."""
     path = settings.storage.workspace_root
-    return _writable("workspace", path, "Make it writable, or name another as WORKSPACE_ROOT.")
+    finding = _writable("workspace", path, "Make it writable, or name another as WORKSPACE_ROOT.")
+    damaged = _damaged_projects(path) if finding.state == "ok" else ""
+    if damaged:
+        to_do = "Repair the file, or put a backup in its place; see docs/storage.md."
+        return Finding(check="workspace", state="fail", found=f"{path}: {damaged}", to_do=to_do)
+    return finding
 
 
 async def check_database(settings: Settings) -> Finding:
@@ -195,6 +201,23 @@ async def _openai_finding(settings: Settings, name: str) -> Finding:
     if status >= 500:
         return Finding(check="model", state="warn", found=f"{found}: answers {status}", to_do="Try again later.")
     return Finding(check="model", state="ok", found=found)
+
+
+def _damaged_projects(root: Path) -> str:
+    """Which project files cannot be read, and why, or nothing."""
+    from mnemoir.storage.files.project_file import ProjectFile
+    from mnemoir.storage.files.workspace import projects
+
+    complaints = []
+    try:
+        for project in projects(root):
+            try:
+                ProjectFile(root, project).read()
+            except StorageUnavailable as exc:
+                complaints.append(exc.message)
+    except StorageUnavailable as exc:
+        return exc.message
+    return " ".join(complaints[:_MOST_COMPLAINTS])
 
 
 def _integrity_problems(path: Path) -> str:

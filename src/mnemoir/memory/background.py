@@ -6,6 +6,7 @@ looked at.
 """
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -42,7 +43,7 @@ class Background:
         jobs: JobQueue,
         handlers: Mapping[str, Handler],
         *,
-        at_once: int = 2,
+        at_once: int = 4,
         first_wait_s: float = _FIRST_WAIT_S,
         clock: Clock = utc_now,
     ) -> None:
@@ -113,7 +114,7 @@ class Background:
         except MnemoirError as exc:
             await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc.message))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
-            _log.exception("job broke", job=job.id, kind=job.kind)
+            _log_fault(exc, job)
             await self._jobs.fail(job.id, f"{type(exc).__name__}: {exc}")
 
     async def _give_up(self, job: Job, exc: MnemoirError) -> None:
@@ -132,6 +133,15 @@ class Background:
         _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
         await self._jobs.retry(job.id, at=now + timedelta(seconds=wait_s), error=error)
         self._woken.set()  # so that a sleeping worker learns the new time
+
+
+def _log_fault(exc: Exception, job: Job) -> None:
+    """Where it happened, and what only at debug level: an exception's text may quote what a person said."""
+    where = [
+        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(exc.__traceback__)[-8:]
+    ]
+    _log.error("job broke", job=job.id, kind=job.kind, error=type(exc).__name__, where=where)
+    _log.debug("job broke", job=job.id, error=str(exc))
 
 
 def _is_final(job: Job, exc: MnemoirError) -> bool:

@@ -1,20 +1,25 @@
 """Fills in vectors that are missing: after an outage of the embedding model, or after a change of it.
 
-The rows that lack a vector are the queue, so a crash loses nothing and repeats nothing.
+The rows that lack a vector are the queue, so a crash loses nothing and repeats nothing. A text that the model cannot
+take is left to the words until the next start, and keeps no other waiting.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from mnemoir.core.errors import ProviderError, StorageUnavailable
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, StorageUnavailable
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import IndexEntry
+from mnemoir.core.text import content_hash
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.memory_store import MemoryStore, Unembedded
 from mnemoir.search.indexing import Indexing
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
+_PLAIN = Passage(text="A plain sentence.")  # a model that cannot embed this one has no fault to find with a text
 
 
 class Reembedding:
@@ -28,6 +33,7 @@ class Reembedding:
         self._embedding = embedding
         self._look_again_s = look_again_s
         self._task: asyncio.Task[None] | None = None
+        self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
 
     def start(self) -> None:
         """Begin with what an earlier run left."""
@@ -42,18 +48,49 @@ class Reembedding:
     async def fill(self) -> int:
         """Embed all that lacks a vector; how many got one. Raises ProviderError, StorageUnavailable."""
         filled = 0
-        while waiting := await self._store.without_vector(self._embedding.name, limit=_BATCH):
+        while waiting := await self._waiting():
             if not filled:
                 pending, total = await self._store.backlog(self._embedding.name)
                 _log.info("embedding what has no vector yet", pending=pending, of=total, model=self._embedding.name)
-            entries = await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
-            kept = await self._store.put_vectors(self._embedding.name, list(zip(waiting, entries, strict=True)))
+            kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
             filled += kept
             if not kept:
-                break  # all of them changed meanwhile; the next look finds them as they are now
+                break  # all of them changed meanwhile, or none can be embedded; the next look finds what is left
         if filled:
             _log.info("vectors filled in", count=filled)
         return filled
+
+    async def _waiting(self) -> list[Unembedded]:
+        found = await self._store.without_vector(self._embedding.name, limit=_BATCH + len(self._left))
+        return [text for text in found if _key(text) not in self._left][:_BATCH]
+
+    async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
+        """Those that can be embedded. Raises ProviderError when it is the model that fails, and not a text."""
+        try:
+            return await self._pairs(waiting)
+        except ProviderError as exc:
+            if not _may_be_the_text(exc):
+                raise
+        await self._indexing.with_vectors([_PLAIN])
+        return await self._sorted_out(waiting)
+
+    async def _sorted_out(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
+        """The same, in halves, until each text that cannot be embedded stands alone."""
+        try:
+            return await self._pairs(waiting)
+        except ProviderError as exc:
+            if not _may_be_the_text(exc):
+                raise
+            if len(waiting) == 1:
+                self._left.add(_key(waiting[0]))
+                _log.warning("text cannot be embedded", memory=waiting[0].memory_id, code=exc.code)
+                return []
+        half = len(waiting) // 2
+        return [*await self._sorted_out(waiting[:half]), *await self._sorted_out(waiting[half:])]
+
+    async def _pairs(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
+        entries = await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
+        return list(zip(waiting, entries, strict=True))
 
     async def _run(self) -> None:
         await self._try(self._embedding.warm)
@@ -65,4 +102,14 @@ class Reembedding:
         try:
             await step()
         except (ProviderError, StorageUnavailable) as exc:
-            _log.warning("vectors cannot be made now", code=exc.code, error=exc.message)
+            _log.warning("vectors cannot be made now", code=exc.code)
+            _log.debug("vectors cannot be made now", error=exc.message)  # it may quote the texts that were sent
+
+
+def _key(text: Unembedded) -> tuple[MemoryId, bytes]:
+    return text.memory_id, content_hash(text.text)
+
+
+def _may_be_the_text(exc: ProviderError) -> bool:
+    """Whether another text may go through: some models refuse what is too long for them, or answer it with NaN."""
+    return isinstance(exc, ProviderInvalidOutput) or exc.code == "llm_bad_request"

@@ -1,9 +1,9 @@
 """Every number that decides a ranking, in one place, with the measurement that set it.
 
-Set one at a time, as `python -m bench.recall --tune` moves them, on the five development conversations of LoCoMo (2,960 messages, 786 questions)
-and nothing else; figures are recall@10 / hit@10 / nDCG@10 in percent. A move of any weight by a sixth changes each
-figure by less than half a point, so they are rounded. With them: words and cues alone 77.7 / 84.2 / 62.0, sentence
-vectors alone 67.5 / 75.6 / 46.8, everything 86.5 / 92.9 / 71.1.
+Set one at a time, as `python -m bench.recall --tune` moves them, on the five development conversations of LoCoMo
+(2,960 messages, 786 questions) and nothing else; figures are recall@10 / hit@10 / nDCG@10 in percent. A move of any
+weight by a sixth changes each figure by less than half a point, so they are rounded. With them: words and cues alone
+77.7 / 84.2 / 62.0, sentence vectors alone 67.5 / 75.6 / 46.8, everything 86.5 / 92.9 / 71.1.
 
 What was tried and dropped: scaling each signal between its least and greatest value in the result (as good, but then
 the best of a bad lot scores 1 and no threshold means anything); smoothing late interaction over neighbours (nothing

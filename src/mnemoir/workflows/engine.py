@@ -109,7 +109,8 @@ async def _guarded(step: _Step, run: Run) -> AsyncGenerator[Sequence[Event], Non
             yield batch
     except MnemoirError as exc:
         error = exc.message
-        _log.warning("node failed", node=title, type=kind, code=exc.code, error=error)
+        _log.warning("node failed", node=title, type=kind, code=exc.code)
+        _log.debug("node failed", node=title, type=kind, error=error)  # it may quote what a person said
     yield [NodeFinished(node=title, type=kind, duration_ms=(perf_counter() - started) * 1e3, error=error)]
 
 

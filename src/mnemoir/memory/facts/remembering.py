@@ -22,6 +22,7 @@ from mnemoir.memory.facts.options import FactSettings
 from mnemoir.memory.facts.proposals import Candidate, Proposal
 from mnemoir.memory.facts.reconciliation import candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, Turn
+from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.memory_store import MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
 from mnemoir.search.indexing import Indexing
@@ -57,7 +58,8 @@ class Remembering:
 
     async def take(self, learned: Learned, model_name: str) -> list[Applied]:
         """What was changed, in the order applied. Raises ProviderError and StorageUnavailable."""
-        provenance = Provenance(reason="extracted", model=model_name, turns=[_source(turn) for turn in learned.turns])
+        sources = await asyncio.to_thread(_sources, learned.turns)
+        provenance = Provenance(reason="extracted", model=model_name, turns=sources)
         try:
             return await self._commit(learned, provenance, degrade=False)
         except StaleChange:
@@ -115,6 +117,10 @@ def _once(known: Sequence[Memory], plan: Plan, candidates: Sequence[Candidate]) 
     return list({memory.id: memory for memory in known if memory.id not in changed}.values())
 
 
+def _sources(turns: Sequence[Turn]) -> list[SourceTurn]:
+    return [_source(turn) for turn in turns]
+
+
 def _source(turn: Turn) -> SourceTurn:
     said_at = to_text(turn.said_at) if turn.said_at else None
-    return SourceTurn(role=turn.role, text=turn.text, speaker=turn.speaker, said_at=said_at)
+    return SourceTurn(role=turn.role, text=without_secret(turn.text), speaker=turn.speaker, said_at=said_at)

@@ -1,4 +1,4 @@
-"""Secrets are not memories: a fixed filter over facts, whatever the model let through.
+"""Secrets are not memories: a fixed filter over facts and their sources, whatever the model let through.
 
 It knows the shapes of keys and tokens, card numbers by their check digit, and words that announce a secret. A plain
 sentence about passwords or keys is no secret, so an announced value must also look like one.
@@ -20,7 +20,7 @@ _SHAPES = re.compile(
     | \bxox[a-z]-[A-Za-z0-9-]{10,}                                       # Slack
     | \b(?:hf|npm)_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,}
     | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*          # JSON web token
-    | \b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@                          # a password inside an address
+    | \b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]+:[^\s/@]+@                    # a password inside an address
     """,
     re.VERBOSE,
 )
@@ -33,6 +33,8 @@ _ANNOUNCED = re.compile(
         (?:\s*[:=]\s*|\s(?:is|was|ist|est|es|changed\sto|set\sto)\s+)(?:now\s+)?["'`“]?(?P<value>[^\s"'`”]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PIECE, _OVERLAP = 4_000, 200  # characters; patterns that look back take quadratic time over a longer text
+_MOST_READ = 100_000  # characters of a turn
 _NUMERIC = frozenset({"pin", "pin code", "pin number", "cvv", "cvc"})
 _PASS = re.compile(r"pass|pwd|kennwort|contraseña", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
@@ -41,6 +43,14 @@ _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
 def holds_secret(text: str) -> bool:
     """Whether `text` gives away a key, a card number or a password."""
     return bool(_SHAPES.search(text)) or _holds_card(text) or _announces_secret(text)
+
+
+def without_secret(text: str) -> str:
+    """`text` to keep as the source of a memory; a note in its place when it gives a secret away or cannot be read."""
+    if len(text) > _MOST_READ:
+        return "(left out: too long to look through for secrets)"
+    pieces = (text[at : at + _PIECE + _OVERLAP] for at in range(0, len(text), _PIECE))
+    return "(left out: it holds a secret)" if any(map(holds_secret, pieces)) else text
 
 
 def _holds_card(text: str) -> bool:

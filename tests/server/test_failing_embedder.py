@@ -1,0 +1,130 @@
+"""The embedding model's server fails: saves are taken, words are searched, and vectors follow by themselves."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from mnemoir.memory.reembedding import Reembedding
+from tests.scripted_llm import Answer, closed_port_url, failure, html_page
+from tests.server.server_kit import asks, error_of
+
+MEMORIES = "/api/memories"
+EMBEDDINGS = "/v1/embeddings"
+WIDTH = 16  # of the scripted server's vectors
+
+FAULTS = {
+    "down": failure(503),
+    "key refused": failure(401),
+    "refused": failure(400),
+    "no JSON": html_page(),
+    "wrong width": Answer(vectors=[[1.0, 2.0]]),
+    "null": Answer(vectors=[[None] + [1.0] * (WIDTH - 1)]),
+    "NaN": Answer(vectors=[[float("nan")] + [1.0] * (WIDTH - 1)]),
+    "too large": Answer(vectors=[[1e39] + [1.0] * (WIDTH - 1)]),
+    "zero vector": Answer(vectors=[[0.0] * WIDTH]),
+    "none": Answer(vectors=[]),
+}
+
+
+def embeds(llm) -> dict:
+    """Settings of a server whose model and embedder are the scripted one."""
+    return asks(llm) | {"embedding.provider": "openai", "embedding.model": "far-vectors"}
+
+
+def said(*texts: str) -> dict:
+    return {"messages": [{"role": "user", "content": text} for text in texts], "user_id": "mira", "infer": False}
+
+
+async def found(server, query: str) -> tuple[list[str], list[str]]:
+    """Texts found, best first, and what was missing."""
+    answer = await server.post(f"{MEMORIES}/search", {"query": query, "user_id": "mira"})
+    return [hit["memory"] for hit in answer["results"]], answer.get("degraded") or []
+
+
+async def vectors(server) -> list[np.ndarray]:
+    """Every stored vector."""
+    query = "SELECT vector FROM embeddings WHERE vector IS NOT NULL"
+    rows = await server.parts.database.read(lambda connection: connection.execute(query).fetchall())
+    return [np.frombuffer(blob, dtype=np.float16).astype(np.float32) for (blob,) in rows]
+
+
+async def filled_in(server) -> None:
+    """The product's own task fills in what is missing; here it looks every few milliseconds."""
+    parts = server.parts
+    task = Reembedding(parts.store, parts.indexing, parts.embedding, look_again_s=0.005)
+    task.start()
+    try:
+        async with asyncio.timeout(5):
+            while (await parts.store.backlog(parts.embedding.name))[0]:  # noqa: ASYNC110 - no row tells when it changes
+                await asyncio.sleep(0.005)
+    finally:
+        await task.aclose()
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_save_is_taken_found_by_words_and_gets_its_vector_later_by_itself(open_server, llm, fault):
+    server, broken = await open_server(embeds(llm)), [False]
+    llm.rule(lambda asked: broken[0] and asked.path == EMBEDDINGS, FAULTS[fault])
+    await server.post(MEMORIES, said("Rows on the lake"))
+    broken[0] = True
+    await server.post(MEMORIES, said("Lives in Graz"))
+    hits, degraded = await found(server, "does anyone live in Graz?")
+    assert (hits[0], degraded) == ("Lives in Graz", ["vectors"])
+    assert len(await vectors(server)) == 1
+    broken[0] = False
+    assert (await found(server, "who lives in the town of Graz?"))[1] == ["vectors_pending"]
+    await filled_in(server)
+    hits, degraded = await found(server, "Lives in Graz?")
+    assert (hits[0], degraded) == ("Lives in Graz", [])
+    stored = await vectors(server)
+    assert [vector.shape for vector in stored] == [(WIDTH,)] * 2
+    assert np.linalg.norm(stored, axis=1) == pytest.approx(1.0, abs=1e-2)
+
+
+async def test_an_embedder_that_is_not_there_takes_no_save_away(open_server, llm):
+    server = await open_server(embeds(llm) | {"embedding.base_url": f"{closed_port_url()}/v1", "llm.tries": 1})
+    await server.post(MEMORIES, said("Lives in Graz"))
+    assert await found(server, "Graz?") == (["Lives in Graz"], ["vectors"])
+
+
+async def test_a_wrong_width_is_told_with_both_widths(open_server, llm):
+    server = await open_server(embeds(llm))
+    await server.post(MEMORIES, said("Rows on the lake"))
+    llm.queue_embedding(FAULTS["wrong width"])
+    answer = await server.ask("POST", EMBEDDINGS, {"model": "far-vectors", "input": "Graz"})
+    assert error_of(answer) == (502, "llm_invalid_output")
+    assert b"vectors of 2 numbers, where it gave 16 before" in answer.body
+
+
+@pytest.mark.parametrize("fault", ["null", "too long"])
+async def test_one_text_that_cannot_be_embedded_keeps_no_other_waiting(open_server, llm, fault):
+    server = await open_server(embeds(llm))
+    refusal = FAULTS["null"] if fault == "null" else failure(400, "maximum context length is 8192 tokens")
+    llm.rule(lambda asked: asked.path == EMBEDDINGS and "poison" in asked.prompt, refusal)
+    await server.post(MEMORIES, said("poison", "Rows on the lake", "Lives in Graz"))
+    parts = server.parts
+    task = Reembedding(parts.store, parts.indexing, parts.embedding, look_again_s=0.005)
+    task.start()
+    async with asyncio.timeout(5):
+        while (await parts.store.backlog(parts.embedding.name))[0] > 1:  # noqa: ASYNC110 - no row tells when it changes
+            await asyncio.sleep(0.005)
+    await task.aclose()
+    assert len(await vectors(server)) == 2
+    assert (await found(server, "poison"))[0][0] == "poison"
+
+
+@pytest.mark.parametrize("first", [WIDTH, 8])
+async def test_a_model_that_changes_its_width_between_two_runs_breaks_no_search(open_server, llm, first):
+    """The store then holds vectors of another width under the same name; those are searched by words."""
+    llm.dimension = first
+    one = await open_server(embeds(llm))
+    await one.post(MEMORIES, said("Rows on the lake", "Lives in Graz"))
+    await one.parts.aclose()
+    llm.dimension = 24 - first
+    two = await open_server(embeds(llm))
+    await two.post(MEMORIES, said("Plays the cello"))
+    for query in ("who lives in Graz?", "who plays the cello?"):
+        hits, _ = await found(two, query)
+        assert hits[0] in ("Lives in Graz", "Plays the cello")
