@@ -9,9 +9,19 @@ from tests.server.server_kit import asks, error_of, hello
 MEMORIES = "/api/memories"
 
 
-@pytest.mark.parametrize("path", ["/health", "/api/health", "/ready", "/health/"])
+HEALTHY = {"status": "ok", "version": __version__, "storage": "ok", "llm": "missing"}
+
+
+@pytest.mark.parametrize("path", ["/health", "/api/health", "/health/"])
 async def test_health_tells_what_works(server, path):
-    assert await server.get(path) == {"status": "ok", "version": __version__, "storage": "ok", "llm": "missing"}
+    assert await server.get(path) == HEALTHY
+
+
+async def test_ready_tells_how_many_texts_wait_for_a_vector(server):
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    await server.post(MEMORIES, said)
+    vectors = {"model": server.parts.embedding.name, "pending": 0, "of": 1}
+    assert await server.get("/ready") == {**HEALTHY, "vectors": vectors}
 
 
 async def test_health_knows_a_connected_model(open_server, llm):

@@ -1,0 +1,50 @@
+"""While a server adds, searches and streams, a route that does nothing is answered soon all the same.
+
+How soon is measured by the benchmarks; here a second would mean that something held the event loop.
+"""
+
+import threading
+import time
+
+import requests
+
+from tests.scripted_llm import Answer, ScriptedLLM
+from tests.serving import ServerProcess
+
+STREAMS = 16
+TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Oslo and ate soup."} for n in range(100)]
+
+
+def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):
+    with ScriptedLLM.in_thread() as llm:
+        llm.rule(lambda asked: True, Answer(text="word " * 400))
+        environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": llm.openai_url}
+        with ServerProcess(tmp_path / "data", environment=environment) as server:
+            workers = [threading.Thread(target=add_and_search, args=(server,))]
+            workers += [threading.Thread(target=chat, args=(server,)) for _ in range(STREAMS)]
+            for worker in workers:
+                worker.start()
+            waits = []
+            with requests.Session() as session:
+                while any(worker.is_alive() for worker in workers):
+                    began = time.perf_counter()
+                    assert session.get(f"{server.url}/api/version", timeout=30).status_code == 200
+                    waits.append(time.perf_counter() - began)
+                    workers[0].join(0.01)
+    assert max(waits) < 1
+    assert len(waits) > 20
+
+
+def add_and_search(server: ServerProcess) -> None:
+    memories = f"{server.url}/api/memories"
+    for _ in range(2):
+        body = {"messages": TURNS, "user_id": "busy", "infer": False}
+        requests.post(memories, json=body, timeout=60).raise_for_status()
+        found = {"query": "who paints trains in Oslo?", "user_id": "busy"}
+        requests.post(f"{memories}/search", json=found, timeout=60).raise_for_status()
+    requests.get(f"{server.url}/api/export", timeout=60).raise_for_status()
+
+
+def chat(server: ServerProcess) -> None:
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+    requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60).raise_for_status()

@@ -1,0 +1,101 @@
+"""Limits, offsets, queries and filters beyond all reason: clamped or refused, and quickly either way."""
+
+import time
+
+import orjson
+import pytest
+
+from tests.server.server_kit import error_of, succeeded
+
+MEMORIES, SEARCH = "/api/memories", "/api/memories/search"
+MIB = 1024 * 1024
+SOON_S = 1.0  # generous, so that a busy machine fails no test; the benchmarks measure
+
+
+@pytest.fixture
+async def filled(server):
+    """A server with 120 memories of one user."""
+    said = [{"role": "user", "content": f"likes tea number {n}"} for n in range(120)]
+    await server.post(MEMORIES, {"messages": said, "user_id": "mira", "infer": False})
+    await server.post(SEARCH, {"query": "warm up", "user_id": "mira"})
+    return server
+
+
+async def timed(server, method, target, body=None):
+    began = time.perf_counter()
+    answer = await server.ask(method, target, body)
+    assert time.perf_counter() - began < SOON_S
+    return answer
+
+
+FIND = {"query": "likes tea", "user_id": "mira"}
+
+
+async def test_a_search_gives_a_hundred_at_most(filled):
+    for limit, count in ((10**9, 100), (2**63, 100), (0, 100), (100, 100), (1, 1)):
+        answer = await timed(filled, "POST", SEARCH, FIND | {"limit": limit})
+        assert len(succeeded(answer)["results"]) == count
+
+
+async def test_a_page_beyond_the_end_is_answered_at_once(filled):
+    for query in ("limit=1000000000", "offset=1000000000", f"limit={'9' * 400}&offset={'9' * 400}"):
+        assert (await timed(filled, "GET", f"{MEMORIES}/mira?{query}")).status == 200
+
+
+async def test_a_query_of_nine_mebibytes_is_answered(filled):
+    for query in ("x" * (9 * MIB), "tea " * (2 * MIB), "é" * (4 * MIB)):
+        assert (await timed(filled, "POST", SEARCH, orjson.dumps(FIND | {"query": query}))).status == 200
+
+
+async def test_ten_thousand_filters_are_refused(filled):
+    for filters in (
+        {f"field {n}": "x" for n in range(10_000)},
+        {"OR": [{"agent_id": "x"}] * 10_000},
+        {"agent_id": ["x"] * 10_000},
+        {"agent_id": {"in": ["x"] * 10_000}},
+    ):
+        answer = await timed(filled, "POST", SEARCH, FIND | {"filters": filters})
+        assert error_of(answer) == (400, "invalid_filter")
+
+
+async def test_a_filter_on_anything_but_the_listed_names_is_refused(filled):
+    for key in ("1=1; --", "user_id", "memories.text", "AND", '"', "agent_id'", "rowid", "$where"):
+        for filters in ({key: "x"}, {key: {"gt": 0}}, {"agent_id": "x", key: None}):
+            answer = await filled.ask("POST", SEARCH, FIND | {"filters": filters})
+            assert error_of(answer) == (400, "invalid_filter")
+
+
+async def test_a_field_to_sort_by_is_not_obeyed(filled):
+    plain = await filled.get(f"{MEMORIES}/mira")
+    for sort in ("text;%20DROP%20TABLE%20memories", "rowid", "-created_at"):
+        assert await filled.get(f"{MEMORIES}/mira?sort={sort}&order_by={sort}") == plain
+
+
+async def test_hostile_names_in_metadata_are_data(server):
+    hostile = {"'; DROP TABLE memories; --": 1, "$.a[0]": {"": None}, 'a"b': [True], "\u0000": "\u202e", "seq": 7}
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False, "metadata": hostile}
+    await server.post(MEMORIES, said)
+    assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["metadata"] == hostile
+
+
+async def test_a_single_word_of_nine_mebibytes_comes_back_as_it_was(server):
+    word = "x" * (9 * MIB)
+    said = {"messages": [{"role": "user", "content": word}], "user_id": "mira", "infer": False}
+    await server.post(MEMORIES, said)
+    assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["memory"] == word
+
+
+async def test_two_mebibytes_told_to_extraction_are_answered(server):
+    said = {"messages": [{"role": "user", "content": "I like tea. " + "x" * (2 * MIB)}], "user_id": "mira"}
+    assert (await server.ask("POST", MEMORIES, said)).status == 200
+
+
+SIGNS = ['"tea"', "tea*", "NEAR(tea)", "tea AND", "AND tea", "OR tea", "-tea", "^tea", "+tea", "(tea)", "tea\0"]
+
+
+async def test_signs_of_a_query_grammar_find_what_the_word_finds(server):
+    said = [{"role": "user", "content": text} for text in ("likes tea", "has a dog", "lives in Graz")]
+    await server.post(MEMORIES, {"messages": said, "user_id": "mira", "infer": False})
+    for query in SIGNS:
+        found = await server.post(SEARCH, {"query": query, "user_id": "mira"})
+        assert found["results"][0]["memory"] == "likes tea"
