@@ -1,6 +1,7 @@
 """What a text looks like to search, made before it is stored."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.memories import IndexEntry
@@ -8,6 +9,8 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.search.codes import pack_codes, pack_ids, pack_vector
 from mnemoir.search.terms import terms_of
 from mnemoir.search.vectors import sentence_vector
+
+_LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
 
 
 class Indexing:
@@ -26,15 +29,19 @@ class Indexing:
         try:
             return await self.with_vectors(passages)
         except ProviderError:
-            return [IndexEntry(terms=terms_of(passage.text)) for passage in passages]
+            return await _off_the_loop(passages, lambda: [IndexEntry(terms=terms_of(p.text)) for p in passages])
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
         embeddings = await self._embedding.embed(passages) if passages else []
-        return [
-            _entry(passage.text, embedding, self._embedding.name)
-            for passage, embedding in zip(passages, embeddings, strict=True)
-        ]
+        pairs, model = list(zip(passages, embeddings, strict=True)), self._embedding.name
+        return await _off_the_loop(passages, lambda: [_entry(p.text, made, model) for p, made in pairs])
+
+
+async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[IndexEntry]]) -> list[IndexEntry]:
+    """`make` in a thread, unless there is too little to do for the way there and back to pay."""
+    is_little = sum(len(passage.text) for passage in passages) <= _LITTLE
+    return make() if is_little else await asyncio.to_thread(make)
 
 
 def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:

@@ -30,7 +30,12 @@ from mnemoir.storage.sqlite.writer import Writer
 T = TypeVar("T")
 _READER_THREADS = 4
 _NAMED_VALUE = re.compile(r":(\w+)")
-_LOG_BYTES_KEPT = 64 * 2**20  # a log grown larger in a burst is cut back
+_PRAGMAS = {
+    "synchronous": "FULL",
+    "foreign_keys": 1,
+    "secure_delete": 1,  # what is removed is overwritten: a password told in chat goes with the job that held it
+    "journal_size_limit": 64 * 2**20,  # a log grown larger in a burst is cut back
+}
 
 
 def open_database(path: Path) -> "Database":
@@ -106,7 +111,7 @@ def _opened(path: Path) -> apsw.Connection:
         connection.set_busy_timeout(BUSY_MS)
         connection.pragma("journal_mode", "wal")
         synced.compare(connection)
-        for name, value in (("synchronous", "FULL"), ("foreign_keys", 1), ("journal_size_limit", _LOG_BYTES_KEPT)):
+        for name, value in _PRAGMAS.items():
             connection.pragma(name, value)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
