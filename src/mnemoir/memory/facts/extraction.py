@@ -4,6 +4,7 @@ A long conversation is read in windows. An answer that ran into its token budget
 budget, then for each half of the window; it is never taken for a short one.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -31,7 +32,8 @@ async def extract(
     `now` is the conversation's date where a turn does not tell its own. Raises ProviderError.
     """
     found: list[str] = []
-    for window in windows(turns, settings.window_tokens):
+    # in a thread: a pasted book is cut for a fifth of a second
+    for window in await asyncio.to_thread(windows, turns, settings.window_tokens):
         reading = _Reading(exchange, policy, now)
         found += await reading.facts(window, settings.answer_tokens)
     return admissible(found, conversation=digest(turns))
