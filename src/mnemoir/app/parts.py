@@ -4,8 +4,10 @@ import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
+
+import aiohttp
 
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.core.scope import Scope
@@ -33,6 +35,13 @@ DATABASE_FILE = "mnemoir.db"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
 _MOST_WAITING = 5  # turns not looked into yet that go into a prompt
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+Owned = TypeVar("Owned", bound=_Closable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,41 +81,28 @@ class Parts:
 async def open_parts(settings: Settings) -> Parts:
     """Make all parts. Raises SettingsError, StorageUnavailable; what was opened before a failure is closed again."""
     async with AsyncExitStack() as opened:
-        session = new_session()
-        opened.push_async_callback(session.close)
-        model = await choose_model(settings.llm, session)
-        opened.push_async_callback(model.aclose)
-        embedding = choose_embedding(settings, session)
-        opened.push_async_callback(embedding.aclose)
-        database = open_database(settings.storage.data_dir / DATABASE_FILE)
-        opened.push_async_callback(database.aclose)
+
+        def own(part: Owned) -> Owned:
+            opened.push_async_callback(part.aclose)
+            return part
+
+        session = await opened.enter_async_context(new_session())
+        model = own(await choose_model(settings.llm, session))
+        embedding = own(choose_embedding(settings, session))
+        database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         store, project_settings = _storage(settings, database)
-        opened.push_async_callback(store.aclose)
         indexing = Indexing(embedding)
         facts = Facts(
-            store=store,
+            store=own(store),
             recall=Recall(store, embedding),
             indexing=indexing,
             model=model,
             project_settings=project_settings,
-            defaults=FactSettings(
-                decay_days=settings.memory.decay_days,
-                touch_on_none=settings.memory.touch_on_none,
-            ),
+            defaults=FactSettings(decay_days=settings.memory.decay_days, touch_on_none=settings.memory.touch_on_none),
         )
-        service = HttpMemoryService(
-            settings.memory.management_url,
-            session,
-            service_key=_service_key(settings),
-            search_timeout_s=settings.memory.search_timeout_s,
-        )
+        service = _memory_service(settings, session)
         jobs = SqliteJobQueue(database)
-        background = Background(jobs, {"remember": _rememberer(service)})
-        opened.push_async_callback(background.aclose)
-        reembedding = Reembedding(store, indexing, embedding)
-        opened.push_async_callback(reembedding.aclose)
-        engine = _engine(settings, model, service, background, project_settings)
-        opened.push_async_callback(engine.aclose)
+        background = own(Background(jobs, {"remember": _rememberer(service)}))
         return Parts(
             settings=settings,
             database=database,
@@ -117,10 +113,10 @@ async def open_parts(settings: Settings) -> Parts:
             embedding=embedding,
             indexing=indexing,
             facts=facts,
-            engine=engine,
             memory_service=service,
             background=background,
-            reembedding=reembedding,
+            reembedding=own(Reembedding(store, indexing, embedding)),
+            engine=own(_engine(settings, model, service, background, project_settings)),
             _open=opened.pop_all(),
         )
 
@@ -145,6 +141,15 @@ def _storage(
         root = settings.storage.workspace_root
         return FileMemoryStore(root, database), FileProjectSettings(root)
     return SqliteMemoryStore(database), SqliteProjectSettings(database)
+
+
+def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpMemoryService:
+    return HttpMemoryService(
+        settings.memory.management_url,
+        session,
+        service_key=_service_key(settings),
+        search_timeout_s=settings.memory.search_timeout_s,
+    )
 
 
 def _service_key(settings: Settings) -> str | None:
