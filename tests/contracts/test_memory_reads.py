@@ -11,26 +11,12 @@ from mnemoir.core.memories import Remove
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Project, Visible
 from tests.contracts.words import ALL, ASKED, DEMO, MIRA, NOW, fact, keep, message, remove, rewrite, texts, within
+from tests.decay_table import DECAY_TABLE
 
 SIX_DAYS = Visible(now=NOW, horizon=NOW - timedelta(days=6))
 
 
-@pytest.mark.parametrize(
-    ("created_at", "updated_at", "is_shown"),
-    [
-        ("2026-01-15T10:30:00Z", None, True),
-        ("2026-01-15T10:29:59.999Z", None, False),
-        ("2026-01-15T10:29:59.999Z", "2026-01-15T10:29:59.999Z", False),
-        ("2026-01-01T00:00:00Z", "2026-01-20T00:00:00Z", True),
-        ("2026-01-20T00:00:00Z", "2026-01-01T00:00:00Z", False),
-        ("2026-01-15T10:30:00", None, True),
-        ("garbage", None, True),
-        ("2026-01-15T12:30:00+02:00", None, True),
-        ("2026-01-01T00:00:00Z", "garbage", False),
-        ("garbage", "2026-01-01T00:00:00Z", False),
-        ("2126-01-01T00:00:00Z", None, True),
-    ],
-)
+@pytest.mark.parametrize(("created_at", "updated_at", "is_shown"), DECAY_TABLE)
 async def test_a_memory_decays_by_its_last_renewal(store, created_at, updated_at, is_shown):
     (tea,) = await keep(store, fact("Likes tea", created_at=created_at, updated_at=updated_at))
     assert await texts(store, visible=SIX_DAYS) == (["Likes tea"] if is_shown else [])

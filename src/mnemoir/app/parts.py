@@ -25,7 +25,7 @@ from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
-from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
+from mnemoir.storage.files import FileMemoryStore, FileProjectSettings, clear_leftovers
 from mnemoir.storage.sqlite import Database, SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
 from mnemoir.workflows.definition import default_workflow
 from mnemoir.workflows.engine import Engine
@@ -139,6 +139,7 @@ def _storage(
 ) -> tuple[SqliteMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
+        clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
     return SqliteMemoryStore(database), SqliteProjectSettings(database)
 

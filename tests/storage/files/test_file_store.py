@@ -10,6 +10,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, NotSupported, StorageU
 from mnemoir.core.memories import IndexEntry, Remove, SourceTurn, Update
 from mnemoir.ports.memory_store import Project, Provenance, Receipt, Visible
 from mnemoir.storage.files import FileMemoryStore
+from tests.decay_table import DECAY_TABLE
 from tests.storage.files.file_parts import ASKED, MIRA, NOON, fact, record, words_only
 
 NOW = datetime(2026, 1, 21, 10, 30, tzinfo=UTC)
@@ -178,22 +179,7 @@ async def test_a_closed_store_refuses_changes(store):
         await store.commit(MIRA, [fact("late")], ASKED)
 
 
-@pytest.mark.parametrize(
-    ("created_at", "updated_at", "visible"),
-    [
-        ("2026-01-15T10:30:00Z", None, True),
-        ("2026-01-15T10:29:59.999Z", None, False),
-        ("2026-01-15T10:29:59.999Z", "2026-01-15T10:29:59.999Z", False),
-        ("2026-01-01T00:00:00Z", "2026-01-20T00:00:00Z", True),
-        ("2026-01-20T00:00:00Z", "2026-01-01T00:00:00Z", False),
-        ("2026-01-15T10:30:00", None, True),
-        ("garbage", None, True),
-        (None, 17, True),
-        ("2026-01-15T12:30:00+02:00", None, True),
-        ("2026-01-01T00:00:00Z", "garbage", False),
-        ("2030-01-01T00:00:00Z", None, True),
-    ],
-)
+@pytest.mark.parametrize(("created_at", "updated_at", "visible"), [*DECAY_TABLE, (None, 17, True)])
 async def test_decay_follows_the_table(store, workspace, created_at, updated_at, visible):
     times = {"created_at": created_at, "updated_at": updated_at}
     workspace.put(record("kept", **{name: time for name, time in times.items() if time is not None}))

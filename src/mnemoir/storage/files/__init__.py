@@ -1,6 +1,7 @@
 """Project files: memories as plain JSON that other programs read too, and a database for what derives from them."""
 
+from mnemoir.storage.files.leftovers import clear_leftovers
 from mnemoir.storage.files.memory_store import FileMemoryStore
 from mnemoir.storage.files.project_settings import FileProjectSettings
 
-__all__ = ["FileMemoryStore", "FileProjectSettings"]
+__all__ = ["FileMemoryStore", "FileProjectSettings", "clear_leftovers"]

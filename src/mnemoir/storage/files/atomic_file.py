@@ -55,7 +55,7 @@ def replace_file(
 
     `before_rename` is told the stamp under which the new content will be seen.
     """
-    temporary = f"{name}.tmp"
+    temporary = _temporary(name)
     remove_file(folder, temporary)
     try:
         stamp = _write_synced(folder, temporary, content)
@@ -75,6 +75,24 @@ def remove_file(folder: int, name: str) -> None:
         os.unlink(name, dir_fd=folder)
 
 
+def remove_leftover(folder: int, name: str, lock_name: str) -> bool:
+    """Take away the temporary file of `name` that a killed writer left; False when there is none.
+
+    Raises OSError; ETIMEDOUT while somebody holds the lock, for then the file is no leftover.
+    """
+    temporary = _temporary(name)
+    try:
+        os.stat(temporary, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    lock = take_lock(folder, lock_name, patience_s=0.0)
+    try:
+        remove_file(folder, temporary)
+    finally:
+        os.close(lock)
+    return True
+
+
 def take_lock(folder: int, name: str, *, patience_s: float = 10.0) -> int:
     """Take the lock that `name` stands for, against every process and every other caller here.
 
@@ -88,6 +106,10 @@ def take_lock(folder: int, name: str, *, patience_s: float = 10.0) -> int:
         os.close(lock)
         raise
     return lock
+
+
+def _temporary(name: str) -> str:
+    return f"{name}.tmp"
 
 
 def _wait_for(lock: int, deadline: float) -> None:

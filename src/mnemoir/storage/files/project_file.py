@@ -25,7 +25,7 @@ from mnemoir.storage.files.workspace import existing, project_folder, refuse_oth
 Record = dict[str, Any]  # a JSON object: other programs put into it what they like
 
 FILE_NAME = "memories.json"
-_LOCK_NAME = f"{FILE_NAME}.lock"
+LOCK_NAME = f"{FILE_NAME}.lock"
 _BOM = b"\xef\xbb\xbf"
 _AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG = b"0" * 19  # digits of an integer that may not fit into 64 bits
@@ -81,7 +81,7 @@ class ProjectFile:
         """
         with file_errors(self.name, "locked"), self._folder.open(create=True) as folder:
             refuse_other_spelling(self._folder)
-            lock = take_lock(existing(folder), _LOCK_NAME)
+            lock = take_lock(existing(folder), LOCK_NAME)
         try:
             yield
         finally:

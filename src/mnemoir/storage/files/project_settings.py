@@ -21,10 +21,11 @@ from mnemoir.storage.files.atomic_file import read_file, remove_file, replace_fi
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing, project_folder, refuse_other_spelling
 
-_INNER = "long-term-memory"
+INNER = "long-term-memory"
 _SETTINGS = "settings.json"
 _PROMPT = "extraction-prompt.md"
-_LOCK = f"{_SETTINGS}.lock"
+FILE_NAMES = (_SETTINGS, _PROMPT)
+LOCK_NAME = f"{_SETTINGS}.lock"
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
@@ -36,12 +37,12 @@ class FileProjectSettings:
 
     async def load(self, project: Project) -> ProjectSettings:
         """What the files say; creates nothing."""
-        return await asyncio.to_thread(_load, project_folder(self._root, project, _INNER))
+        return await asyncio.to_thread(_load, project_folder(self._root, project, INNER))
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
         """Replace what is known of Mnemoir; None takes a member, or the prompt file, away."""
         # a thread that has begun goes on to the end, even when the caller is cancelled
-        await asyncio.to_thread(_save, project_folder(self._root, project, _INNER), settings)
+        await asyncio.to_thread(_save, project_folder(self._root, project, INNER), settings)
 
 
 def _load(place: Folder) -> ProjectSettings:
@@ -78,7 +79,7 @@ def _locked(place: Folder) -> Iterator[int]:
     with place.open(create=True) as opened:
         refuse_other_spelling(place)
         folder = existing(opened)
-        lock = take_lock(folder, _LOCK)
+        lock = take_lock(folder, LOCK_NAME)
         try:
             yield folder
         finally:

@@ -1,0 +1,36 @@
+"""What killed writers left behind, taken away at the start: temporary files beside the real ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.files import project_file, project_settings
+from mnemoir.storage.files.atomic_file import remove_leftover
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import Folder, project_folder, projects
+
+_log = structlog.get_logger(__name__)
+
+
+def clear_leftovers(root: Path) -> None:
+    """Look through every project. Blocks. What cannot be taken away is logged, and left to the next writer."""
+    try:
+        for project in projects(root):
+            _clear(project_folder(root, project), project_file.LOCK_NAME, [project_file.FILE_NAME])
+            settings = project_folder(root, project, project_settings.INNER)
+            _clear(settings, project_settings.LOCK_NAME, project_settings.FILE_NAMES)
+    except StorageUnavailable as exc:
+        _log.warning("workspace not looked through", error=exc.message)
+
+
+def _clear(place: Folder, lock: str, names: Sequence[str]) -> None:
+    try:
+        with file_errors(place.name_of(names[0]), "tidied"), place.open() as folder:
+            removed = [name for name in names if folder is not None and remove_leftover(folder, name, lock)]
+    except StorageUnavailable as exc:
+        _log.warning("leftover stays", error=exc.message)
+        return
+    if removed:
+        _log.info("leftover of a killed writer removed", files=[place.name_of(name) for name in removed])
