@@ -3,14 +3,16 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CONFORMANCE ?= ../shared/conformance
 
-.PHONY: help setup serve test lint bench clean
+.PHONY: help setup serve test lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "make test    run the tests                         (options: make test ARGS='-k settings')"
 	@echo "make lint    check style, types and the order of the rooms"
 	@echo "make bench   measure recall and speed"
+	@echo "make conformance  check against recorded cases of the workflow format"
 	@echo "make setup   only install into $(VENV)"
 	@echo "make clean   remove $(VENV) and all caches"
 
@@ -31,6 +33,15 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)
+
+# recorded cases of the workflow format, where they are at hand
+conformance: $(READY)
+	@if [ -f "$(CONFORMANCE)/run.py" ]; then \
+		$(BIN)/python "$(CONFORMANCE)/run.py" check --cmd "$(CURDIR)/$(BIN)/mnemoir serve --config-dir {config_dir} \
+--user {user} --port {port} --data-dir {work_dir}-data" $(ARGS); \
+	else \
+		echo "No recorded cases in $(CONFORMANCE); nothing to check. Name their folder: make conformance CONFORMANCE=PATH"; \
+	fi
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

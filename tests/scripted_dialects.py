@@ -1,4 +1,4 @@
-"""How the scripted model server words its answers: four chat dialects, whole and streamed.
+"""How the scripted model server words its answers: six dialects, whole and streamed.
 
 Written out by hand, and on purpose not with Mnemoir's own `wire`: a mistake there must not be hidden by the same
 mistake here. A streamed answer comes in three parts, so that a fault can be put after the n-th piece of text.
@@ -69,6 +69,11 @@ class Dialect:
     frames: Callable[[Answer, Mapping[str, Any]], Frames]
     media_type: str
     streams_by_default: bool
+    streams_always: bool | None = None  # where the path decides, and not the member `stream`
+
+    def streams(self, body: Mapping[str, Any]) -> bool:
+        """Whether `body` asks for a stream."""
+        return body.get("stream", self.streams_by_default) if self.streams_always is None else self.streams_always
 
     def wrap(self, event: bytes) -> bytes:
         """One event as the protocol frames it."""
@@ -140,6 +145,55 @@ def chat_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
 
 def _reason(answer: Answer) -> str:
     return "tool_calls" if answer.tool_calls and answer.reason == "stop" else answer.reason
+
+
+# --- OpenAI text completions
+
+
+def completion_whole(answer: Answer, body: Mapping[str, Any]) -> dict[str, Any]:
+    choice = {"text": answer.text, "index": 0, "logprobs": None, "finish_reason": answer.reason}
+    return {**_completion_head(body), "choices": [choice], "usage": _chat_usage(answer)}
+
+
+def completion_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
+    def chunk(text: str, reason: str | None = None) -> bytes:
+        choice = {"text": text, "index": 0, "logprobs": None, "finish_reason": reason}
+        return sse(to_json({**_completion_head(body), "choices": [choice]}))
+
+    closing = [chunk("", answer.reason)]
+    if (body.get("stream_options") or {}).get("include_usage"):
+        closing.append(sse(to_json({**_completion_head(body), "choices": [], "usage": _chat_usage(answer)})))
+    return Frames([], [chunk(piece) for piece in answer.words], [*closing, b"data: [DONE]\n\n"])
+
+
+def _completion_head(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": "cmpl-scripted",
+        "object": "text_completion",
+        "created": CREATED,
+        "model": body.get("model", MODEL),
+    }
+
+
+# --- KoboldCpp
+
+
+def kobold_whole(answer: Answer, body: Mapping[str, Any]) -> dict[str, Any]:
+    spent, made = answer.usage
+    result = {
+        "text": answer.text,
+        "finish_reason": answer.reason,
+        "prompt_tokens": spent,
+        "completion_tokens": made,
+    }
+    return {"results": [result]}
+
+
+def kobold_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
+    def message(token: str) -> bytes:
+        return b"event: message\n" + sse(to_json({"token": token}))
+
+    return Frames([], [message(piece) for piece in answer.words], [])
 
 
 # --- OpenAI Responses
@@ -267,6 +321,11 @@ def ollama_generate_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
 
 CHAT_DIALECTS: Mapping[str, Dialect] = {
     "/v1/chat/completions": Dialect(chat_whole, chat_frames, "text/event-stream", False),
+    "/v1/completions": Dialect(completion_whole, completion_frames, "text/event-stream", False),
+    "/api/v1/generate": Dialect(kobold_whole, kobold_frames, "text/event-stream", False, streams_always=False),
+    "/api/extra/generate/stream": Dialect(
+        kobold_whole, kobold_frames, "text/event-stream", True, streams_always=True
+    ),
     "/v1/responses": Dialect(responses_whole, responses_frames, "text/event-stream", False),
     "/api/chat": Dialect(ollama_chat_whole, ollama_chat_frames, "application/x-ndjson", True),
     "/api/generate": Dialect(ollama_generate_whole, ollama_generate_frames, "application/x-ndjson", True),

@@ -1,9 +1,10 @@
 """A model server that says what a test tells it to, over real HTTP.
 
-It plays the far side of the network in every test: OpenAI's `/v1/responses`, `/v1/chat/completions` and
-`/v1/embeddings`, Ollama's `/api/chat`, `/api/generate`, `/api/embed`, `/api/tags` and `/api/version`, whole and
-streamed. An answer comes from the first rule that fits, else from the queue, else it is `default`. What was asked
-is in `requests`; `disconnected` is set when a client leaves before its answer is complete.
+It plays the far side of the network in every test: OpenAI's `/v1/responses`, `/v1/chat/completions`,
+`/v1/completions` and `/v1/embeddings`, Ollama's `/api/chat`, `/api/generate`, `/api/embed`, `/api/tags` and
+`/api/version`, KoboldCpp's `/api/v1/generate` and `/api/extra/generate/stream`, whole and streamed. An answer comes
+from the first rule that fits, else from the queue, else it is `default`. What was asked is in `requests`;
+`disconnected` is set when a client leaves before its answer is complete.
 
     async with ScriptedLLM() as llm:
         llm.reply("Hello there.")
@@ -208,7 +209,7 @@ class ScriptedLLM:
 
     async def _chat(self, request: web.Request, asked: Asked, answer: Answer) -> web.StreamResponse:
         dialect = CHAT_DIALECTS[asked.path]
-        if not asked.body.get("stream", dialect.streams_by_default):
+        if not dialect.streams(asked.body):
             return web.json_response(dialect.whole(answer, asked.body), status=answer.status)
         headers = {"Content-Type": dialect.media_type, **(answer.headers or {})}
         response = web.StreamResponse(status=answer.status, headers=headers)

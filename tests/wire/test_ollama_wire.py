@@ -113,6 +113,60 @@ def test_generate_sends_a_conversation_with_its_speakers() -> None:
     assert body == {"model": "m", "prompt": "User: a\n\nAssistant: b\n\nAssistant:", "system": "s", "stream": False}
 
 
+def test_a_generated_reply_is_what_ollamas_own_package_and_a_completion_client_expect() -> None:
+    reply = Reply(text="hi", usage=Usage(input_tokens=3, output_tokens=2))
+    data = ollama_generate.write_reply(reply, model="m", reply_id="gen-1", created=1_767_225_600)
+    read, body = ollama.GenerateResponse.model_validate_json(data), orjson.loads(data)
+    assert (read.response, read.done, read.done_reason, read.eval_count) == ("hi", True, "stop", 2)
+    assert (body["id"], body["object"], body["created"], body["request_id"]) == (
+        "gen-1",
+        "text_completion",
+        1_767_225_600,
+        "gen-1",
+    )
+    assert (body["choices"][0]["text"], body["usage"]["total_tokens"]) == ("hi", 5)
+
+
+def test_a_marked_prompt_behind_a_system_text_is_its_turns() -> None:
+    read = ollama_generate.read_request(
+        {
+            "model": "m",
+            "system": "[Beg_Sys]SS",
+            "prompt": "[Beg_User]hi[Beg_Sys]again[Beg_Assistant]",
+            "images": [PNG],
+        }
+    )
+    assert [(message.role, message.text) for message in read.request.messages] == [
+        ("system", "SS"),
+        ("user", "hi"),
+        ("systemMes", "again"),
+        ("assistant", ""),
+    ]
+    assert read.request.messages[1].parts[1] == ImagePart(url=f"data:image/png;base64,{PNG}")
+    assert (read.is_completion, read.unmarked_prompt) == (True, None)
+
+
+def test_an_unmarked_prompt_is_kept_whole_beside_its_messages() -> None:
+    read = ollama_generate.read_request({"model": "m", "system": "S", "prompt": "P"})
+    assert read.request.messages == (text_message("system", "S"), text_message("user", "P"))
+    assert (read.is_completion, read.unmarked_prompt) == (True, "SP")
+
+
+def test_a_picture_without_a_user_turn_gets_one() -> None:
+    read = ollama_generate.read_request({"model": "m", "prompt": "[Beg_Sys]S", "images": [PNG]})
+    assert [message.role for message in read.request.messages] == ["system", "user"]
+    assert read.request.messages[1].text == ""
+
+
+def test_a_tolerant_reader_passes_over_what_it_cannot_read() -> None:
+    reader = ollama_chat.StreamReader(tolerant=True)
+    lines = [b"{not json", b"[]", b"{}", b'{"message":{"content":7}}', b'{"message":{"content":"a"},"done":true}']
+    assert reader.feed(b"\n".join(lines) + b"\n") == [Text("a"), Usage(), Finished()]
+    assert reader.passed_over == 4
+    with pytest.raises(ProviderUnavailable, match="not loaded"):
+        ollama_chat.StreamReader(tolerant=True).feed(b'{"error":"model not loaded"}\n')
+
+
 def test_a_generated_stream_is_read() -> None:
     reader = ollama_generate.StreamReader()
     lines = [{"response": "a"}, {"response": "", "thinking": "hm"}, {"response": "", "done": True, "eval_count": 4}]

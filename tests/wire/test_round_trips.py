@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.events import Event, Reply
-from mnemoir.core.messages import Message, ModelRequest, TextPart
-from mnemoir.wire import ollama_chat, ollama_generate, openai_chat
+from mnemoir.core.messages import Message, ModelRequest, Sampling, TextPart
+from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
 from tests.wire.samples import joined, replies, requests, streams
 
 ARGUMENTS = {"model": "m", "reply_id": "id-1", "created": 1_767_225_600}
@@ -63,9 +63,34 @@ def test_a_generated_reply_comes_back_as_it_was(reply: Reply) -> None:
     assert ollama_generate.read_reply(orjson.loads(ollama_generate.write_reply(reply, **ARGUMENTS))) == reply
 
 
+@given(replies())
+def test_a_completed_reply_comes_back_as_it_was(reply: Reply) -> None:
+    reply = replace(reply, tool_calls=(), thinking="", reason="length" if reply.reason == "length" else "stop")
+    assert openai_completions.read_reply(orjson.loads(openai_completions.write_reply(reply, **ARGUMENTS))) == reply
+
+
+@given(st.text(min_size=1, max_size=30), st.none() | st.integers(1, 99), st.booleans())
+def test_a_completion_request_comes_back_as_it_was(prompt: str, limit: int | None, stream: bool) -> None:
+    messages = (Message(role="user", parts=(TextPart(text=prompt),)),)
+    request = ModelRequest(messages=messages, model="m", sampling=Sampling(max_tokens=limit))
+    chat = openai_completions.read_request(openai_completions.write_request(request, stream=stream))
+    assert (chat.request, chat.stream, chat.include_usage) == (request, stream, stream)
+
+
 @pytest.mark.parametrize("dialect", [openai_chat, ollama_chat])
 @settings(deadline=None)
 @given(batches=streams(), sizes=st.lists(st.integers(1, 400), min_size=1, max_size=5))
 def test_a_stream_comes_back_as_it_was(dialect: Any, batches: list[list[Event]], sizes: list[int]) -> None:
     events = [event for batch in batches for event in batch]
     assert through_stream(dialect, batches, sizes) == joined(events)
+
+
+@settings(deadline=None)
+@given(batches=streams(), sizes=st.lists(st.integers(1, 400), min_size=1, max_size=5))
+def test_a_completed_stream_comes_back_without_what_it_has_no_place_for(
+    batches: list[list[Event]], sizes: list[int]
+) -> None:
+    said = joined([event for batch in batches for event in batch])
+    reason = "stop" if said.reason == "tool_calls" else said.reason
+    expected = replace(said, thinking="", tool_calls=(), reason=reason)
+    assert through_stream(openai_completions, batches, sizes) == expected

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.wire import ollama_chat, ollama_embed, ollama_generate, openai_chat, openai_embeddings
+from mnemoir.wire import (
+    ollama_chat,
+    ollama_embed,
+    ollama_generate,
+    openai_chat,
+    openai_completions,
+    openai_embeddings,
+)
 
 READERS: list[Callable[[Any], object]] = [
     openai_chat.read_request,
+    openai_completions.read_request,
     ollama_chat.read_request,
     ollama_generate.read_request,
     openai_embeddings.read_request,

@@ -72,7 +72,7 @@ def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> Embe
         base_url=settings.embedding_url,
         api_key=_plain(settings.embedding_key),
         model=chosen.model or _DEFAULT_EMBEDDING[chosen.provider],
-        timeouts=_timeouts(chosen.timeouts),
+        timeouts=timeouts_of(chosen.timeouts),
         tries=settings.llm.tries,
     )
     return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
@@ -88,13 +88,14 @@ def _endpoint(settings: Llm, model: str | None) -> Endpoint:
         base_url=settings.ollama_url if is_ollama else settings.base_url,
         api_key=None if is_ollama else _plain(settings.api_key),
         model=model or "",
-        timeouts=_timeouts(settings.timeouts),
+        timeouts=timeouts_of(settings.timeouts),
         tries=settings.tries,
         most_bytes=settings.most_bytes,
     )
 
 
-def _timeouts(settings: TimeoutSettings) -> Timeouts:
+def timeouts_of(settings: TimeoutSettings) -> Timeouts:
+    """The limits in time of one kind of calls."""
     return Timeouts(
         connect_s=settings.connect_s,
         first_byte_s=settings.first_byte_s,

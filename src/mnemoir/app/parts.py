@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app.models import choose_embedding, choose_model
+from mnemoir.app.tree import open_tree
+from mnemoir.app.workflows import make_workflows, open_runs
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
@@ -20,6 +22,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import Indexing
@@ -27,9 +30,8 @@ from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings, clear_leftovers
 from mnemoir.storage.sqlite import Database, SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
-from mnemoir.workflows.definition import default_workflow
-from mnemoir.workflows.engine import Engine
-from mnemoir.workflows.nodes import recall, remember, standard
+from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.services import ChatMemory
 
 DATABASE_FILE = "mnemoir.db"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
@@ -57,7 +59,8 @@ class Parts:
     embedding: EmbeddingModel
     indexing: Indexing
     facts: Facts
-    engine: Engine
+    workflows: Workflows
+    runs: RunStore
     memory_service: HttpMemoryService
     background: Background
     reembedding: Reembedding
@@ -86,6 +89,7 @@ async def open_parts(settings: Settings) -> Parts:
             opened.push_async_callback(part.aclose)
             return part
 
+        served = open_tree(settings)
         session = await opened.enter_async_context(new_session())
         model = own(await choose_model(settings.llm, session))
         embedding = own(choose_embedding(settings, session))
@@ -103,6 +107,8 @@ async def open_parts(settings: Settings) -> Parts:
         service = _memory_service(settings, session)
         jobs = SqliteJobQueue(database)
         background = own(Background(jobs, {"remember": _rememberer(service)}))
+        runs = own(open_runs(settings))
+        memory = _chat_memory(settings, service, background, project_settings)
         return Parts(
             settings=settings,
             database=database,
@@ -116,7 +122,8 @@ async def open_parts(settings: Settings) -> Parts:
             memory_service=service,
             background=background,
             reembedding=own(Reembedding(store, indexing, embedding)),
-            engine=own(_engine(settings, model, service, background, project_settings)),
+            runs=runs,
+            workflows=make_workflows(settings, served, model, memory, runs, session, own),
             _open=opened.pop_all(),
         )
 
@@ -158,13 +165,9 @@ def _service_key(settings: Settings) -> str | None:
     return keys[0].get_secret_value() if keys else None
 
 
-def _engine(
-    settings: Settings,
-    model: ChatModel,
-    service: HttpMemoryService,
-    background: Background,
-    projects: ProjectSettingsStore,
-) -> Engine:
+def _chat_memory(
+    settings: Settings, service: HttpMemoryService, background: Background, projects: ProjectSettingsStore
+) -> ChatMemory:
     async def allowance(scope: Scope) -> int | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
@@ -180,14 +183,7 @@ def _engine(
         jobs = await background.waiting(_turns_of(scope), limit=_MOST_WAITING)
         return [ChatTurn(**job.payload["turn"]) for job in jobs]
 
-    return Engine(
-        default_workflow(),
-        {
-            "Recall": lambda node: recall.Recall(service, allowance, waiting),
-            "Standard": lambda node: standard.Standard(model),
-            "Remember": lambda node: remember.Remember(keep, allowance),
-        },
-    )
+    return ChatMemory(service=service, allowance=allowance, waiting=waiting, keep=keep)
 
 
 def _turns_of(scope: Scope) -> str:

@@ -7,10 +7,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnemoir import __version__
+from mnemoir.cli.check import check
 from mnemoir.cli.doctor import doctor
+from mnemoir.cli.init import init
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.options import Json
 from mnemoir.cli.output import note, print_json, print_row
+from mnemoir.cli.runs import commands as runs
+from mnemoir.cli.schema import schema
 from mnemoir.cli.serve import serve
 from mnemoir.core.errors import MnemoirError, NotFound
 
@@ -23,7 +27,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
+app.add_typer(runs, name="runs")
 app.command()(serve)
+app.command()(init)
+app.command()(check)
+app.command()(schema)
 app.command()(doctor)
 
 

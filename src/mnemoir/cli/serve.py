@@ -14,11 +14,38 @@ if TYPE_CHECKING:
     from mnemoir.server.options import ServerOptions
     from mnemoir.settings import Settings
 
+_MOST_TOLD = 20  # problems of a config tree at the start
+
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 unless set.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 6060 unless set.", min=0, max=65535)] = None,
+    config_directory: Annotated[
+        Path | None, typer.Argument(help="The same as --config-dir.", show_default=False)
+    ] = None,
+    user_name: Annotated[str | None, typer.Argument(help="The same as --user.", show_default=False)] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", "--listen", help="Address to listen on; 127.0.0.1 unless set.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; else the user's, else 6060.", min=0, max=65535)
+    ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Directory that holds the memories.")] = None,
+    config_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--config-dir", "--ConfigDirectory", help="Config tree of workflows: its Public or Configs folder."
+        ),
+    ] = None,
+    user: Annotated[
+        list[str] | None,
+        typer.Option("--user", "--User", help="User of the tree to serve; repeat it to serve several."),
+    ] = None,
+    logging_dir: Annotated[
+        str | None,
+        typer.Option(
+            "--logging-dir", "--LoggingDirectory", help="Directory for a log file; <user> in it is the user."
+        ),
+    ] = None,
+    file_logging: Annotated[bool, typer.Option("--file-logging", help="Log to a file in the tree's logs.")] = False,
     config: Config = None,
     allow_unauthenticated: Annotated[
         bool, typer.Option("--allow-unauthenticated", help="Listen beyond this machine without any key.")
@@ -33,16 +60,25 @@ def serve(
         "server.port": port,
         "server.allow_unauthenticated": allow_unauthenticated or None,
         "storage.data_dir": data_dir,
+        "workflows.config_dir": config_dir or _given(config_directory),
+        "workflows.users": [name for name in (user or [user_name or ""]) if name.strip()] or None,
     }
     settings = load_settings(config, overrides)
 
     from mnemoir.app import logs  # behind the settings: a wrong one is told at once
+    from mnemoir.app.tree import fitted
     from mnemoir.server import run
 
-    logs.set_up(settings.log)
+    settings = fitted(settings, logging_dir=logging_dir, file_logging=file_logging)
+    logs.set_up(settings.log, directory=settings.log.directory)
     for warning in settings.warnings:
         note(f"Warning: {warning}")
     run(_serve(settings, as_json=as_json))
+
+
+def _given(directory: Path | None) -> Path | None:
+    """A blank argument, as launch scripts pass it, is none."""
+    return directory if directory is not None and str(directory).strip() else None
 
 
 async def _serve(settings: "Settings", *, as_json: bool) -> None:
@@ -62,10 +98,24 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
                 parts.memory_service.attach(app)
             listener.listen()  # from here on clients wait instead of being refused
             print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
+            _tell_problems(settings)
             await parts.start()
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()
+
+
+def _tell_problems(settings: "Settings") -> None:
+    """What is wrong in the config tree; the rest of it is served all the same."""
+    from mnemoir.app.tree import problems_of
+
+    problems = problems_of(settings)
+    for problem in problems[:_MOST_TOLD]:
+        note(f"{problem.level.capitalize()}: {problem.file} {problem.path}: {problem.cause} {problem.fix}")
+    if len(problems) > _MOST_TOLD:
+        note(
+            f"{len(problems) - _MOST_TOLD} more; `mnemoir check --config-dir {settings.workflows.config_dir}` lists all."
+        )
 
 
 def server_options(settings: "Settings") -> "ServerOptions":

@@ -9,8 +9,11 @@ MnemoirError
 ├── Unauthorized          no key, or a wrong one
 ├── Forbidden             the caller may not do this from here
 ├── Overloaded            no room for one more request; try again later
+├── Cancelled             the client had the request ended
 ├── StorageUnavailable    the store cannot be read or written now
-├── SettingsError         a setting is wrong; the start stops
+├── SettingsError         a setting or a configuration file is wrong
+├── WorkflowStopped       a limit on workflows was reached: depth, nodes, calls, time
+├── ModuleFailed          a Python module of a workflow took its process down, or too long
 └── ProviderError         a model's server is at fault
     ├── ProviderUnavailable   not reached, or broken off
     ├── ProviderTimeout       no answer in time
@@ -92,6 +95,12 @@ class Overloaded(MnemoirError):
         self.retry_after_s = retry_after_s
 
 
+class Cancelled(MnemoirError):
+    """The client had the request ended by another one."""
+
+    code = "cancelled"
+
+
 class StorageUnavailable(MnemoirError):
     """The store cannot be read or written: disk full, file damaged, closed."""
 
@@ -99,9 +108,21 @@ class StorageUnavailable(MnemoirError):
 
 
 class SettingsError(MnemoirError):
-    """A setting is wrong; the message names file, key, value and what is allowed."""
+    """A setting or a configuration file is wrong; the message names file, key, value and what is allowed."""
 
     code = "invalid_settings"
+
+
+class WorkflowStopped(MnemoirError):
+    """A run went over a limit; the message names the workflow, the node and the setting."""
+
+    code = "workflow_stopped"
+
+
+class ModuleFailed(MnemoirError):
+    """A Python module of a workflow did not return: time, memory, or the end of its process."""
+
+    code = "module_failed"
 
 
 class ProviderError(MnemoirError):

@@ -92,3 +92,14 @@ class Reply:
     tool_calls: Sequence[ToolCall] = ()
     thinking: str = ""
     usage: Usage = field(default_factory=Usage)
+
+
+def as_events(reply: Reply) -> list[ModelEvent]:
+    """A whole reply as the one batch a stream would have come to."""
+    thinking = [Thinking(reply.thinking)] if reply.thinking else []
+    text = [Text(reply.text)] if reply.text else []
+    calls = [
+        ToolCallPart(index=index, id=call.id, name=call.name, arguments=call.arguments)
+        for index, call in enumerate(reply.tool_calls)
+    ]
+    return [*thinking, *text, *calls, reply.usage, Finished(reason=reply.reason)]

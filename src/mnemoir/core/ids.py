@@ -20,3 +20,8 @@ def new_job_id() -> JobId:
 def new_request_id() -> str:
     """16 random hex digits, for `X-Request-ID`."""
     return uuid.uuid4().hex[:16]
+
+
+def new_run_id() -> str:
+    """`run_` and 32 random hex digits."""
+    return f"run_{uuid.uuid4().hex}"

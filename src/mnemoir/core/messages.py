@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Role = Literal["system", "developer", "user", "assistant", "tool"]
+# `systemMes` is a later system message of a marked text prompt: a model gets it as a system message, and no variable
+# that speaks of the system prompt means it
+Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +84,20 @@ class ModelRequest:
 
     `tools` and `tool_choice` are passed on as OpenAI's chat protocol spells them; `reasoning_effort` is
     `minimal`, `low`, `medium` or `high`. `output` asks for JSON of that shape.
+
+    With `options` given, those members are all that is sent beside the messages and the model: they come from a
+    config tree that names each one, and nothing is added to them. A model of None is then left out. A protocol for
+    text completion takes the prompt, and its pictures, from the one message there is.
     """
 
     messages: Sequence[Message]
-    model: str = ""
+    model: str | None = ""
     sampling: Sampling = Sampling()
     tools: Sequence[Mapping[str, Any]] = ()  # JSON, passed through
     tool_choice: Any = None  # a string or an object, passed through
     output: JsonSchema | None = None
     reasoning_effort: str | None = None
+    options: Mapping[str, Any] | None = None  # JSON, sent as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +105,14 @@ class ChatRequest:
     """What a client asked of us: the model request, and how it wants the answer.
 
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` and `conversation` are the client's
-    own names, unchecked.
+    own names, unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its
+    whole text when no marker in it told roles apart.
     """
 
     request: ModelRequest
     stream: bool
+    is_completion: bool = False
+    unmarked_prompt: str | None = None
     include_usage: bool = False
     memory: bool = False
     user: str | None = None

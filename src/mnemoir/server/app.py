@@ -14,7 +14,17 @@ from starlette.types import ASGIApp
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import dialects, embeddings, later, memories, model_lists, operations, project_routes, transfer
+from mnemoir.server import (
+    dialects,
+    embeddings,
+    later,
+    memories,
+    model_lists,
+    operations,
+    project_routes,
+    runs,
+    transfer,
+)
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
@@ -29,10 +39,11 @@ from mnemoir.server.paths import PlainPaths
 from mnemoir.server.record import Record
 from mnemoir.server.rest import problems_of
 from mnemoir.server.site import Places, Site
+from mnemoir.server.under_way import UnderWay
 
 _BODIES = (AddBody, SearchBody, PromptBody, SettingsBody)
 # static paths first: a user or a memory of any name follows them
-_ROUTERS = (operations.router, project_routes.router, transfer.router, memories.router)
+_ROUTERS = (operations.router, project_routes.router, transfer.router, runs.router, memories.router)
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
@@ -44,10 +55,12 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         options=options,
         metrics=metrics,
         places=Places(options.most_active_chats, metrics),
+        under_way=UnderWay(options.max_body_bytes),
         settings_change=asyncio.Lock(),
     )
     posts = _posts(site)
-    app: ASGIApp = Front(posts, _rest(site, posts))
+    deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
+    app: ASGIApp = Front(posts, deletes, _rest(site, posts))
     app = Keys(app, options.api_keys)
     app = Origins(app, options)
     app = PlainPaths(app, options.root_path)
@@ -56,9 +69,12 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
 
 def _posts(site: Site) -> dict[str, ASGIApp]:
     openai, embed = ChatRoute(site, dialects.OPENAI_CHAT), EmbeddingRoute(site, embeddings.OPENAI)
+    completions = ChatRoute(site, dialects.OPENAI_COMPLETIONS)
     return {
         "/v1/chat/completions": openai,
         "/chat/completions": openai,
+        "/v1/completions": completions,
+        "/completions": completions,
         "/api/chat": ChatRoute(site, dialects.OLLAMA_CHAT),
         "/api/generate": ChatRoute(site, dialects.OLLAMA_GENERATE),
         "/v1/embeddings": embed,

@@ -4,6 +4,7 @@
 place to be answered in, the headers, and the end of the work when the client leaves.
 """
 
+import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.core.errors import MnemoirError
+from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import Scope as Owner
@@ -30,7 +31,6 @@ from mnemoir.server.visit import header, query, visit_of
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.run import last_user_message
 
-OWN_MODEL = "mnemoir"
 _CLIENT_TASK = "### Task:"  # how Open WebUI begins what it asks for itself: titles, tags, follow-up questions
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
@@ -65,6 +65,8 @@ class _Turn:
 
     chat: ChatRequest
     caller: Caller
+    answer_id: str
+    model: str  # as the answer names it
     started: float
     asked_model_at: float = 0.0
     answered_at: float = 0.0
@@ -74,7 +76,10 @@ class _Turn:
         """What only we can tell; the time we added leaves out the wait for the model."""
         now = perf_counter()
         added_s = max(0.0, self.asked_model_at - self.started) + max(0.0, now - (self.answered_at or now))
-        headers = [(b"x-overhead-duration-ms", b"%.2f" % (added_s * 1e3))]
+        headers = [
+            (b"x-overhead-duration-ms", b"%.2f" % (added_s * 1e3)),
+            (b"x-workflow-run-id", self.caller.run_id.encode()),
+        ]
         if self.caller.memory:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
         return headers
@@ -104,17 +109,29 @@ class ChatRoute:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = self._dialect.read(body)
-        turn = _Turn(chat=chat, caller=self._caller(scope, chat), started=visit_of(scope).started)
+        turn = _Turn(
+            chat=chat,
+            caller=self._caller(scope, chat),
+            answer_id=f"{self._dialect.id_prefix}{uuid.uuid4().hex}",
+            model=self._site.parts.workflows.model_name(chat),
+            started=visit_of(scope).started,
+        )
         turn.asked_model_at = perf_counter()
+        answer = self._stream if chat.stream else self._whole
         with self._site.places:
-            answer = self._stream if chat.stream else self._whole
             async with Departure(receive) as departure:
-                await answer(turn, scope, receive, send)
+                self._site.under_way.begins(turn.answer_id, departure)
+                try:
+                    await answer(turn, departure, scope, receive, send)
+                finally:
+                    self._site.under_way.ends(turn.answer_id)
+        if departure.asked and not chat.stream:
+            raise _cancelled()
         visit_of(scope).left = departure.happened
 
-    async def _whole(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
         gathering = Gathering()
-        async with aclosing(self._site.parts.engine.run(turn.chat, turn.caller)) as batches:
+        async with aclosing(self._site.parts.workflows.run(turn.chat, turn.caller)) as batches:
             async for batch in batches:
                 if gathering.take(batch):
                     turn.answered_at = turn.answered_at or perf_counter()
@@ -126,8 +143,8 @@ class ChatRoute:
         answer.raw_headers.extend(turn.headers())
         await answer(scope, receive, send)
 
-    async def _stream(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._dialect.writer(self._model(turn), self._new_id(), int(time()), turn.chat.include_usage)
+    async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
+        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.chat.include_usage)
 
         def head() -> Headers:
             return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
@@ -136,6 +153,10 @@ class ChatRoute:
         async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
             try:
                 await self._pass_on(turn, writer, out)
+            except asyncio.CancelledError:
+                if departure.asked:  # the client is there, and waits for the end
+                    await out.write(writer.error(_cancelled()), more=False)
+                raise
             except Exception as exc:
                 # once the head is out, an error can only be told inside the stream
                 if not out.begun:
@@ -149,7 +170,7 @@ class ChatRoute:
 
     async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow) -> None:
         counts_tokens = self._site.metrics is not None
-        async with aclosing(self._site.parts.engine.run(turn.chat, turn.caller)) as batches:
+        async with aclosing(self._site.parts.workflows.run(turn.chat, turn.caller)) as batches:
             async for batch in batches:
                 data = writer.events(batch)
                 if data:
@@ -182,13 +203,7 @@ class ChatRoute:
         )
 
     def _write(self, reply: Reply, turn: _Turn) -> bytes:
-        return self._dialect.write_reply(reply, model=self._model(turn), reply_id=self._new_id(), created=int(time()))
-
-    def _model(self, turn: _Turn) -> str:
-        return turn.chat.request.model or OWN_MODEL
-
-    def _new_id(self) -> str:
-        return f"{self._dialect.id_prefix}{uuid.uuid4().hex}"
+        return self._dialect.write_reply(reply, model=turn.model, reply_id=turn.answer_id, created=int(time()))
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:
@@ -198,6 +213,10 @@ class ChatRoute:
     def _count(self, usage: Usage) -> None:
         if self._site.metrics is not None:
             self._site.metrics.usage("chat", usage)
+
+
+def _cancelled() -> Cancelled:
+    return Cancelled("The request was cancelled.")
 
 
 def _given(*names: str | None) -> str | None:

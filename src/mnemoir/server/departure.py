@@ -1,4 +1,4 @@
-"""A client that leaves ends the work that was done for it alone."""
+"""A client that leaves, or asks for an end, ends the work that was done for it alone."""
 
 import asyncio
 from types import TracebackType
@@ -10,11 +10,18 @@ class Departure:
     """`async with Departure(receive) as departure:` cancels its body when the client disconnects.
 
     The body is then left without an exception and `happened` is True. The request body must have been read before.
+    `asked` tells that the client is still there, and had the end asked for by another request.
     """
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self.happened = False
+        self.asked = False
+
+    def ask(self) -> None:
+        """End the body as if the client had left."""
+        self.asked = self.happened = True
+        self._task.cancel()
 
     async def __aenter__(self) -> "Departure":
         task = asyncio.current_task()

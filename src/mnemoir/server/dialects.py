@@ -1,7 +1,7 @@
 """The chat protocols this server speaks, each as the functions of its `wire` file."""
 
 from mnemoir.server.chat import Dialect
-from mnemoir.wire import ollama_chat, ollama_generate, openai_chat
+from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
 
 _NDJSON = b"application/x-ndjson"
 
@@ -11,6 +11,13 @@ OPENAI_CHAT = Dialect(
     writer=openai_chat.StreamWriter,
     stream_type=b"text/event-stream; charset=utf-8",
     id_prefix="chatcmpl-",
+)
+OPENAI_COMPLETIONS = Dialect(
+    read=openai_completions.read_request,
+    write_reply=openai_completions.write_reply,
+    writer=openai_completions.StreamWriter,
+    stream_type=b"text/event-stream; charset=utf-8",
+    id_prefix="cmpl-",
 )
 OLLAMA_CHAT = Dialect(
     read=ollama_chat.read_request,

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from mnemoir.core.errors import (
+    Cancelled,
     Conflict,
     Forbidden,
     InvalidRequest,
@@ -45,13 +46,14 @@ _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
     (Unauthorized, 401),
     (Forbidden, 403),
     (Overloaded, 503),
+    (Cancelled, 499),
     (StorageUnavailable, 503),
     (ProviderNotConfigured, 503),
     (ProviderTimeout, 504),
     (ProviderError, 502),
 )
 _BY_CODE = {"validation_error": 422, "method_not_allowed": 405, "llm_rate_limited": 429}
-_OPENAI_PATHS = ("/v1/", "/chat/completions", "/embeddings", "/models")
+_OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
 

@@ -13,10 +13,11 @@ from mnemoir.server.visit import note_route
 
 
 class Front:
-    """`posts` maps a path to what answers POST there."""
+    """`posts` maps a path to what answers POST there, `deletes` some of them to what answers DELETE."""
 
-    def __init__(self, posts: Mapping[str, ASGIApp], otherwise: ASGIApp) -> None:
+    def __init__(self, posts: Mapping[str, ASGIApp], deletes: Mapping[str, ASGIApp], otherwise: ASGIApp) -> None:
         self._posts = posts
+        self._deletes = deletes
         self._otherwise = otherwise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -28,7 +29,11 @@ class Front:
         if scope["method"] == "POST":
             await app(scope, receive, send)
             return
-        await not_this_method(scope, ["POST"])(scope, receive, send)
+        delete = self._deletes.get(scope["path"])
+        if delete is not None and scope["method"] == "DELETE":
+            await delete(scope, receive, send)
+            return
+        await not_this_method(scope, ["POST"] if delete is None else ["POST", "DELETE"])(scope, receive, send)
 
 
 def not_this_method(scope: Scope, methods: list[str]) -> Response:

@@ -15,10 +15,11 @@ from starlette.routing import Route
 
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.server.bodies import read_json
-from mnemoir.server.chat import OWN_MODEL
 from mnemoir.server.site import Site
+from mnemoir.workflows.dispatch import OWN_MODEL
 
 OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
+TREE_VERSION = "0.9"  # what servers of config trees have always said
 _CONTEXT_TOKENS = 131_072
 _STARTED = int(time())
 _MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
@@ -47,7 +48,9 @@ def _site(request: Request) -> Site:
 
 
 def _names(request: Request) -> list[str]:
-    return list(dict.fromkeys([OWN_MODEL, _site(request).parts.model.name]))
+    parts = _site(request).parts
+    own = [] if parts.workflows.serves_tree else [parts.model.name]
+    return list(dict.fromkeys([*parts.workflows.model_names(), *own]))
 
 
 async def _models(request: Request) -> Response:
@@ -71,16 +74,17 @@ async def _running(request: Request) -> Response:
 
 
 async def _version(request: Request) -> Response:
-    return JSONResponse({"version": OLLAMA_VERSION})
+    serves_tree = _site(request).parts.workflows.serves_tree
+    return JSONResponse({"version": TREE_VERSION if serves_tree else OLLAMA_VERSION})
 
 
 async def _tags(request: Request) -> Response:
-    return JSONResponse({"models": [_tag(_tagged(name)) for name in _names(request)]})
+    return JSONResponse({"models": [_tag(name) for name in _names(request)]})
 
 
 async def _running_models(request: Request) -> Response:
     loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0, "context_length": _CONTEXT_TOKENS}
-    return JSONResponse({"models": [_tag(_tagged(name)) | loaded for name in _names(request)]})
+    return JSONResponse({"models": [_tag(name) | loaded for name in _names(request)]})
 
 
 async def _show(request: Request) -> Response:
@@ -121,7 +125,7 @@ def _tag(name: str) -> dict[str, Any]:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
         "name": name,
-        "model": name,
+        "model": _tagged(name),
         "modified_at": _MODIFIED,
         "size": 0,
         "digest": digest,

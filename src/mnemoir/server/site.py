@@ -11,6 +11,7 @@ from mnemoir.core.scope import DEFAULT_TENANT, project_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.options import ServerOptions
+from mnemoir.server.under_way import UnderWay
 from mnemoir.server.visit import header, query
 
 
@@ -44,6 +45,7 @@ class Site:
     options: ServerOptions
     metrics: Metrics | None
     places: Places
+    under_way: UnderWay
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def project(self, scope: Scope) -> Project:

@@ -25,6 +25,7 @@ EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformer
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
+PythonModules = Literal["process", "in-process", "off"]
 
 
 def _lower(raw: object) -> object:
@@ -74,6 +75,7 @@ AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
+Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
 
 
 class _Section(BaseModel):
@@ -166,11 +168,43 @@ class Embedding(_Section):
     timeouts: EmbeddingTimeouts = EmbeddingTimeouts()
 
 
+class EndpointTimeouts(Timeouts):
+    """The same for the endpoints of a config tree: a model on a small machine reads a long prompt for minutes."""
+
+    first_byte_s: Seconds = 600
+    between_bytes_s: Seconds = 120
+
+
+class Workflows(_Section):
+    """A config tree, whose users it serves, and how far its workflows may go."""
+
+    config_dir: AbsolutePath | None = None
+    users: Names = ()
+    python_modules: Annotated[PythonModules, BeforeValidator(_lower)] = "process"
+    module_directories: Paths = ()
+    module_timeout_s: Seconds = 60
+    file_directories: Paths = ()
+    node_timeout_s: Seconds = 1800
+    most_depth: int = Field(default=50, ge=1, le=200)
+    most_nodes: int = Field(default=1000, ge=1)
+    endpoint_calls_at_once: int = Field(default=0, ge=0)
+    timeouts: EndpointTimeouts = EndpointTimeouts()
+
+
+class Runs(_Section):
+    """Whether runs of workflows are recorded, and how many for how long."""
+
+    enabled: bool = True
+    most: int = Field(default=1000, ge=1)
+    keep_days: float = Field(default=7, gt=0, le=36_500, allow_inf_nan=False)
+
+
 class Log(_Section):
-    """What is written to standard error."""
+    """What is written to standard error, and with a directory to a file there too."""
 
     level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
     format: Annotated[LogFormat, BeforeValidator(_lower)] = "console"
+    directory: AbsolutePath | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +224,8 @@ class Settings(_Section):
     memory: Memory = Memory()
     llm: Llm = Llm()
     embedding: Embedding = Embedding()
+    workflows: Workflows = Workflows()
+    runs: Runs = Runs()
     log: Log = Log()
     _source: Source = PrivateAttr(default_factory=Source)
 

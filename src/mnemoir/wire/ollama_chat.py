@@ -16,6 +16,7 @@ from mnemoir.wire import members, ollama_options, upstream
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
 from mnemoir.wire.openai_messages import read_role
+from mnemoir.wire.pictures import read_picture, write_base64
 
 __all__ = [
     "StreamReader",
@@ -60,7 +61,7 @@ def read_request(body: Json) -> ChatRequest:
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     """What we ask of an Ollama. Speakers' names and the choice of a tool have no place there."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    body = ollama_options.write_model(request)
     body["messages"] = [_write_message(message, names) for message in request.messages]
     if request.tools:
         body["tools"] = list(request.tools)
@@ -73,7 +74,7 @@ def _read_message(body: Json, at: str) -> Message:
     parts = [TextPart(text=text)] if text else []
     return Message(
         role=read_role(body, at),
-        parts=(*parts, *(ollama_options.read_image(image, f"{at}.images[{n}]") for n, image in enumerate(images))),
+        parts=(*parts, *(read_picture(image, f"{at}.images[{n}]") for n, image in enumerate(images))),
         name=members.text(body, "tool_name", at=f"{at}."),
         tool_calls=ollama_options.read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
@@ -97,9 +98,9 @@ def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
-    role = "system" if message.role == "developer" else message.role
+    role = "system" if message.role in ("developer", "systemMes") else message.role
     body: dict[str, Any] = {"role": role, "content": message.text}
-    images = [ollama_options.write_image(part) for part in message.parts if isinstance(part, ImagePart)]
+    images = [write_base64(part) for part in message.parts if isinstance(part, ImagePart)]
     if images:
         body["images"] = images
     if message.tool_calls:
@@ -158,5 +159,5 @@ class StreamWriter(LineWriter):
 class StreamReader(LineReader):
     """A model's answer from its JSON lines."""
 
-    def __init__(self) -> None:
-        super().__init__(_parts)
+    def __init__(self, *, tolerant: bool = False) -> None:
+        super().__init__(_parts, tolerant=tolerant)

@@ -1,15 +1,21 @@
 """Ollama's `/api/generate`: one prompt, one text. Requests, replies and streams, read and written."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderRefused
 from mnemoir.core.events import Reply
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, TextPart, text_message
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, text_message
 from mnemoir.wire import members, ollama_options
+from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
+from mnemoir.wire.openai_usage import write_usage
+from mnemoir.wire.pictures import read_picture, write_base64
+from mnemoir.wire.text_completion import prompt_of, write_choice
 
 __all__ = [
     "StreamReader",
@@ -21,6 +27,7 @@ __all__ = [
     "write_request",
 ]
 
+_INSTRUCTING = ("system", "developer", "systemMes")
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -30,14 +37,17 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 def read_request(body: Json) -> ChatRequest:
     """What a client asks of us: `system` and `prompt` become a system and a user message.
 
-    Raises InvalidRequest naming the field; members we do not know are ignored.
+    Where markers in them tell roles apart, they become the turns behind those. Raises InvalidRequest naming the
+    field; members we do not know are ignored.
     """
     body = members.as_object(body, "body")
     model = members.text(body, "model")
     if not model:
         raise InvalidRequest("model is missing; name the model to ask.", field="model")
+    system, prompt = members.text(body, "system") or "", members.text(body, "prompt") or ""
+    marked = read_marked(system + prompt)
     request = ModelRequest(
-        messages=_read_messages(body),
+        messages=_with_pictures(marked or _unmarked(system, prompt), _read_pictures(body)),
         model=model,
         sampling=ollama_options.read_sampling(body),
         output=ollama_options.read_format(body),
@@ -46,6 +56,8 @@ def read_request(body: Json) -> ChatRequest:
     return ChatRequest(
         request=request,
         stream=ollama_options.read_stream(body),
+        is_completion=True,
+        unmarked_prompt=system + prompt if marked is None else None,
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
         conversation=members.own_name(body, "conversation_id", "session_id"),
@@ -53,29 +65,51 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of an Ollama. A conversation of several turns is written out with its speakers."""
+    """What we ask of an Ollama. A conversation of several turns is written out with its speakers.
+
+    With options given, the prompt is the text of the one message, and the model's own template is left aside.
+    """
+    if request.options is not None:
+        return _exactly(request, stream=stream)
     if request.tools:
         raise ProviderRefused("Ollama's generate route has no tools; use its chat route for this model.")
-    system = "\n\n".join(message.text for message in request.messages if message.role in ("system", "developer"))
+    system = "\n\n".join(message.text for message in request.messages if message.role in _INSTRUCTING)
     turns = [message for message in request.messages if message.role in _SPEAKERS]
-    images = [part for message in turns for part in message.parts if isinstance(part, ImagePart)]
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
-    body["prompt"] = _write_prompt(turns)
+    body = {**ollama_options.write_model(request), "prompt": _write_prompt(turns)}
     if system:
         body["system"] = system
-    if images:
-        body["images"] = [ollama_options.write_image(image) for image in images]
-    return {**body, **ollama_options.write_options(request), "stream": stream}
+    return {**body, **_write_pictures(turns), **ollama_options.write_options(request), "stream": stream}
 
 
-def _read_messages(body: Json) -> tuple[Message, ...]:
-    images = members.as_list(body.get("images") or [], "images")
-    prompt = members.text(body, "prompt") or ""
-    parts = [TextPart(text=prompt)] if prompt else []
-    pictures = [ollama_options.read_image(image, f"images[{n}]") for n, image in enumerate(images)]
-    system = members.text(body, "system")
-    user = Message(role="user", parts=(*parts, *pictures))
+def _exactly(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+    body = {**ollama_options.write_model(request), "prompt": prompt_of(request), "stream": stream, "raw": True}
+    return {**body, **_write_pictures(request.messages), **ollama_options.write_options(request)}
+
+
+def _unmarked(system: str, prompt: str) -> tuple[Message, ...]:
+    user = text_message("user", prompt)
     return (text_message("system", system), user) if system else (user,)
+
+
+def _read_pictures(body: Json) -> tuple[ImagePart, ...]:
+    images = members.as_list(body.get("images") or [], "images")
+    return tuple(read_picture(image, f"images[{n}]") for n, image in enumerate(images))
+
+
+def _with_pictures(messages: tuple[Message, ...], pictures: Sequence[ImagePart]) -> tuple[Message, ...]:
+    """The pictures go to the last user message, or to an empty one at the end."""
+    if not pictures:
+        return messages
+    place = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), None)
+    if place is None:
+        return (*messages, Message(role="user", parts=tuple(pictures)))
+    shown = replace(messages[place], parts=(*messages[place].parts, *pictures))
+    return (*messages[:place], shown, *messages[place + 1 :])
+
+
+def _write_pictures(messages: Sequence[Message]) -> dict[str, Any]:
+    images = [part for message in messages for part in message.parts if isinstance(part, ImagePart)]
+    return {"images": [write_base64(image) for image in images]} if images else {}
 
 
 def _write_prompt(turns: list[Message]) -> str:
@@ -88,11 +122,21 @@ def _write_prompt(turns: list[Message]) -> str:
 
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_ns: int = 0) -> bytes:
-    """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows."""
-    value = {"text": reply.text, "thinking": reply.thinking}
+    """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows.
+
+    Some apps read it as a text completion of OpenAI's, so it is that too.
+    """
+    said = _around({"text": reply.text, "thinking": reply.thinking})
+    completion = {
+        "id": reply_id,
+        "object": "text_completion",
+        "created": created,
+        "choices": [write_choice(reply.text, reply.reason)],
+        "usage": write_usage(reply.usage),
+    }
     ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
     return orjson.dumps(
-        {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
+        {**ollama_options.head(model=model, reply_id=reply_id, created=created), **completion, **said, **ending}
     )
 
 
@@ -124,5 +168,5 @@ class StreamWriter(LineWriter):
 class StreamReader(LineReader):
     """A model's answer from its JSON lines."""
 
-    def __init__(self) -> None:
-        super().__init__(_parts)
+    def __init__(self, *, tolerant: bool = False) -> None:
+        super().__init__(_parts, tolerant=tolerant)

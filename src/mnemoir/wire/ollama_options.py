@@ -1,10 +1,8 @@
-"""What Ollama's chat and generate share: options, pictures, tool calls, the closing counts, errors and the stream.
+"""What Ollama's chat and generate share: options, tool calls, the closing counts, errors and the stream.
 
 The two routes differ in where a piece of text stands: `message.content` or `response`. Everything else is here.
 """
 
-import base64
-import binascii
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,15 +10,15 @@ from typing import Any
 import orjson
 
 from mnemoir.core.clock import from_epoch, to_text
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderRefused
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderInvalidOutput
 from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
-from mnemoir.core.messages import ImagePart, JsonSchema, ModelRequest, Sampling, ToolCall
+from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, ToolCall
 from mnemoir.wire import members, upstream
 from mnemoir.wire.json_output import ANY_OBJECT
 from mnemoir.wire.members import Json
 from mnemoir.wire.ndjson import NdjsonReader
 
-_MEDIA_TYPES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+_BESIDE_OPTIONS = ("think", "stream")
 
 
 # --- requests
@@ -47,8 +45,16 @@ def read_sampling(body: Json) -> Sampling:
     )
 
 
+def write_model(request: ModelRequest) -> dict[str, Any]:
+    """The name of the model; an empty one is sent only where a config tree says so."""
+    named = request.model if request.options is None else request.model is not None
+    return {"model": request.model} if named else {}
+
+
 def write_options(request: ModelRequest) -> dict[str, Any]:
-    """`options`, `format` and `think`, as far as the request sets them."""
+    """`options`, `format` and `think`, as far as the request sets them; of given options, these and nothing else."""
+    if request.options is not None:
+        return _exactly(request.options)
     sampling = request.sampling
     options = {
         "temperature": sampling.temperature,
@@ -69,6 +75,12 @@ def write_options(request: ModelRequest) -> dict[str, Any]:
     return body
 
 
+def _exactly(given: Json) -> dict[str, Any]:
+    """`think` stands beside the options, and so does `stream`, which the route writes as it was called."""
+    beside = {"think": given["think"]} if "think" in given else {}
+    return {"options": {name: value for name, value in given.items() if name not in _BESIDE_OPTIONS}, **beside}
+
+
 def read_format(body: Json) -> JsonSchema | None:
     """`format`: nothing, `json`, or a schema."""
     value = body.get("format")
@@ -87,30 +99,6 @@ def read_effort(body: Json) -> str | None:
     if value is False:
         return "minimal"
     return members.as_text(value, "think")
-
-
-# --- pictures
-
-
-def read_image(value: object, field: str) -> ImagePart:
-    """A picture in base64, its kind told by its first bytes."""
-    data = members.as_text(value, field)
-    if data.startswith(("data:", "http://", "https://")):
-        return ImagePart(url=data)
-    try:
-        base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        raise InvalidRequest(f"{field} must be a picture in base64.", field=field) from None
-    kind = next((kind for start, kind in _MEDIA_TYPES.items() if data.startswith(start)), "image/png")
-    return ImagePart(url=f"data:{kind};base64,{data}")
-
-
-def write_image(image: ImagePart) -> str:
-    """The base64 of a data URL. Ollama follows no links, so another URL is refused."""
-    head, comma, data = image.url.partition(",")
-    if not comma or not head.startswith("data:") or not head.endswith(";base64"):
-        raise ProviderRefused("Ollama takes pictures as data only; send the picture as a base64 data: URL.")
-    return data
 
 
 # --- tool calls
@@ -281,17 +269,23 @@ class LineWriter:
 class LineReader:
     """A model's answer from its JSON lines; `finished` once Finished was given.
 
-    `parts` takes (text, thinking, tool calls) out of one object, wherever the route keeps them.
+    `parts` takes (text, thinking, tool calls) out of one object, wherever the route keeps them. A line that is not
+    JSON, or has another shape, is an error; a `tolerant` reader passes over it instead, and counts it in
+    `passed_over`.
     """
 
-    def __init__(self, parts: Callable[[Mapping[str, Any]], tuple[object, object, object]]) -> None:
+    def __init__(
+        self, parts: Callable[[Mapping[str, Any]], tuple[object, object, object]], *, tolerant: bool = False
+    ) -> None:
         self.finished = False
+        self.passed_over = 0
+        self._tolerant = tolerant
         self._lines = NdjsonReader()
         self._parts = parts
         self._call_count = 0
 
     def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes. Raises ProviderError for a line that is an error, or not JSON."""
+        """The events that `data` completes. Raises ProviderError for a line that is an error."""
         return self._events(self._lines.feed(data))
 
     def end(self) -> list[ModelEvent]:
@@ -305,8 +299,16 @@ class LineReader:
         events: list[ModelEvent] = []
         for line in lines:
             if not self.finished:
-                self._line(upstream.decode(line), events)
+                self._read(line, events)
         return events
+
+    def _read(self, line: bytes, events: list[ModelEvent]) -> None:
+        try:
+            self._line(upstream.decode(line), events)
+        except ProviderInvalidOutput:
+            if not self._tolerant:
+                raise
+            self.passed_over += 1
 
     def _line(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         if body.get("error"):

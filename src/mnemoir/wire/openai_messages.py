@@ -9,8 +9,9 @@ from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.messages import ImagePart, Message, Part, Role, TextPart, ToolCall
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
+from mnemoir.wire.pictures import read_picture
 
-_ROLES: tuple[str, ...] = get_args(Role)
+_ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
@@ -31,7 +32,8 @@ def read_role(body: Json, at: str) -> Role:
 
 def write_message(message: Message) -> dict[str, Any]:
     """One message of a request of ours."""
-    body: dict[str, Any] = {"role": message.role, "content": _write_content(message)}
+    role = "system" if message.role == "systemMes" else message.role
+    body: dict[str, Any] = {"role": role, "content": _write_content(message)}
     if message.name is not None:
         body["name"] = message.name
     if message.tool_calls:
@@ -106,16 +108,15 @@ def _read_part(body: Json, at: str) -> Part:
 
 def _read_image(value: object, at: str) -> ImagePart:
     if isinstance(value, str):
-        return ImagePart(url=members.as_text(value, at))
+        return read_picture(value, at)
     body = members.as_object(value, at)
-    url = members.as_text(body.get("url"), f"{at}.url")
-    return ImagePart(url=url, detail=members.text(body, "detail", at=f"{at}."))
+    return read_picture(body.get("url"), f"{at}.url", detail=members.text(body, "detail", at=f"{at}."))
 
 
 def _read_image_source(body: Json, at: str) -> ImagePart:
     """A picture in Anthropic's words, which several chat interfaces send to every server."""
     if body.get("type") == "url":
-        return ImagePart(url=members.as_text(body.get("url"), f"{at}.url"))
+        return read_picture(body.get("url"), f"{at}.url")
     media_type = members.text(body, "media_type", at=f"{at}.") or "image/png"
     return ImagePart(url=f"data:{media_type};base64,{members.as_text(body.get('data'), f'{at}.data')}")
 

@@ -16,7 +16,7 @@ from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_for, is_reasoning_model
 from mnemoir.wire.sse import SseReader
 
-_INSTRUCTING = ("system", "developer")
+_INSTRUCTING = ("system", "developer", "systemMes")
 
 
 # --- requests
@@ -166,6 +166,7 @@ class StreamReader:
 
     def __init__(self) -> None:
         self.finished = False
+        self.passed_over = 0  # what cannot be read is an error in this protocol
         self._sse = SseReader()
         self._refused = False
         self._calls: dict[object, int] = {}  # output_index → our index

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from mnemoir.core.ids import new_run_id
 from mnemoir.core.scope import Scope
 
 
@@ -10,7 +11,8 @@ class Caller:
     """The party behind one chat request.
 
     `client_task` marks a request that an app made for itself (a title, tags, follow-up questions): nothing is
-    recalled for it and nothing remembered. `credential` is the key it came with, to be sent on to memory.
+    recalled for it and nothing remembered. `credential` is the key it came with, to be sent on to memory. `run_id`
+    names the run in its trace.
     """
 
     scope: Scope
@@ -18,6 +20,7 @@ class Caller:
     memory: bool = False
     client_task: bool = False
     credential: str | None = field(default=None, repr=False)
+    run_id: str = field(default_factory=new_run_id)
 
     @property
     def uses_memory(self) -> bool:

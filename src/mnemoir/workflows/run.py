@@ -1,27 +1,44 @@
-"""The state of one run: what the client asked, what the model will be asked, what it answered."""
+"""The state of a request and of the workflows that run for it."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from time import perf_counter
 
 from mnemoir.core.events import Event, Finished, Text
 from mnemoir.core.fence import take_down
-from mnemoir.core.messages import ChatRequest, Message, ModelRequest
+from mnemoir.core.messages import ChatRequest, Message
+from mnemoir.core.runs import RunTrace, WorkflowTrace
 from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.text.filling import fill
 
 MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
-    """Changed by nodes as they go: `request` is what the responder will send, the rest what it said.
+class Turn:
+    """One request of a client, shared by all workflows that run for it.
 
+    `messages` is the conversation as nodes read it: without discussion tags and blank messages, with the role names
+    the user asked for. Nodes may insert into it, and all later ones see that. `user` is None without a config tree.
+    `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
+    client has its answer, innermost workflow first.
     `answer` is the answer in its pieces, of one that `is_overlong` only its beginning.
     """
 
     chat: ChatRequest
     caller: Caller
-    request: ModelRequest
+    messages: list[Message]
+    trace: RunTrace
+    user: UserTree | None = None
+    discussion: str | None = None
+    times: Mapping[str, str] = field(default_factory=dict)
+    time_context: str = ""
+    rest: list["Rest"] = field(default_factory=list)
+    started: float = field(default_factory=perf_counter)
+    nodes_run: int = 0
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
     _said: int = 0
@@ -44,18 +61,92 @@ class Run:
     @property
     def user_text(self) -> str:
         """The last user message as typed; "" when there is none."""
-        place = last_user_message(self.chat.request.messages)
-        return "" if place is None else take_down(self.chat.request.messages[place].text).strip()
+        messages = self.chat.request.messages
+        place = last_user_message(messages)
+        return "" if place is None else take_down(messages[place].text).strip()
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the request began."""
+        return (perf_counter() - self.started) * 1e3
 
 
-class Node(Protocol):
-    """One step of a workflow, made once per definition and used by many runs at a time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """A text of a parent node for the prompt of a child's.
 
-    def applies(self, run: Run) -> bool:
-        """Whether the node has anything to do in this run."""
+    It may name variables of both. It is filled once, in the child, with the parent's variables first, so that nothing
+    that was put into it is ever read as a variable again. With `variables` of None it is filled already.
+    """
 
-    def run(self, run: Run) -> AsyncGenerator[Sequence[Event], None]:
-        """Do it. Events of a responder go to the client; of any other node only notices do."""
+    text: str
+    variables: Mapping[str, object] | None
+
+    def filled(self, variables: Mapping[str, object]) -> str:
+        """The text with the parent's variables in it, and where those have no such name the child's."""
+        if self.variables is None:
+            return self.text
+        return fill(self.text, _Layers(self.variables, variables))
+
+
+class _Layers(Mapping[str, object]):
+    """The variables of a parent before those of its child, each worked out only when it is asked for."""
+
+    def __init__(self, *layers: Mapping[str, object]) -> None:
+        self._layers = layers
+
+    def __getitem__(self, name: str) -> object:
+        for layer in self._layers:
+            try:
+                return layer[name]
+            except KeyError:
+                continue
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for layer in self._layers for name in layer))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """Texts that replace those of the first node that has any; None replaces nothing."""
+
+    system_prompt: Override | None = None
+    prompt: Override | None = None
+
+
+NO_OVERRIDES = Overrides()
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One run of one workflow. `inputs` are its agent1Input and on, `outputs` the results of its nodes by number.
+
+    A silent run answers another node and not the client. `categories` are the variables of a categoriser.
+    `lock_database` is where it took a workflow lock, None when it took none.
+    """
+
+    id: str
+    turn: Turn
+    workflow: WorkflowDefinition
+    trace: WorkflowTrace
+    depth: int = 1
+    is_silent: bool = False
+    inputs: Sequence[object] = ()
+    outputs: dict[int, object] = field(default_factory=dict)
+    categories: Mapping[str, object] = field(default_factory=dict)
+    overrides: Overrides = NO_OVERRIDES
+    lock_database: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """The nodes of a workflow behind its responder; `first` is the index of the first of them."""
+
+    run: Run
+    first: int
 
 
 def last_user_message(messages: Sequence[Message]) -> int | None:

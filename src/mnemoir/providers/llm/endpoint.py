@@ -29,10 +29,12 @@ class Endpoint:
     """A model's server. Prints without its key, and without a user and password in the URL.
 
     `base_url` is what the dialect's path is put behind: with `/v1` for OpenAI's, without a path for Ollama's.
-    `tries` counts calls, not repeats; `most_bytes` limits one answer, unpacked.
+    `tries` counts calls, not repeats; `most_bytes` limits one answer, unpacked. `name` is what people call it, for
+    messages; "" when it has none.
     """
 
     base_url: str
+    name: str = ""
     api_key: str | None = None
     model: str = ""
     timeouts: Timeouts = Timeouts()
@@ -44,7 +46,8 @@ class Endpoint:
     def __post_init__(self) -> None:
         url = _parsed(self.base_url)
         if url is None or url.scheme not in ("http", "https") or not url.host:
-            raise SettingsError("A model's base URL must look like http://host:port or https://host/v1.")
+            whose = f"The endpoint {self.name!r}: a" if self.name else "A"
+            raise SettingsError(f"{whose} model's base URL must look like http://host:port or https://host/v1.")
         for value in (self.api_key or "", *self.extra_headers, *self.extra_headers.values()):
             if "\n" in value or "\r" in value or "\0" in value:
                 raise SettingsError(f"The key or a header for {self.place} holds a line break; remove it.")
@@ -54,8 +57,9 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """Host and port, for messages."""
-        return URL(self.base_url).host_port_subcomponent or ""
+        """Name, host and port, for messages."""
+        address = URL(self.base_url).host_port_subcomponent or ""
+        return f"Endpoint {self.name} ({address})" if self.name else address
 
     def url(self, path: str) -> URL:
         """Where `path` of the dialect is, without a user and password."""

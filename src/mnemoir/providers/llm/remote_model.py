@@ -3,9 +3,10 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import aiohttp
+import structlog
 
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import ModelEvent, Reply
@@ -14,11 +15,14 @@ from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Answer, Exchange
 
+_log = structlog.get_logger(__name__)
+
 
 class EventReader(Protocol):
     """A StreamReader of `wire`."""
 
     finished: bool
+    passed_over: int  # events that could not be read, where the reader does not take them for an error
 
     def feed(self, data: bytes) -> list[ModelEvent]:
         """The events that `data` completes."""
@@ -36,10 +40,14 @@ class RequestWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What a protocol adds: its path behind the base URL, its media type when streamed, its side of `wire`."""
+    """What a protocol adds: its path behind the base URL, its media type when streamed, its side of `wire`.
+
+    `stream_path` is where streams are asked for, None where that is `path` too.
+    """
 
     provider: str
     path: str
+    stream_path: str | None = None
     media_type: str
     write_request: RequestWriter
     read_reply: Callable[[Mapping[str, Any]], Reply]
@@ -49,7 +57,7 @@ class Dialect:
 class RemoteModel:
     """A ChatModel over HTTP. The session belongs to whoever made it."""
 
-    dialect: ClassVar[Dialect]
+    dialect: Dialect
 
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
@@ -69,7 +77,7 @@ class RemoteModel:
         """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
         body = self._body(request, stream=True)
         async with (
-            self._exchange.streamed(self.dialect.path, body) as answer,
+            self._exchange.streamed(self.dialect.stream_path or self.dialect.path, body) as answer,
             aclosing(self._events(answer)) as batches,
         ):
             async for batch in batches:
@@ -85,11 +93,11 @@ class RemoteModel:
         """Nothing is held here: the session is shared."""
 
     def _body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        named = request if request.model else replace(request, model=self._endpoint.model)
+        named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             return self.dialect.write_request(named, stream=stream)
 
-    async def _events(self, answer: Answer) -> AsyncGenerator[list[ModelEvent], None]:
+    async def _events(self, answer: Answer) -> AsyncGenerator[Sequence[ModelEvent], None]:
         self._check_media_type(answer.media_type)
         reader = self.dialect.new_reader()
         async with aclosing(answer.pieces()) as pieces:
@@ -99,10 +107,12 @@ class RemoteModel:
                     yield events
                 if reader.finished:
                     await answer.settle()
-                    return
+                    break
         events = reader.end()
         if events:
             yield events
+        if reader.passed_over:
+            _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
 
     def _check_media_type(self, media_type: str) -> None:
         """HTML comes from a proxy or a wrong port. Other types pass: not all servers name the right one."""

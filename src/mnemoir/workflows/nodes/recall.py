@@ -4,61 +4,69 @@ What was said a moment ago may not be a memory yet: its turn is written down and
 of the user are recalled as they were said, so that a new chat knows how the last one ended, also after a crash.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+
+import structlog
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled
 from mnemoir.core.fence import RecalledLine, put_up, take_down
 from mnemoir.core.messages import ImagePart, Message, Part, TextPart
-from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, MemoryService
-from mnemoir.workflows.run import Run, last_user_message
+from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.run import Turn, last_user_message
+from mnemoir.workflows.step import Step
 
-# how many memories the project of a scope lets into a prompt; None when it has switched memory off
-Allowance = Callable[[Scope], Awaitable[int | None]]
-# turns of the user that no memory has been derived from yet, oldest first
-Waiting = Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
-
+_log = structlog.get_logger(__name__)
 _MOST_SHOWN = 500  # characters of a turn that waits
 
 
-class Recall:
-    """Changes only the last user message, so that all before it stays the same from turn to turn."""
+class Recall(Node[NodeProperties]):
+    """Changes only the last user message, so that all before it stays the same from turn to turn.
 
-    def __init__(self, service: MemoryService, allowance: Allowance, waiting: Waiting) -> None:
-        self._service = service
-        self._allowance = allowance
-        self._waiting = waiting
+    Its output is what was recalled, a line each; "" for nothing.
+    """
 
-    def applies(self, run: Run) -> bool:
+    kind = "Recall"
+
+    def applies(self, step: Step) -> bool:
         """When memory is on and the user said something."""
-        return run.caller.uses_memory and bool(run.user_text)
+        return step.run.turn.caller.uses_memory and bool(step.run.turn.user_text)
 
-    async def run(self, run: Run) -> AsyncGenerator[Sequence[Event], None]:
+    async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """Yields MemoriesRecalled, also when memory could not be reached: a chat never fails for its memory."""
-        caller = run.caller
+        step.output = ""
         try:
-            limit = await self._allowance(caller.scope)
-            if limit is None:
-                yield [MemoriesRecalled(count=0, degraded="memory is switched off for this project")]
-                return
-            found = await self._service.search(caller.scope, run.user_text, limit=limit, credential=caller.credential)
+            lines, degraded = await self._found(step.run.turn)
         except MnemoirError as exc:
+            step.trace.error = exc.message
+            _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
+            _log.debug("memory could not be asked", error=exc.message)  # it may quote what a person said
             yield [MemoriesRecalled(count=0, degraded=exc.message)]
-            raise  # the engine reports it and goes on
-        lines = [*found.lines, *_said(await self._waiting(caller.scope), run)]
-        run.request = replace(run.request, messages=with_recalled(run.request.messages, lines))
-        yield [MemoriesRecalled(count=len(lines), degraded=found.degraded)]
+            return
+        step.run.turn.messages[:] = with_recalled(step.run.turn.messages, lines)
+        step.trace.memories = [line.text for line in lines]
+        step.output = "\n".join(step.trace.memories)
+        yield [MemoriesRecalled(count=len(lines), degraded=degraded)]
+
+    async def _found(self, turn: Turn) -> tuple[list[RecalledLine], str]:
+        memory, caller = self.services.memory, turn.caller
+        limit = await memory.allowance(caller.scope)
+        if limit is None:
+            return [], "memory is switched off for this project"
+        found = await memory.service.search(caller.scope, turn.user_text, limit=limit, credential=caller.credential)
+        return [*found.lines, *_said(await memory.waiting(caller.scope), turn)], found.degraded
 
 
-def _said(turns: Sequence[ChatTurn], run: Run) -> list[RecalledLine]:
+def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     """The turns as lines, without those that are in this very conversation."""
-    present = {take_down(message.text).strip() for message in run.chat.request.messages if message.role == "user"}
+    sent = turn.chat.request.messages
+    present = {take_down(message.text).strip() for message in sent if message.role == "user"}
     return [
-        RecalledLine(text=f"Said: {turn.user_text[:_MOST_SHOWN]}", day=turn.said_at[:10])
-        for turn in turns
-        if turn.user_text not in present
+        RecalledLine(text=f"Said: {waiting.user_text[:_MOST_SHOWN]}", day=waiting.said_at[:10])
+        for waiting in turns
+        if waiting.user_text not in present
     ]
 
 

@@ -1,0 +1,100 @@
+"""Workflows with all that their nodes work with: the config tree, its endpoints, files, modules, locks."""
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from mnemoir.app.models import timeouts_of
+from mnemoir.app.tree import Served
+from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.modules import ModuleRunner
+from mnemoir.ports.run_store import RunStore
+from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
+from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
+from mnemoir.settings import Settings
+from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.files.user_files import FileUserFiles
+from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
+from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.workflows.compiled import Compiler
+from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.services import ChatMemory, Limits, Services
+
+RUNS_FILE = "runs.db"
+_MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules
+
+Own = Callable[[Any], Any]  # keeps a part to be closed at the end, and gives it back
+
+
+def open_runs(settings: Settings) -> RunStore:
+    """Where runs are recorded, or what records none."""
+    chosen = settings.runs
+    if not chosen.enabled:
+        return NoRuns()
+    path = settings.storage.data_dir / RUNS_FILE
+    return SqliteRunStore(path, most_runs=chosen.most, keep_days=chosen.keep_days)
+
+
+def make_workflows(
+    settings: Settings,
+    served: Served | None,
+    model: ChatModel,
+    memory: ChatMemory,
+    runs: RunStore,
+    session: aiohttp.ClientSession,
+    own: Own,
+) -> Workflows:
+    """All parts of the workflows; those that hold anything are given to `own`, in the order they are opened."""
+    chosen, data_dir = settings.workflows, settings.storage.data_dir
+    services = Services(
+        own_model=model,
+        memory=memory,
+        back_ends=HttpBackEnds(
+            session,
+            timeouts=timeouts_of(chosen.timeouts),
+            tries=settings.llm.tries,
+            most_bytes=settings.llm.most_bytes,
+            calls_at_once=chosen.endpoint_calls_at_once,
+        ),
+        modules=own(_modules(settings, served)),
+        files=_files(settings, served),
+        wikipedia=HttpOfflineWikipedia(session),
+        locks=own(SqliteWorkflowLocks(uuid.uuid4().hex)),
+        timestamps=FileTimestamps(),
+        data_dir=data_dir,
+        limits=Limits(
+            node_timeout_s=chosen.node_timeout_s,
+            module_timeout_s=chosen.module_timeout_s,
+            most_depth=chosen.most_depth,
+            most_nodes=chosen.most_nodes,
+        ),
+    )
+    engine = Engine(Compiler(node_types(), services), services)
+    tree, users = (served.tree, served.users) if served is not None else (None, ())
+    return own(Workflows(engine, runs, default_workflow(), tree, users))  # type: ignore[no-any-return]
+
+
+def _modules(settings: Settings, served: Served | None) -> ModuleRunner:
+    chosen = settings.workflows
+    if served is None or chosen.python_modules == "off":
+        return NoModules()
+    public = served.tree.public
+    runner = ProcessModuleRunner if chosen.python_modules == "process" else InProcessModuleRunner
+    return runner([public, *chosen.module_directories], public)
+
+
+def _files(settings: Settings, served: Served | None) -> FileUserFiles:
+    """The public folder of a tree, without what a text of a model must not change: configuration and modules."""
+    chosen = settings.workflows
+    if served is None:
+        return FileUserFiles(chosen.file_directories, settings.storage.data_dir)
+    public = served.tree.public
+    closed: list[Path] = [served.tree.root, *chosen.module_directories, *(public / name for name in _MODULE_FOLDERS)]
+    return FileUserFiles([public, *chosen.file_directories], public, closed=closed)

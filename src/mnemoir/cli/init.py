@@ -1,0 +1,117 @@
+"""`mnemoir init`: a starter tree of workflows in a new directory, and the next command to type."""
+
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from mnemoir.cli.options import Json
+from mnemoir.cli.output import print_json, print_row
+from mnemoir.core.errors import Conflict, StorageUnavailable
+
+_MOST_NAMED = 5  # of what is in the way
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(help="A new or an empty directory.", show_default=False)],
+    endpoint_url: Annotated[
+        str | None, typer.Option(help="Address of your model's server; http://127.0.0.1:11434 unless given.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Name of the model, for all examples.")] = None,
+    api_type: Annotated[
+        str | None, typer.Option(help="Protocol of that server, for example Open-AI-API; OllamaApiChat unless given.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write example workflows into a directory, to run and to change."""
+    from mnemoir.workflows import starter
+
+    server = starter.ModelServer(url=_checked_url(endpoint_url), model=model, api_type=_checked_type(api_type))
+    place = Path(os.path.abspath(directory.expanduser()))
+    tree = starter.starter_files(server)
+    _refuse_what_is_there(place)
+    try:
+        _write(place, tree, starter.FOLDERS)
+    except OSError as exc:
+        raise StorageUnavailable(
+            f"{place} could not be written: {exc.strerror or exc}. Free some space, or name another directory."
+        ) from exc
+    _print_next(place, tree, as_json=as_json)
+
+
+def _checked_url(url: str | None) -> str | None:
+    try:
+        parts = urlsplit(url or "")
+        is_sound = not url or (parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0)
+    except ValueError:  # a port or an IPv6 address that is none
+        is_sound = False
+    if not is_sound:
+        raise typer.BadParameter(
+            "Write the address of the server like http://127.0.0.1:8080.", param_hint="--endpoint-url"
+        )
+    return url
+
+
+def _checked_type(name: str | None) -> str | None:
+    from mnemoir.workflows.starter import api_types
+
+    known = {known.lower(): known for known in api_types()}
+    if name and name.lower() not in known:
+        raise typer.BadParameter(
+            f"There is no API type {name!r}. Use one of: {', '.join(known.values())}.", param_hint="--api-type"
+        )
+    return known[name.lower()] if name else None
+
+
+def _refuse_what_is_there(place: Path) -> None:
+    try:
+        names = sorted(os.listdir(place))
+    except FileNotFoundError:
+        return
+    except OSError as exc:
+        raise Conflict(f"{place} cannot be used: {exc.strerror or exc}. Name a new directory.") from exc
+    if names:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        held = f"{', '.join(names[:_MOST_NAMED])}{more}"
+        raise Conflict(f"{place} is not empty: it holds {held}. Name a new or an empty directory.")
+
+
+def _write(place: Path, tree: Mapping[str, bytes], folders: tuple[str, ...]) -> None:
+    """All of it beside its final place first, so that a full disk leaves an empty directory.
+
+    Beside means inside: the directory itself may be a mount, which nothing can be renamed to.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".mnemoir-init-", dir=place) as unfinished:
+        for folder in folders:
+            Path(unfinished, folder).mkdir()
+        for path, content in tree.items():
+            file = Path(unfinished, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        for name in sorted(os.listdir(unfinished)):
+            os.rename(Path(unfinished, name), place / name)
+
+
+def _print_next(place: Path, tree: Mapping[str, bytes], *, as_json: bool) -> None:
+    import orjson
+
+    from mnemoir.workflows.starter import FIRST_ENDPOINT, FIRST_USER, users
+
+    first = orjson.loads(tree[FIRST_ENDPOINT])
+    command = shlex.join(["mnemoir", "serve", "--config-dir", str(place), "--user", FIRST_USER])
+    if as_json:
+        print_json(
+            {"directory": str(place), "endpoint": str(place / FIRST_ENDPOINT), "users": users(), "next": command}
+        )
+        return
+    print_row(f"Wrote {len(tree)} files to {place}")
+    print_row("endpoint ", f"{FIRST_ENDPOINT}: {first['modelNameToSendToAPI']} at {first['endpoint']}")
+    print_row("users    ", ", ".join(users()))
+    print_row("read     ", str(place / "README.md"))
+    print_row("next     ", command)

@@ -1,0 +1,178 @@
+"""The model servers of a config tree: one chat model per endpoint, with a limit on its calls under way.
+
+Existing configurations expect patience with odd servers: an answer without a text is an empty text, an event that
+cannot be read is passed over, and a whole answer where a stream was asked for is taken as it is. What is plainly a
+failure stays one: an error in the body, a page of HTML, a stream that was cut.
+"""
+
+from asyncio import Semaphore
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import aiohttp
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.events import ModelEvent, Reply, as_events
+from mnemoir.core.messages import ModelRequest
+from mnemoir.ports.back_ends import BackEnd, BackEndKind, BackEnds
+from mnemoir.ports.llm import ChatModel
+from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.exchange import Answer
+from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
+from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, upstream
+
+Read = Callable[[Mapping[str, Any]], Reply]
+
+
+def _or_empty(read: Read) -> Read:
+    """`read`, with an empty text for an object that holds no answer; an error in it stays an error."""
+
+    def reading(body: Mapping[str, Any]) -> Reply:
+        try:
+            return read(body)
+        except ProviderInvalidOutput:
+            return Reply(text="")
+
+    return reading
+
+
+def _as_done(read: Read) -> Read:
+    """`read`, for servers that speak Ollama's protocol and forget to say `done`."""
+    return lambda body: read({"done": True, **body})
+
+
+_DIALECTS: Mapping[BackEndKind, Dialect] = {
+    "openai-chat": Dialect(
+        provider="openai-chat",
+        path="/v1/chat/completions",
+        media_type="text/event-stream",
+        write_request=openai_chat.write_request,
+        read_reply=_or_empty(openai_chat.read_reply),
+        new_reader=partial(openai_chat.StreamReader, tolerant=True),
+    ),
+    "openai-completions": Dialect(
+        provider="openai-completions",
+        path="/v1/completions",
+        media_type="text/event-stream",
+        write_request=openai_completions.write_request,
+        read_reply=_or_empty(openai_completions.read_reply),
+        new_reader=partial(openai_completions.StreamReader, tolerant=True),
+    ),
+    "koboldcpp": Dialect(
+        provider="koboldcpp",
+        path="/api/v1/generate",
+        stream_path="/api/extra/generate/stream",
+        media_type="text/event-stream",
+        write_request=koboldcpp.write_request,
+        read_reply=_or_empty(koboldcpp.read_reply),
+        new_reader=koboldcpp.StreamReader,
+    ),
+    "ollama-chat": Dialect(
+        provider="ollama-chat",
+        path="/api/chat",
+        media_type="application/x-ndjson",
+        write_request=ollama_chat.write_request,
+        read_reply=_or_empty(_as_done(ollama_chat.read_reply)),
+        new_reader=partial(ollama_chat.StreamReader, tolerant=True),
+    ),
+    "ollama-generate": Dialect(
+        provider="ollama-generate",
+        path="/api/generate",
+        media_type="application/x-ndjson",
+        write_request=ollama_generate.write_request,
+        read_reply=_or_empty(_as_done(ollama_generate.read_reply)),
+        new_reader=partial(ollama_generate.StreamReader, tolerant=True),
+    ),
+}
+
+
+class HttpBackEnds:
+    """All endpoints of a config tree, over one session that belongs to whoever made it.
+
+    `timeouts`, `tries` and `most_bytes` hold for each of them. `calls_at_once` limits the calls under way to one
+    endpoint that sets no limit itself; 0 sets none.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        *,
+        timeouts: Timeouts,
+        tries: int,
+        most_bytes: int,
+        calls_at_once: int = 0,
+    ) -> None:
+        self._session = session
+        self._timeouts = timeouts
+        self._tries = tries
+        self._most_bytes = most_bytes
+        self._calls_at_once = calls_at_once
+        self._models: dict[BackEnd, RemoteModel] = {}
+        self._places: dict[tuple[str, str, int], Semaphore] = {}
+
+    def model(self, back_end: BackEnd) -> ChatModel:
+        """The model behind it, the same one for an equal `back_end`. Raises SettingsError for a URL that is none."""
+        found = self._models.get(back_end)
+        if found is None:
+            found = self._models[back_end] = _BackEndModel(
+                self._endpoint(back_end), self._session, _DIALECTS[back_end.kind], self._places_of(back_end)
+            )
+        return found
+
+    def _endpoint(self, back_end: BackEnd) -> Endpoint:
+        connect_s = back_end.connect_timeout_s
+        return Endpoint(
+            name=back_end.name,
+            base_url=back_end.base_url,
+            api_key=back_end.api_key or None,
+            timeouts=self._timeouts if connect_s is None else replace(self._timeouts, connect_s=connect_s),
+            tries=self._tries,
+            most_bytes=self._most_bytes,
+        )
+
+    def _places_of(self, back_end: BackEnd) -> AbstractAsyncContextManager[object]:
+        """The places for calls to this endpoint, shared by its models where they differ in something else."""
+        most = back_end.most_at_once or self._calls_at_once
+        if most <= 0:
+            return nullcontext()
+        return self._places.setdefault((back_end.name, back_end.base_url, most), Semaphore(most))
+
+
+class _BackEndModel(RemoteModel):
+    """A model of an endpoint file. A call keeps its place until its answer has ended, or its caller has left."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        session: aiohttp.ClientSession,
+        dialect: Dialect,
+        places: AbstractAsyncContextManager[object],
+    ) -> None:
+        super().__init__(endpoint, session)
+        self.dialect = dialect
+        self._places = places
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
+        async with self._places, aclosing(super().stream(request)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        """The whole answer, in one call upstream."""
+        async with self._places:
+            return await super().ask(request)
+
+    async def _events(self, answer: Answer) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        if answer.media_type == "application/json" and self.dialect.media_type == "text/event-stream":
+            yield as_events(self.dialect.read_reply(upstream.decode(await answer.whole())))
+            return
+        async with aclosing(super()._events(answer)) as batches:
+            async for batch in batches:
+                yield batch
+
+
+_: type[BackEnds] = HttpBackEnds  # checked, never run

@@ -1,0 +1,160 @@
+"""The program that runs one call of a module: in a process of its own, or within a thread of the server.
+
+As a program it takes two descriptors: from the first it reads the call as one line of JSON, to the second it writes
+the outcome as one line of JSON. It imports nothing of the server, so that it starts as fast as the interpreter does.
+
+An outcome has a `kind`: `value`, with what the module returned or a text that begins with `Error`; `unusable`, with
+`why`, for a file that is no module; `memory`, `missing_file`, `too_large` and `left` for a module that failed.
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import threading
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from types import ModuleType
+from typing import Any
+
+_NAME = "dynamic_module"  # what a module's `__name__` is by the format's contract
+_MOST_SAID = 2000  # characters of a failure's own words
+
+
+def main() -> None:
+    """Run the one call this process is for."""
+    calls, outcomes = int(sys.argv[1]), int(sys.argv[2])
+    for descriptor in (calls, outcomes):
+        os.set_inheritable(descriptor, False)
+    with open(calls, "rb", closefd=False) as lines:
+        call = json.loads(lines.readline())
+    threading.Thread(target=_end_with_the_server, args=(calls,), daemon=True).start()
+    _limit(call["memory_bytes"], call["cpu_s"])
+    sys.argv[:] = [call["path"]]
+    _extend_imports(call)
+    importlib.import_module("Middleware.call").serve_process(call["config_root"], call["user"])
+    line = _line(_outcome(call), call["output_bytes"])
+    with open(outcomes, "wb", closefd=False) as pipe:  # its end tells that the process has ended too
+        pipe.write(line)
+
+
+def run_in_thread(call: dict[str, Any]) -> bytes:  # JSON in
+    """The outcome of a call in this thread, as the same line, beside whatever else the process does."""
+    _extend_imports(call)
+    importlib.import_module("Middleware.call").serve_thread(call["config_root"], call["user"])
+    return _line(_outcome(call), call["output_bytes"])
+
+
+def _extend_imports(call: dict[str, Any]) -> None:
+    """The compatibility package wins over one in the user's folders, and installed packages win over the folders."""
+    if call["compatibility"] not in sys.path:
+        sys.path.insert(0, call["compatibility"])
+    folders = [*call["import_roots"], os.path.dirname(call["path"])]
+    sys.path.extend(folder for folder in dict.fromkeys(folders) if folder not in sys.path)
+
+
+def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
+    """Load the file afresh and call its `Invoke`."""
+    try:
+        try:
+            invoke = _load(call["path"]).Invoke
+        except (MemoryError, SystemExit):
+            raise
+        except Exception as exc:  # noqa: BLE001 - the file is the user's: anything may come out of it
+            return {"kind": "unusable", "why": _why_unusable(exc)}
+        if not callable(invoke):
+            return {"kind": "unusable", "why": "its `Invoke` is not a function"}
+        return {"kind": "value", "value": _answer(invoke, call)}
+    except MemoryError:
+        return {"kind": "memory"}
+    except FileNotFoundError as exc:
+        return {"kind": "missing_file", "why": _said(exc)}
+    except SystemExit as exc:
+        return {"kind": "left", "why": str(exc.code)[:_MOST_SAID]}
+
+
+def _answer(invoke: Any, call: dict[str, Any]) -> Any:  # any function, and JSON
+    try:
+        return _plain(invoke(*call["args"], **call["kwargs"]))
+    except (MemoryError, FileNotFoundError):
+        raise
+    except Exception as exc:  # noqa: BLE001 - what a module raises is its answer, by the format's contract
+        return _error_text(exc, call["path"])
+
+
+def _line(outcome: dict[str, Any], most_bytes: int) -> bytes:
+    try:
+        line = json.dumps(outcome, ensure_ascii=False).encode(errors="replace") + b"\n"  # half a character, too
+    except MemoryError:
+        return _line({"kind": "memory"}, most_bytes)
+    except ValueError as exc:  # a number of more digits than Python writes
+        return _line({"kind": "value", "value": f"Error in what the module returned: {exc}"}, most_bytes)
+    return line if len(line) <= most_bytes else b'{"kind": "too_large"}\n'
+
+
+def _load(path: str) -> ModuleType:
+    """From the source alone: a cached translation would miss a change within the same second."""
+    loader = SourceFileLoader(_NAME, path)
+    spec = spec_from_loader(_NAME, loader)
+    assert spec is not None  # it is only for a loader that knows of no such module
+    module = module_from_spec(spec)
+    sys.modules[_NAME] = module  # dataclasses and pickle look their module up
+    exec(loader.source_to_code(loader.get_data(path), path), module.__dict__)
+    return module
+
+
+def _why_unusable(exc: Exception) -> str:
+    if isinstance(exc, AttributeError) and exc.name == "Invoke" and isinstance(exc.obj, ModuleType):
+        return "it has no function `Invoke`"
+    return f"it could not be loaded ({_said(exc)})"
+
+
+def _error_text(exc: Exception, path: str) -> str:
+    name = os.path.splitext(os.path.basename(path))[0]
+    # by its name, for a folder may bring a class of its own
+    if not any(kind.__name__ == "DynamicModuleError" for kind in type(exc).__mro__):
+        return f"Error in module '{name}': {_said(exc)}"
+    details = getattr(exc, "details", None)
+    text = f"Error processing request in module '{getattr(exc, 'module_name', None) or name}'. {exc}"
+    return f"{text}. Details: {details}" if details else text
+
+
+def _said(exc: Exception) -> str:
+    return f"{type(exc).__name__}: {exc}"[:_MOST_SAID]
+
+
+def _plain(value: Any) -> Any:  # anything in, JSON out
+    """The value as JSON has it: tuples as lists, keys as texts, anything JSON has not as its text."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+def _limit(memory_bytes: int, cpu_s: int) -> None:
+    """Before any of the module's code runs. Processor time ends also what nobody waits for any more."""
+    import resource  # absent outside POSIX, where the server does not run; a thread of it needs no limits
+
+    for kind, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_AS, memory_bytes),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _end_with_the_server(calls: int) -> None:
+    """The pipe of the call closes when the server is done with this process, or was killed itself."""
+    while os.read(calls, 1):
+        pass
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

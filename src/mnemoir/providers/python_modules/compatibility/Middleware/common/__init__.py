@@ -1,0 +1,1 @@
+"""Names that modules share."""

@@ -1,0 +1,1 @@
+"""Reading the configuration, and failing in the format's way."""

@@ -1,0 +1,71 @@
+"""The files of the config tree as the user of this call sees them, read anew each time.
+
+Names are found without regard to case, with or without their `.json`. A name that leads out of the tree is a
+ValueError, for it may come from a model.
+"""
+
+import json
+from pathlib import Path, PurePath
+from typing import Any
+
+from ..call import current  # noqa: TID252 - the package's full name differs between here and there
+
+
+def get_current_username() -> str:
+    """As it is configured, which is not always how the user's file is spelt."""
+    return current().user
+
+
+def get_root_config_directory() -> str:
+    """The Configs folder itself."""
+    return current().config_root
+
+
+def get_user_config() -> Any:
+    """All keys of the user's file."""
+    return load_config(get_config_path("Users", get_current_username().lower()))
+
+
+def get_config_value(key: str) -> Any:
+    """One key of the user's file; None when it is not there."""
+    return get_user_config().get(key)
+
+
+def get_config_path(sub_directory: str, file_name: str) -> str:
+    """Where a JSON file of that folder is, or would be."""
+    suffix = "" if file_name.lower().endswith(".json") else ".json"
+    return str(_place(sub_directory, file_name + suffix))
+
+
+def get_default_tool_prompt_path() -> str:
+    """Where the text is, or would be, that tells a model how to call tools."""
+    return str(_place("default_tool_prompt.txt"))
+
+
+def get_endpoint_config(endpoint_name: str) -> Any:
+    """All keys of an endpoint's file, from the folder that the user's file names."""
+    folder = get_config_value("endpointConfigsSubDirectory") or ""
+    return load_config(get_config_path(f"Endpoints/{folder}", endpoint_name))
+
+
+def load_config(config_file: str) -> Any:
+    """The JSON of any file. Raises FileNotFoundError, or ValueError for broken JSON."""
+    return json.loads(Path(config_file).read_text(encoding="utf-8-sig"))
+
+
+def _place(*parts: str) -> Path:
+    names = PurePath(*parts)
+    if names.is_absolute() or ".." in names.parts:
+        raise ValueError(f"{str(names)!r} is outside the config tree")
+    place = Path(get_root_config_directory())
+    for name in names.parts:
+        place = _entry(place, name)
+    return place
+
+
+def _entry(folder: Path, name: str) -> Path:
+    """The entry of exactly that name; else one that differs in case alone; else the one that would be there."""
+    exact = folder / name
+    if exact.exists() or not folder.is_dir():
+        return exact
+    return next((entry for entry in sorted(folder.iterdir()) if entry.name.lower() == name.lower()), exact)

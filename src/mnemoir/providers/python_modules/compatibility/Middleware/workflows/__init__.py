@@ -1,0 +1,1 @@
+"""The tools of workflows that modules import from."""

@@ -1,0 +1,1 @@
+"""What modules import from the loader of modules, and from the client of tool servers."""

@@ -1,0 +1,202 @@
+"""Files of the user's that a workflow reads and writes, below the directories that the settings allow.
+
+A path is resolved with all its links first and then reached again step by step without following any, so that nobody
+can swap a folder for a link between the check and the use. A new content is written to `<name>.tmp` beside the file
+and put in its place in one step; whoever writes holds the lock of the folder, in this process and in others.
+"""
+
+import asyncio
+import errno
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.ports.user_files import UserFiles
+from mnemoir.storage.files.atomic_file import read_file, replace_file, stamp_of
+from mnemoir.storage.files.workspace import Folder, existing
+
+_SETTING = "workflows.file_directories"
+_MOST_BYTES = 16 * 1024 * 1024
+_FOREIGN = re.compile(r"[A-Za-z]:|.*\\", re.DOTALL)  # a drive, or a backslash anywhere
+_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]|[A-Za-z][\w+.-]*://")
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_PRIVATE_FILE = 0o600
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A file below an allowed directory; `spelled` is its path as the workflow knows it."""
+
+    spelled: str
+    folder: Folder
+    name: str
+
+
+class FileUserFiles:
+    """The files below `roots`, but none below `closed`; relative paths begin at `base`.
+
+    A file with more than `most_bytes` is not read. A new file is private; one that is there keeps its rights.
+    """
+
+    def __init__(
+        self, roots: Sequence[Path], base: Path, *, closed: Sequence[Path] = (), most_bytes: int = _MOST_BYTES
+    ) -> None:
+        self._roots = tuple(roots)
+        self._base = base
+        self._closed = tuple(closed)
+        self._most_bytes = most_bytes
+
+    async def read(self, path: str) -> str | None:
+        """See the port."""
+        return await asyncio.to_thread(self._read, path)
+
+    async def write(self, path: str, text: str) -> str:
+        """See the port."""
+        return await asyncio.to_thread(self._write, path, _encoded(text, path))
+
+    async def append(self, path: str, text: str) -> str:
+        """See the port."""
+        return await asyncio.to_thread(self._append, path, _encoded(text, path))
+
+    def _read(self, path: str) -> str | None:
+        place = self._place(path)
+        content = self._content(place)
+        if content is None:
+            other = _other_case(place)
+            content = self._content(self._place(other)) if other else None
+        return None if content is None else _decoded(content, place.spelled)
+
+    def _content(self, place: _Place) -> bytes | None:
+        with place.folder.open() as folder:
+            stamp = None if folder is None else stamp_of(folder, place.name)
+            if folder is None or stamp is None:
+                return None
+            if stamp.size > self._most_bytes:
+                raise OSError(errno.EFBIG, f"it has more than {self._most_bytes} bytes", place.spelled)
+            found = read_file(folder, place.name)
+        return found[0] if found else None
+
+    def _write(self, path: str, content: bytes) -> str:
+        place = self._place(path)
+        with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
+            mode = _mode_of(folder, place.name)
+            replace_file(folder, place.name, content)
+            if mode is not None:
+                _give_mode(folder, place.name, mode)
+        return place.spelled
+
+    def _append(self, path: str, content: bytes) -> str:
+        place = self._place(path)
+        with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
+            _append_synced(folder, place.name, content)
+        return place.spelled
+
+    def _place(self, path: str) -> _Place:
+        """Raises SettingsError for a path that is foreign to this system or lies outside the allowed directories."""
+        spelled = os.path.join(self._base, os.path.expanduser(_checked(path)))
+        resolved = Path(os.path.realpath(spelled))
+        shut = any(_is_below(resolved, closed) for closed in self._closed)
+        root = next((root for root in self._roots if _is_below(resolved, root)), None)
+        if root is None or shut:
+            raise SettingsError(
+                f"The file {path} lies outside the directories that workflows may read and write. "
+                f"Put it below one of them, or add its directory to {_SETTING}."
+            )
+        steps = resolved.relative_to(os.path.realpath(root)).parts
+        return _Place(spelled=spelled, folder=Folder(root=root, steps=steps[:-1]), name=steps[-1])
+
+
+def _checked(path: str) -> str:
+    if _FOREIGN.match(path):
+        raise SettingsError(
+            f"The path {path} is written for Windows and this server runs on another system. "
+            "Write it with forward slashes and without a drive letter."
+        )
+    if not path or _UNWRITABLE.search(path):
+        raise SettingsError(f"{path!r} is no path of a file: it is empty, an address, or has control characters.")
+    if path.startswith("~") and os.path.expanduser(path) == path:
+        raise SettingsError(f"The path {path} names a home directory that does not exist here.")
+    return path
+
+
+def _is_below(resolved: Path, root: Path) -> bool:
+    inside = Path(os.path.realpath(root))
+    return resolved != inside and resolved.is_relative_to(inside)
+
+
+def _other_case(place: _Place) -> str | None:
+    """The path of a file whose name differs only by case, the first in order when there are several."""
+    with place.folder.open() as folder:
+        names = sorted(os.listdir(folder)) if folder is not None else []
+    wanted = place.name.casefold()
+    found = next((name for name in names if name.casefold() == wanted), None)
+    return None if found is None else os.path.join(os.path.dirname(place.spelled), found)
+
+
+def _decoded(content: bytes, path: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise OSError(errno.EILSEQ, "it is not UTF-8 text", path) from exc
+
+
+def _encoded(text: str, path: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as exc:
+        raise OSError(errno.EILSEQ, "the content cannot be written as UTF-8", path) from exc
+
+
+@contextmanager
+def _alone(folder: int) -> Iterator[int]:
+    """The folder, while nobody else writes in it; closing it gives the lock back."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError as exc:
+            if time.monotonic() > deadline:
+                raise TimeoutError(errno.ETIMEDOUT, "another program keeps the folder locked") from exc
+        time.sleep(0.005)
+    yield folder
+
+
+def _mode_of(folder: int, name: str) -> int | None:
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return None
+
+
+def _give_mode(folder: int, name: str, mode: int) -> None:
+    file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    with open(file, "rb"):
+        os.fchmod(file, mode)
+
+
+def _append_synced(folder: int, name: str, content: bytes) -> None:
+    """All of the content or nothing of it, unless the power fails in between."""
+    file = os.open(name, _APPEND, _PRIVATE_FILE, dir_fd=folder)
+    with open(file, "ab", buffering=0) as writer:
+        before = os.fstat(file).st_size
+        try:
+            rest = memoryview(content)
+            while rest:
+                rest = rest[writer.write(rest) :]
+            os.fsync(file)
+        except OSError:
+            with suppress(OSError):  # the first failure is the one to tell
+                os.ftruncate(file, before)
+            raise
+    os.fsync(folder)
+
+
+_: type[UserFiles] = FileUserFiles

@@ -1,0 +1,32 @@
+-- name: create_table
+-- The table as the config tree's format has it.
+CREATE TABLE IF NOT EXISTS WorkflowLocks (
+    Id INTEGER PRIMARY KEY AUTOINCREMENT,
+    WilmerSessionId NVARCHAR(50),
+    WorkflowId NVARCHAR(50),
+    WorkflowLockId NVARCHAR(500),
+    ExpirationDate DATETIME
+);
+
+-- name: drop_foreign_locks
+-- At the start: what other instances left behind.
+DELETE FROM WorkflowLocks WHERE WilmerSessionId IS NOT :instance;
+
+-- name: drop_dead_lock
+-- Rows of a lock that nobody holds any more: expired, or this instance's own, which knows what it holds.
+DELETE FROM WorkflowLocks
+ WHERE WorkflowLockId = :lock AND (coalesce(ExpirationDate, '') <= :now OR WilmerSessionId = :instance);
+
+-- name: take_lock
+-- Take a lock that no row names; nothing happens when one does.
+INSERT INTO WorkflowLocks (WilmerSessionId, WorkflowId, WorkflowLockId, ExpirationDate)
+SELECT :instance, :run, :lock, :until WHERE NOT EXISTS (SELECT 1 FROM WorkflowLocks WHERE WorkflowLockId = :lock);
+
+-- name: renew_lock
+-- Push the expiry of one lock of a run on.
+UPDATE WorkflowLocks SET ExpirationDate = :until
+ WHERE WilmerSessionId = :instance AND WorkflowId = :run AND WorkflowLockId = :lock;
+
+-- name: release_lock
+-- Let go of one lock of a run.
+DELETE FROM WorkflowLocks WHERE WilmerSessionId = :instance AND WorkflowId = :run AND WorkflowLockId = :lock;

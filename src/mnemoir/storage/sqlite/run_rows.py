@@ -1,0 +1,105 @@
+"""Run traces as rows and back. A trace is kept as one JSON text; what lists show stands in columns of its own."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import apsw
+import orjson
+
+from mnemoir.core.runs import NodeTrace, RunStatus, RunTrace, WorkflowTrace
+from mnemoir.core.scope import Scope
+from mnemoir.ports.run_store import RunSummary
+
+MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
+_SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
+
+
+def summary_of(run: RunTrace) -> RunSummary:
+    """The run as lists show it."""
+    return RunSummary(
+        id=run.id,
+        started_at=run.started_at,
+        status=run.status,
+        user=run.user,
+        model=run.model,
+        workflow=run.workflows[-1].name if run.workflows else "",
+        category=run.category,
+        duration_ms=run.duration_ms,
+        error=run.error,
+    )
+
+
+def row_of(run: RunTrace) -> dict[str, Any]:
+    """The columns of a run."""
+    summary = {name: _plain(getattr(summary_of(run), name)) for name in RunSummary.__dataclass_fields__}
+    return {**summary, **owner_of(run.scope), "trace": trace_text(run)}
+
+
+def owner_of(scope: Scope) -> dict[str, str]:
+    """What names a user in these tables; "user" itself is the config tree's."""
+    return {"tenant": scope.tenant, "project": scope.project, "scope_user": _plain(scope.user)}
+
+
+def trace_text(run: RunTrace) -> str:
+    """JSON, of at most MOST_BYTES if shorter prompts and outputs can bring it there."""
+    text = _json(run)
+    return text if len(text) <= MOST_BYTES else _json(replace(run, workflows=[_short(w) for w in run.workflows]))
+
+
+def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
+    """The run of a trace; its row knows better how it ended. Raises CorruptError, as only damage makes it no JSON."""
+    try:
+        raw = orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise apsw.CorruptError(f"a stored trace cannot be read: {exc}") from exc
+    workflows = [_workflow(workflow) for workflow in raw["workflows"]]
+    known = {**raw, "scope": Scope(**raw["scope"]), "workflows": workflows, "status": status, "error": error}
+    return RunTrace(**known)
+
+
+def _workflow(raw: Mapping[str, Any]) -> WorkflowTrace:
+    return WorkflowTrace(**{**raw, "nodes": [_node(node) for node in raw["nodes"]]})
+
+
+def _node(raw: Mapping[str, Any]) -> NodeTrace:
+    return NodeTrace(**{**raw, "children": [_workflow(child) for child in raw["children"]]})
+
+
+def _json(run: RunTrace) -> str:
+    try:
+        return orjson.dumps(run, default=_plain).decode()
+    except orjson.JSONEncodeError:  # a lone surrogate, an integer over 64 bits, or nested very deep
+        return json.dumps(_plain(run))
+
+
+def _plain(value: Any) -> Any:  # JSON of any shape
+    """`value` as JSON can hold it, whatever it is; what no text may hold becomes a question mark."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, int) else _plain(str(value))
+
+
+def _short(workflow: WorkflowTrace) -> WorkflowTrace:
+    return replace(workflow, nodes=[_short_node(node) for node in workflow.nodes])
+
+
+def _short_node(node: NodeTrace) -> NodeTrace:
+    prompt = node.prompt if node.prompt is None or isinstance(node.prompt, str) else json.dumps(_plain(node.prompt))
+    return replace(
+        node,
+        prompt=prompt and prompt[:_SHORTENED],
+        output=node.output and node.output[:_SHORTENED],
+        children=[_short(child) for child in node.children],
+        notes=[*node.notes, f"The trace was too large; of prompt and output the first {_SHORTENED} characters stay."],
+    )

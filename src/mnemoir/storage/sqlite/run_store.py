@@ -1,0 +1,275 @@
+"""The last runs, written down behind the requests.
+
+A run that begins or ends is put into a list and nothing more; one thread writes what has gathered there, a batch a
+transaction, and reads for whoever looks. So a slow disk costs traces, the oldest waiting first, and never a request.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+import orjson
+import structlog
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
+from mnemoir.core.runs import RunStatus, RunTrace
+from mnemoir.core.scope import Scope
+from mnemoir.ports.run_store import RunStore, RunSummary
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.run_file import RunFile
+from mnemoir.storage.sqlite.run_rows import owner_of, row_of, run_of, summary_of, trace_text
+
+T = TypeVar("T")
+_log = structlog.get_logger(__name__)
+_QUERIES = queries("runs/runs")
+_GATHERING_S = 0.05  # a run that begins and ends within it is written once
+_PRUNED_EVERY_S = 3600.0  # also a server that nobody asks anything keeps the promised age
+_MOST_WAITING = 512
+_MOST_FOLLOWERS = 64
+_MOST_UNREAD = 256
+_LOST = "How the run ended was not written down: the server was stopped, or could not write."
+_OFF = "Run traces are switched off. Set runs.enabled to true."
+
+
+class SqliteRunStore:
+    """The file at `path` is its own. Made in the running loop, in which all of its methods are called."""
+
+    def __init__(self, path: Path, *, most_runs: int = 1000, keep_days: float = 7, clock: Clock = utc_now) -> None:
+        """Raises StorageUnavailable. Blocks while the file is opened."""
+        self._file = RunFile(path)
+        self._most_runs = most_runs
+        self._kept = timedelta(days=keep_days)
+        self._clock = clock
+        self._last = self._file.run(self._prune)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="run-traces")
+        self._under_way: dict[str, tuple[int, RunTrace]] = {}
+        self._waiting: dict[str, tuple[int, RunTrace]] = {}
+        self._something_waits = asyncio.Event()
+        self._followers: set[asyncio.Queue[RunSummary | None]] = set()
+        self._has_lost = False
+        self._closed = False
+        self.left_out = 0  # traces that were not written down
+        self._writing = asyncio.create_task(self._write_on(), name="run traces")
+
+    def begun(self, run: RunTrace) -> None:
+        """A run begins: those who follow hear of it."""
+        self._last += 1
+        self._under_way[run.id] = (self._last, run)
+        self._put(self._last, replace(run, workflows=[]))  # the run itself goes on changing
+
+    def ended(self, run: RunTrace) -> None:
+        """A run has ended. One that was forgotten under way stays forgotten."""
+        number, _ = self._under_way.pop(run.id, (None, None))
+        if number is not None:
+            self._put(number, run)
+
+    async def get(self, run_id: str) -> RunTrace | None:
+        """A run by its id. One under way is given as it stands."""
+        if run_id in self._under_way:
+            _, run = self._under_way[run_id]
+            return run_of(trace_text(run), status=run.status, error=run.error)
+
+        def look(connection: apsw.Connection) -> RunTrace | None:
+            row = connection.execute(_QUERIES["run"], {"id": _bindable(run_id)}).fetchone()
+            return None if row is None else run_of(row[0], status=row[1], error=row[2])
+
+        return await self._read(look)
+
+    async def latest(
+        self, *, limit: int, before: str | None = None, status: RunStatus | None = None
+    ) -> Sequence[RunSummary]:
+        """Newest first; none behind an id that is gone, for what began before it is gone too."""
+        query = _QUERIES["latest_runs" if status is None else "latest_runs_of_status"]
+        values = {"limit": limit, "before": None if before is None else _bindable(before)}
+
+        def look(connection: apsw.Connection) -> list[RunSummary]:
+            rows = connection.execute(query, values if status is None else {**values, "status": status})
+            names = RunSummary.__dataclass_fields__
+            return [RunSummary(**dict(zip(names, row, strict=True))) for row in rows]
+
+        found = await self._read(look)
+        return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
+
+    def follow(self) -> AsyncGenerator[RunSummary, None]:
+        """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
+        if len(self._followers) >= _MOST_FOLLOWERS:
+            raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
+        return self._follow()
+
+    async def forget(self, scope: Scope) -> None:
+        """Remove every run of the scope's user, or of its project when that is ""; also from what waits."""
+
+        def remove(connection: apsw.Connection) -> None:
+            connection.execute(_QUERIES["forget_runs"], owner_of(scope))
+
+        def work() -> None:
+            self._file.run(remove)
+            self._file.empty_log()
+
+        for runs in (self._under_way, self._waiting):
+            for run_id in [run_id for run_id, (_, run) in runs.items() if _belongs(run.scope, scope)]:
+                del runs[run_id]
+        await self._in_thread(work)
+
+    async def aclose(self) -> None:
+        """Write down what waits, and let the followers go. May be called again."""
+        if self._closed:
+            return
+        self._closed = True
+        self._writing.cancel()
+        for follower in self._followers:
+            _tell(follower, None)
+        await self._write_waiting()
+        try:
+            await self._in_thread(self._file.close)
+        finally:
+            self._thread.shutdown()
+
+    def _put(self, number: int, run: RunTrace) -> None:
+        if self._closed:
+            return
+        self._waiting.pop(run.id, None)
+        if len(self._waiting) >= _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+            self._lose(1)
+        self._waiting[run.id] = (number, run)
+        self._something_waits.set()
+        if self._followers:
+            summary = summary_of(run)
+            for follower in self._followers:
+                _tell(follower, summary)
+
+    async def _write_on(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(_PRUNED_EVERY_S):
+                    await self._something_waits.wait()
+            except TimeoutError:
+                pass  # nothing is written then, and what has become too old is dropped
+            await asyncio.sleep(_GATHERING_S)
+            await self._write_waiting()
+
+    async def _write_waiting(self) -> None:
+        """Hand what waits to the thread, which takes one thing after the other."""
+        self._something_waits.clear()
+        batch, self._waiting = list(self._waiting.values()), {}
+        under_way = list(self._under_way) if self._has_lost else None
+        self._has_lost = False
+        try:
+            await self._in_thread(
+                lambda: self._file.run(lambda connection: self._write(connection, batch, under_way))
+            )
+        except StorageUnavailable as exc:
+            self._lose(len(batch))
+            _log.warning("run traces not written", count=len(batch), error=exc.message)
+
+    def _write(
+        self, connection: apsw.Connection, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None
+    ) -> None:
+        written_at = self._clock().timestamp()
+        for number, run in batch:
+            try:
+                row = row_of(run)
+            except (TypeError, ValueError, RecursionError) as exc:  # one odd trace must not cost the others
+                _log.error("run trace not written", run=run.id, kind=type(exc).__name__)
+                continue
+            connection.execute(_QUERIES["put_run"], {**row, "number": number, "written_at": written_at})
+        if under_way is not None:
+            _end_lost(connection, under_way)
+        self._drop(connection)
+
+    def _prune(self, connection: apsw.Connection) -> int:
+        """At the start: nothing is under way. The number of the newest run."""
+        _end_lost(connection, ())
+        self._drop(connection)
+        return int(connection.execute(_QUERIES["newest_number"]).get)
+
+    def _drop(self, connection: apsw.Connection) -> None:
+        before = (self._clock() - self._kept).timestamp()
+        connection.execute(_QUERIES["drop_old_runs"], {"before": before})
+        connection.execute(_QUERIES["drop_first_runs"], {"most": self._most_runs})
+
+    def _lose(self, count: int) -> None:
+        self.left_out += count
+        self._has_lost = True  # a stored row may say for ever that such a run is under way
+
+    async def _follow(self) -> AsyncGenerator[RunSummary, None]:
+        heard: asyncio.Queue[RunSummary | None] = asyncio.Queue(_MOST_UNREAD)
+        self._followers.add(heard)
+        try:
+            while (summary := await heard.get()) is not None:
+                yield summary
+        finally:
+            self._followers.discard(heard)
+
+    async def _read(self, look: Callable[[apsw.Connection], T]) -> T:
+        """What `look` gives over all that has happened so far."""
+        if self._waiting:
+            await self._write_waiting()
+        return await self._in_thread(lambda: self._file.run(look))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        try:
+            outcome = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except RuntimeError as exc:  # the thread was told to end
+            raise StorageUnavailable(f"{self._file.path} is closed: the program is stopping.") from exc
+        return await asyncio.shield(outcome)  # what the thread was given it does, whoever leaves meanwhile
+
+
+class NoRuns:
+    """Traces that are switched off: nothing is kept, and whoever looks is told why there is nothing."""
+
+    def begun(self, run: RunTrace) -> None:
+        """Nothing."""
+
+    def ended(self, run: RunTrace) -> None:
+        """Nothing."""
+
+    async def get(self, run_id: str) -> RunTrace | None:
+        """Raises NotFound."""
+        raise NotFound(_OFF, code="run_not_found")
+
+    async def latest(
+        self, *, limit: int, before: str | None = None, status: RunStatus | None = None
+    ) -> Sequence[RunSummary]:
+        """Raises NotFound."""
+        raise NotFound(_OFF)
+
+    def follow(self) -> AsyncGenerator[RunSummary, None]:
+        """Raises NotFound."""
+        raise NotFound(_OFF)
+
+    async def forget(self, scope: Scope) -> None:
+        """Nothing."""
+
+    async def aclose(self) -> None:
+        """Nothing."""
+
+
+def _tell(follower: asyncio.Queue[RunSummary | None], summary: RunSummary | None) -> None:
+    if follower.full():
+        follower.get_nowait()  # the oldest: a feed is for what happens now
+    follower.put_nowait(summary)
+
+
+def _end_lost(connection: apsw.Connection, under_way: Sequence[str]) -> None:
+    values = {"error": _LOST, "under_way": orjson.dumps(list(under_way)).decode()}
+    connection.execute(_QUERIES["end_lost_runs"], values)
+
+
+def _belongs(owner: Scope, asked: Scope) -> bool:
+    in_project = (owner.tenant, owner.project) == (asked.tenant, asked.project)
+    return in_project and asked.user in ("", owner.user)
+
+
+def _bindable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # an id of a request may hold what no text may
+
+
+_: tuple[type[RunStore], ...] = (SqliteRunStore, NoRuns)  # checked, never run

@@ -1,0 +1,41 @@
+"""The markers that tell roles apart in a prompt: `[Beg_Sys]`, `[Beg_User]`, `[Beg_Assistant]`, `[Beg_SysMes]`.
+
+A turn runs from its marker to the next one, or to the end of the text. Apps that only know text completion send
+them, with an instruct template made for WilmerAI's format.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from mnemoir.core.messages import Message, Role, text_message
+
+_MARKER = re.compile(r"\[Beg_(\w+)\]")
+_ROLES: Mapping[str, Role] = {"Sys": "system", "User": "user", "Assistant": "assistant", "SysMes": "systemMes"}
+
+
+def read_marked(text: str) -> tuple[Message, ...] | None:
+    """The turns of a marked prompt, trimmed; None for a text without any of the four markers.
+
+    The first `[Beg_Sys]` is the system prompt, each later one a system message within the talk. What stands before
+    the first marker is left out, and so is a turn of a word that is none of the four. A turn may be empty.
+    """
+    return tuple(_messages(_turns(text))) or None
+
+
+def _turns(text: str) -> Iterator[tuple[str, str]]:
+    """Each marker's word, with what follows it."""
+    for marker, following in pairwise([*_MARKER.finditer(text), None]):
+        if marker is not None:
+            yield marker[1], text[marker.end() : following.start() if following else len(text)].strip()
+
+
+def _messages(turns: Iterator[tuple[str, str]]) -> Iterator[Message]:
+    has_system = False
+    for word, text in turns:
+        role = _ROLES.get(word)
+        if role == "system":
+            role = "systemMes" if has_system else "system"
+            has_system = True
+        if role is not None:
+            yield text_message(role, text)

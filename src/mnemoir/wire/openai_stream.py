@@ -1,0 +1,185 @@
+"""What the streams of OpenAI's chat and text completions share: chunks, their end, usage and errors, both ways.
+
+The two differ in what a choice holds: a delta or a text. The writer splices a piece of text between bytes made once
+per answer; the reader decodes each event once.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput
+from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Text, Usage
+from mnemoir.wire import upstream
+from mnemoir.wire.members import Json
+from mnemoir.wire.openai_usage import added, read_usage, write_usage
+from mnemoir.wire.sse import SseReader
+
+DONE = b"data: [DONE]\n\n"
+HEARTBEAT = b":\n\n"
+_MARK = "\0"
+
+
+def head(model: str, reply_id: str, created: int, kind: str) -> dict[str, Any]:
+    """What every object of an answer carries; `created` is in seconds since 1970."""
+    return {
+        "id": reply_id,
+        "object": kind,
+        "created": created,
+        "model": model,
+        "system_fingerprint": "fp_mnemoir",
+    }
+
+
+def write_error(exc: MnemoirError) -> dict[str, Any]:
+    """An error as OpenAI's clients read it."""
+    kind = "invalid_request_error" if isinstance(exc, InvalidRequest) else "server_error"
+    if isinstance(exc, ProviderError):
+        kind = "upstream_error"
+    return {"error": {"message": exc.message, "type": kind, "param": getattr(exc, "field", None), "code": exc.code}}
+
+
+class ChunkWriter(ABC):
+    """Our answer as server-sent events. Usage of several model calls is summed."""
+
+    def __init__(self, head: Json, include_usage: bool) -> None:
+        self._head = b"data: " + orjson.dumps(head)[:-1]
+        self._tail = b',"usage":null}\n\n' if include_usage else b"}\n\n"
+        self._before_text, self._after_text = self._chunk(self._choice(_MARK)).rsplit(orjson.dumps(_MARK), 1)
+        self._include_usage = include_usage
+        self._usage = Usage()
+        self._begun = False
+
+    def events(self, batch: Sequence[Event]) -> bytes:
+        """All of the batch in one write; b"" when nothing in it is for the client."""
+        out: list[bytes] = []
+        for event in batch:
+            if event.__class__ is Text:
+                out += (self._before_text, orjson.dumps(event.text), self._after_text)
+            elif isinstance(event, Usage):
+                self._usage = added(self._usage, event)
+            elif isinstance(event, Finished):
+                out.append(self._finish(event.reason))
+            else:
+                out.append(self._other(event))
+        data = b"".join(out)
+        if data and not self._begun:
+            self._begun = True
+            return self._opening() + data
+        return data
+
+    def error(self, exc: MnemoirError) -> bytes:
+        """The end of an answer that failed: no finish reason and no [DONE] follow."""
+        return b"data: " + orjson.dumps(write_error(exc)) + b"\n\n"
+
+    def heartbeat(self) -> bytes:
+        """A comment, to keep proxies from closing a silent connection."""
+        return HEARTBEAT
+
+    @abstractmethod
+    def _choice(self, text: str, reason: FinishReason | None = None) -> Json:
+        """The choice that holds a piece of text, or the one that ends the answer."""
+
+    def _opening(self) -> bytes:
+        """What goes before everything else."""
+        return b""
+
+    def _other(self, event: Event) -> bytes:
+        """Any other event; b"" for one the client has no place for."""
+        return b""
+
+    def _chunk(self, choice: Json) -> bytes:
+        return self._head + b',"choices":[' + orjson.dumps(choice) + b"]" + self._tail
+
+    def _finish(self, reason: FinishReason) -> bytes:
+        last = self._chunk(self._choice("", reason))
+        if not self._include_usage:
+            return last + DONE
+        usage = self._head + b',"choices":[],"usage":' + orjson.dumps(write_usage(self._usage)) + b"}\n\n"
+        return last + usage + DONE
+
+
+class ChunkReader(ABC):
+    """A model's answer from its server-sent events; `finished` once Finished was given.
+
+    Finished waits for the usage, which comes after the finish reason. An event that is not JSON, or has another
+    shape, is an error; a `tolerant` reader passes over it instead, and counts it in `passed_over`.
+    """
+
+    def __init__(self, *, tolerant: bool = False) -> None:
+        self.finished = False
+        self.passed_over = 0
+        self._tolerant = tolerant
+        self._sse = SseReader()
+        self._reason: object = None
+        self._usage: Usage | None = None
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """The events that `data` completes. Raises ProviderError for an event that is an error."""
+        return self._events(self._sse.feed(data))
+
+    def end(self) -> list[ModelEvent]:
+        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        events = self._events(self._sse.end())
+        if not self.finished:
+            if not self._reason:
+                raise upstream.ended_early()
+            self._finish(events)
+        return events
+
+    @property
+    def _has_calls(self) -> bool:
+        """Whether the answer calls a tool."""
+        return False
+
+    @abstractmethod
+    def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
+        """Add the events of what a choice holds."""
+
+    def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for frame in frames:
+            if self.finished:
+                break
+            if frame.strip() == b"[DONE]":
+                self._finish(events)
+            else:
+                self._read(frame, events)
+        return events
+
+    def _read(self, frame: bytes, events: list[ModelEvent]) -> None:
+        try:
+            self._chunk(upstream.decode(frame), events)
+        except ProviderInvalidOutput:
+            if not self._tolerant:
+                raise
+            self.passed_over += 1
+
+    def _chunk(self, chunk: dict[str, Any], events: list[ModelEvent]) -> None:
+        choices = chunk.get("choices")
+        if choices.__class__ is list and choices:
+            self._choice(choices[0], events)
+        elif chunk.get("error"):
+            raise upstream.error_in_body(chunk)
+        usage = chunk.get("usage")
+        if usage is not None:
+            self._usage = read_usage(usage)
+            if not choices and self._reason:
+                self._finish(events)
+
+    def _choice(self, choice: object, events: list[ModelEvent]) -> None:
+        if not isinstance(choice, dict):
+            raise upstream.unusable("a choice that is not an object")
+        self._read_content(choice, events)
+        reason = choice.get("finish_reason")
+        if reason == "error":
+            raise upstream.error_in_body(choice.get("error") or "The model's server broke off with an error.")
+        self._reason = self._reason or reason
+
+    def _finish(self, events: list[ModelEvent]) -> None:
+        if self._usage is not None:
+            events.append(self._usage)
+        events.append(Finished(reason=upstream.finish_reason(self._reason, has_calls=self._has_calls)))
+        self.finished = True

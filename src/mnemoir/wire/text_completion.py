@@ -1,0 +1,20 @@
+"""One prompt, one text: what the protocols for text completion share."""
+
+from typing import Any
+
+from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.events import FinishReason
+from mnemoir.core.messages import ModelRequest
+
+
+def prompt_of(request: ModelRequest) -> str:
+    """The text of the one message such a request has."""
+    if len(request.messages) != 1:
+        raise ProviderRefused("A text completion takes one prompt; ask this model by a chat protocol for more.")
+    return request.messages[0].text
+
+
+def write_choice(text: str, reason: FinishReason | None) -> dict[str, Any]:
+    """A piece of an answer, or all of it. The protocol knows no tools, so an answer that calls them just stops."""
+    told = "stop" if reason == "tool_calls" else reason
+    return {"text": text, "index": 0, "logprobs": None, "finish_reason": told}

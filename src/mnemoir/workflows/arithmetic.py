@@ -1,0 +1,51 @@
+"""Sums of two numbers, as workflow files write them. There is no language here, so there is nothing to evaluate."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from math import isfinite
+
+_LONGEST = 400  # characters: what is longer is no sum that a person or a model meant
+_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+_SUM = re.compile(rf"({_NUMBER})\s*([-+*/])\s*({_NUMBER})")
+
+
+def calculate(expression: str) -> int | float | None:
+    """The result of `<number> <+ - * /> <number>`, an int where it is whole.
+
+    None for anything else, for a division by zero, and for a result that no number can hold.
+    """
+    if len(expression) > _LONGEST:
+        return None
+    found = _SUM.fullmatch(expression.strip())
+    if found is None:
+        return None
+    left, sign, right = found.groups()
+    try:
+        result = _SIGNS[sign](_number(left), _number(right))
+    except ArithmeticError:  # a zero to divide by, or an overflow
+        return None
+    if isinstance(result, int):
+        return result
+    if not isfinite(result):
+        return None
+    return int(result) if result.is_integer() else result
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _divided(left: int | float, right: int | float) -> int | float:
+    """Exact between whole numbers where that is possible: a float has only 53 bits."""
+    if isinstance(left, int) and isinstance(right, int) and left % right == 0:
+        return left // right
+    return left / right
+
+
+_SIGNS: Mapping[str, Callable[[int | float, int | float], int | float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divided,
+}

@@ -1,0 +1,59 @@
+"""The whole check: users and all they reach, or also every file that nobody reaches."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from mnemoir.workflows.checking.endpoints import check_api_type
+from mnemoir.workflows.checking.nodes import check_node
+from mnemoir.workflows.checking.problem import Place, Problem
+from mnemoir.workflows.checking.survey import Survey, Types
+from mnemoir.workflows.checking.users import check_user
+from mnemoir.workflows.checking.workflows import workflow_at
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.routing import RoutingTable
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.tree import ConfigTree
+
+_SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
+    ("Endpoints", EndpointDefinition),
+    ("PromptTemplates", PromptTemplate),
+    ("Routing", RoutingTable),
+)
+_CURRENT = Place(file="Users/_current-user.json")
+
+
+def check(tree: ConfigTree, users: Sequence[str], node_types: Types) -> list[Problem]:
+    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing."""
+    survey = Survey(tree, node_types)
+    for name in users or tree.user_names():
+        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+    if not users:
+        _check_current_user(survey)
+        _check_rest(survey)
+    return survey.problems()
+
+
+def _check_current_user(survey: Survey) -> None:
+    found = survey.tree.lookup.find("Users", "_current-user.json")
+    raw = survey.raw(found.path) if found else None
+    name = raw.get("currentUser") if isinstance(raw, dict) else None
+    if isinstance(name, str) and name:
+        survey.locate(_CURRENT / "currentUser", "user", name.lower(), [("Users",)])
+    elif raw is not None:
+        survey.tell(_CURRENT / "currentUser", "It names nobody.", "Give the name of a file in Users.", "warning")
+
+
+def _check_rest(survey: Survey) -> None:
+    """What no user reaches: its JSON, its shape, and the nodes of workflows."""
+    for folder, shape in _SHAPES:
+        for path in survey.files(folder):
+            survey.shaped(path, shape)
+    for path in survey.files("ApiTypes"):
+        check_api_type(survey, path)
+    for path in survey.files("Presets"):
+        survey.raw(path)
+    for path in survey.files("Workflows"):
+        workflow = workflow_at(survey, path)
+        for node in workflow.nodes if workflow else ():
+            check_node(survey, node.place, node.raw)

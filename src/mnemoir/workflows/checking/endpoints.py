@@ -1,0 +1,78 @@
+"""Whether an endpoint can be asked: its URL, its protocol, its template and its backup."""
+
+from urllib.parse import urlsplit
+
+from mnemoir.workflows.checking.circles import circles
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.config.api_type import KINDS, ApiType
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.tree import UserTree
+
+
+def check_endpoints(survey: Survey, user: UserTree) -> None:
+    """All endpoints in the user's folder, whether or not a workflow names them."""
+    folders = user.endpoint_folders()
+    backups: dict[str, list[str]] = {}
+    for name in survey.tree.lookup.names(*folders[0]):
+        if found := survey.tree.find("endpoint", name, folders):
+            backup = _check(survey, user, found.path)
+            backups[found.path] = [backup] if backup else []
+    for way in circles(backups):
+        names = " → ".join(survey.place(path).file for path in (*way, way[0]))
+        place = survey.place(way[-1]) / "backupEndpointName"
+        survey.tell(place, f"Backups lead back to themselves: {names}.", "Name no backup in one of them.")
+
+
+def check_api_type(survey: Survey, path: str) -> ApiType | None:
+    """The protocol, when it is one; else it is told what is wrong."""
+    api_type = survey.shaped(path, ApiType)
+    if api_type is not None and api_type.kind is None:
+        near = nearest(api_type.type, list(KINDS))
+        fix = f"Did you mean {near!r}?" if near else f"Give one of {', '.join(sorted(set(KINDS)))}."
+        survey.tell(survey.place(path) / "type", f"There is no protocol {api_type.type!r}.", fix)
+    return api_type
+
+
+def api_type_of(survey: Survey, endpoint_path: str) -> ApiType | None:
+    """The protocol of an endpoint; None, which is told, when it has none."""
+    endpoint = survey.shaped(endpoint_path, EndpointDefinition)
+    if endpoint is None:
+        return None
+    place = survey.place(endpoint_path) / "apiTypeConfigFileName"
+    path = survey.locate(place, "API type", endpoint.api_type, [("ApiTypes",)])
+    return check_api_type(survey, path) if path else None
+
+
+def _check(survey: Survey, user: UserTree, path: str) -> str | None:
+    """The path of the endpoint's backup, if it has one."""
+    endpoint = survey.shaped(path, EndpointDefinition)
+    if endpoint is None:
+        return None
+    place = survey.place(path)
+    api_type_of(survey, path)
+    _check_url(survey, place / "endpoint", endpoint.url)
+    if endpoint.template and (
+        template := survey.locate(
+            place / "promptTemplate", "prompt template", endpoint.template, [("PromptTemplates",)]
+        )
+    ):
+        survey.shaped(template, PromptTemplate)
+    if endpoint.removes_thinking and endpoint.think_tags is None:
+        fix = "Set startThinkTag and endThinkTag."
+        survey.tell(place / "removeThinking", "Nothing is removed without the tags.", fix, "warning")
+    if not endpoint.backup:
+        return None
+    return survey.locate(place / "backupEndpointName", "endpoint", endpoint.backup, user.endpoint_folders())
+
+
+def _check_url(survey: Survey, place: Place, url: str) -> None:
+    """The URL itself is not repeated: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        is_sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that is none
+        is_sound = False
+    if not is_sound:
+        survey.tell(place, "It is not the address of a server.", "Write it like http://127.0.0.1:8080.")

@@ -1,0 +1,109 @@
+"""Whether a node is one: its type is known, and its properties are those of its type."""
+
+from collections.abc import Mapping, Set
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.node import ModelProperties, Node
+from mnemoir.workflows.node_types import MEMORY_TYPES
+
+_LATER_TYPES = {
+    "contextcompactor",
+    "conversationalkeywordsearchperformertool",
+    "conversationchunkprocessor",
+    "curlcommand",
+    "delimitedchunker",
+    "getcurrentstatedocument",
+    "jsonextractor",
+    "keywordsearchperformertool",
+    "mcptoolcall",
+    "memorykeywordsearchperformertool",
+    "offlineresearcherapideepresearch",
+    "offlineresearcherapiquicksearch",
+    "tagtextextractor",
+    "webfetch",
+}
+
+# people write these for themselves; nobody reads them
+_NOTES = {"id", "name", "displayonlycomment", "isresponder", "comment", "comments", "description", "note", "notes"}
+
+# of newer releases of the format: without effect here, and no slip of the pen
+_LATER = {
+    "addUserAssistantTags",
+    "appendNativeToolExchange",
+    "clampPromptToContextWindow",
+    "estimatedTokensToIncludeInVariable",
+    "includeToolCallsInConversation",
+    "injectLivenessToolCall",
+    "insertUserTurnBetweenAssistantMessages",
+    "insertedUserTurnText",
+    "lastMessagesToSendInsteadOfPromptMaxTokenSize",
+    "lowercaseToolCallFunctionNames",
+    "maxEstimatedTokensInVariable",
+    "mergeConsecutiveAssistantMessages",
+    "mergeConsecutiveAssistantMessagesDelimiter",
+    "minMessagesInVariable",
+    "nMessagesToIncludeInVariable",
+    "saveVisionResponsesToDiscussionId",
+    "structuredOutputFile",
+    "visionScanMessageLimit",
+}
+
+
+def check_node(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
+    """The node on its own, without what it names."""
+    kind = type_of(survey, raw)
+    if kind is None:
+        _tell_unknown_type(survey, place / "type", raw)
+        return
+    try:
+        kind.properties_type.model_validate(raw)
+    except ValidationError as exc:
+        survey.tell_faults(place, exc)
+    _check_keys(survey, place, raw, kind)
+
+
+def type_of(survey: Survey, raw: Mapping[str, Any]) -> type[Node[Any]] | None:
+    """The class of the node; None for a type there is not."""
+    return survey.types.get(type_name(raw))
+
+
+def type_name(raw: Mapping[str, Any]) -> str:
+    """The node's type in lower case; a node that says nothing asks a model."""
+    return str(raw.get("type") or "Standard").lower()
+
+
+@cache
+def keys_of(model: type[BaseModel]) -> Set[str]:
+    """The members of a file that a model reads."""
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def _tell_unknown_type(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
+    written, name = raw.get("type"), type_name(raw)
+    if name in MEMORY_TYPES or name in _LATER_TYPES:
+        survey.tell(place, f"Node type {written!r} is not offered by this version.", "Remove the node.")
+        return
+    near = nearest(name, [kind.kind for kind in survey.types.values()])
+    fix = f"Did you mean {near!r}?" if near else "Give a type from the list of node types."
+    if raw.get("endpointName"):
+        cause = f"There is no node type {written!r}; the node runs as Standard."
+        survey.tell(place, cause, fix, "warning")
+    else:
+        survey.tell(place, f"There is no node type {written!r}.", fix)
+
+
+def _check_keys(survey: Survey, place: Place, raw: Mapping[str, Any], kind: type[Node[Any]]) -> None:
+    """Properties nobody reads are allowed, and often a slip of the pen. What asks a model is set on many others."""
+    known = keys_of(kind.properties_type)
+    passed_over = known | keys_of(ModelProperties) | _LATER
+    for key in raw:
+        if key in passed_over or key.lower() in _NOTES or key.startswith("_"):
+            continue
+        near = nearest(key, list(known))
+        fix = f"Did you mean {near!r}?" if near else "Remove it, if it is not a note for yourself."
+        survey.tell(place / key, f"A node of type {kind.kind} has no property {key!r}.", fix, "warning")

@@ -1,0 +1,93 @@
+"""Every workflow a user's messages can come to, and how they come to it."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from mnemoir.workflows.checking.circles import circles
+from mnemoir.workflows.checking.nodes import check_node
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.references import check_references
+from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.checking.variables import Given, check_variables
+from mnemoir.workflows.checking.workflows import Name, WorkflowAt, find_workflow, named_by, workflow_at
+from mnemoir.workflows.config.tree import UserTree
+
+
+class Reach:
+    """The workflows of one user, gathered from where messages start and from the user's own folder."""
+
+    def __init__(self, survey: Survey, user: UserTree) -> None:
+        self._survey = survey
+        self._user = user
+        self._workflows: dict[str, WorkflowAt] = {}
+        self._inputs: dict[str, list[int | None]] = {}  # one for each way to a workflow
+        self._categorizers: set[str] = set()
+        self._calls: dict[str, dict[str, Name]] = {}  # by caller and called; the surest of several
+
+    def start_at(self, name: Name, *, categorizes: bool = False) -> None:
+        """Follow a name of the user's settings or routing table."""
+        path = self._follow(name)
+        if path and categorizes:
+            self._categorizers.add(path)
+
+    def check(self) -> None:
+        """All that was reached, and what lies in the user's folder besides."""
+        for folder in self._user.workflow_folders():
+            for path in self._survey.files(*folder):
+                self._gather(path)
+        for workflow in self._workflows.values():
+            for node in workflow.nodes:
+                check_node(self._survey, node.place, node.raw)
+                check_references(self._survey, self._user, node)
+            check_variables(self._survey, workflow, self._given(workflow.path))
+        self._check_circles()
+
+    def _follow(self, name: Name) -> str | None:
+        path = find_workflow(self._survey, self._user, name)
+        if path:
+            self._inputs.setdefault(path, []).append(name.inputs)
+            self._gather(path)
+        return path
+
+    def _gather(self, path: str) -> None:
+        """The workflow and all below it, without recursion, for a circle has no end."""
+        waiting = deque([path])
+        while waiting:
+            path = waiting.popleft()
+            workflow = None if path in self._workflows else workflow_at(self._survey, path)
+            if workflow is not None:
+                self._workflows[path] = workflow
+                waiting.extend(self._called_by(workflow))
+
+    def _called_by(self, workflow: WorkflowAt) -> Iterable[str]:
+        calls = self._calls.setdefault(workflow.path, {})
+        for node in workflow.nodes:
+            for name in named_by(node, self._user.settings):
+                called = find_workflow(self._survey, self._user, name)
+                if called is None:
+                    continue
+                self._inputs.setdefault(called, []).append(name.inputs)
+                if called not in calls or calls[called].may_not_run:
+                    calls[called] = name
+        return list(calls)
+
+    def _given(self, path: str) -> Given:
+        ways = self._inputs.get(path, [None])
+        known = [count for count in ways if count is not None]
+        return Given(
+            inputs=max(known) if len(known) == len(ways) else None,
+            categories=path in self._categorizers,
+            user_wide=self._user.settings.variables,
+        )
+
+    def _check_circles(self) -> None:
+        for way in circles({path: list(calls) for path, calls in self._calls.items()}):
+            calls = [self._calls[path][called] for path, called in zip(way, [*way[1:], way[0]], strict=True)]
+            names = " → ".join(self._place(path).file for path in (*way, way[0]))
+            may_end = any(call.may_not_run for call in calls)
+            cause = f"Workflows run in a circle: {names}."
+            fix = "Make sure that it ends; it is cut off in the depth." if may_end else "Take one of the calls out."
+            self._survey.tell(calls[-1].place, cause, fix, "warning" if may_end else "error")
+
+    def _place(self, path: str) -> Place:
+        return self._survey.place(path)

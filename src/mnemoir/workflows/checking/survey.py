@@ -1,0 +1,126 @@
+"""What a check works with: the tree, each file read once, and the list of problems that grows."""
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.checking.problem import Level, Place, Problem
+from mnemoir.workflows.config.files import parse, read_bytes
+from mnemoir.workflows.config.lookup import parts_of
+from mnemoir.workflows.config.shape import faults
+from mnemoir.workflows.config.tree import ConfigTree, Folder
+from mnemoir.workflows.node import Node
+
+Types = Mapping[str, type[Node[Any]]]
+M = TypeVar("M", bound=BaseModel)
+
+
+class Survey:
+    """One check of one tree. Files are given by their whole paths, as lookups find them."""
+
+    def __init__(self, tree: ConfigTree, types: Types) -> None:
+        self.tree = tree
+        self.types = types
+        self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
+        self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
+        self._problems: dict[Problem, None] = {}  # two users may come to the same one
+
+    def tell(self, place: Place, cause: str, fix: str, level: Level = "error") -> None:
+        """Write a problem down."""
+        self._problems[Problem(file=place.file, path=place.path, level=level, cause=cause, fix=fix)] = None
+
+    def problems(self) -> list[Problem]:
+        """All of them, file by file, each file's in the order they were found."""
+        return sorted(self._problems, key=lambda problem: problem.file)
+
+    def place(self, path: str) -> Place:
+        """The file as a whole."""
+        return Place(file=self.tree.lookup.relative(path))
+
+    def raw(self, path: str) -> Any:  # JSON
+        """What is in the file; None, which is told, when it cannot be read."""
+        if path not in self.read:
+            self.read[path] = self._parsed(path)
+        return self.read[path]
+
+    def shaped(self, path: str, model: type[M]) -> M | None:
+        """The file as a `model`; None, with all that is wrong told, when it is none."""
+        key = (path, model)
+        if key not in self._shaped:
+            self._shaped[key] = self._validated(path, model)
+        return self._shaped[key]  # type: ignore[return-value]  # made by that model
+
+    def locate(
+        self, place: Place, kind: str, name: str, folders: Sequence[Folder], level: Level = "error"
+    ) -> str | None:
+        """The file that the name at `place` means; None, which is told, when there is none."""
+        if not self.allows(place, name):
+            return None
+        try:
+            found = self.tree.find(kind, name, folders)
+        except SettingsError as exc:
+            self.tell(place, exc.message, "Make it readable.")
+            return None
+        if found is None:
+            self.tell(place, self.tree.absent(kind, name, folders), self.tree.advice(name, folders), level)
+            return None
+        return found.path
+
+    def allows(self, place: Place, name: str) -> bool:
+        """Whether the name may be looked up at all; told when not."""
+        try:
+            parts_of(name)
+        except ValueError as exc:
+            self.tell(place, f"{name!r} is not allowed as a name: {exc}.", "Give the name of something in this tree.")
+            return False
+        return True
+
+    def files(self, *folder: str) -> list[str]:
+        """All JSON files in a folder and the folders below it."""
+        tops = self.tree.lookup.directories(*folder)
+        walk = ((where, name) for top in tops for where, _, names in os.walk(top) for name in names)
+        return sorted(os.path.join(where, name) for where, name in walk if name.lower().endswith(".json"))
+
+    def _parsed(self, path: str) -> Any:
+        place = self.place(path)
+        try:
+            content = read_bytes(path, self.tree.lookup.root)
+        except SettingsError as exc:
+            self.tell(place, exc.message, "Put a readable file of reasonable size in its place.")
+            return None
+        try:
+            return parse(place.file, content)
+        except SettingsError as exc:
+            self.tell(place, exc.message, "Correct the JSON; it allows no comments and no trailing commas.")
+            return None
+
+    def _validated(self, path: str, model: type[M]) -> M | None:
+        raw, place = self.raw(path), self.place(path)
+        if raw is None:
+            return None
+        if not isinstance(raw, dict):
+            self.tell(place, "The file must hold a JSON object.", "Put its members between { and }.")
+            return None
+        try:
+            return model.model_validate(raw)
+        except ValidationError as exc:
+            self.tell_faults(place, exc)
+            return None
+
+    def tell_faults(self, place: Place, exc: ValidationError) -> None:
+        """Everything that does not fit the shape, each at its own place."""
+        for steps, cause in faults(exc):
+            inner = Place(file=place.file, steps=(*place.steps, *steps))
+            missing = cause == "Field required"
+            self.tell(inner, f"{cause}.", "Add it." if missing else "Correct the value.")
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name most like `name`, without regard to case; None when none is."""
+    by_lower = {other.lower(): other for other in known}
+    near = get_close_matches(name.lower(), by_lower, n=1)
+    return by_lower[near[0]] if near else None

@@ -1,0 +1,95 @@
+"""Whether a user can be served: the settings, what they name, and every workflow that is reached from there."""
+
+import os
+from collections.abc import Iterator
+
+from mnemoir.workflows.checking.endpoints import check_endpoints
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.reach import Reach
+from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.checking.workflows import Name, tools_of
+from mnemoir.workflows.config.routing import RoutingTable
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.user import UserSettings
+
+_DEFAULT = "_DefaultWorkflow"  # runs where no category was found, and stands for a shared folder
+
+
+def check_user(survey: Survey, name: str, named_at: Place) -> None:
+    """All of one user. `named_at` is where the user is named, told when there is no such user."""
+    path = survey.locate(named_at, "user", name.lower(), [("Users",)])
+    settings = survey.shaped(path, UserSettings) if path else None
+    if path is None or settings is None:
+        return
+    place = survey.place(path)
+    if not _has_sound_folders(survey, place, settings):
+        return
+    _check_places(survey, place, settings)
+    user = UserTree(name, survey.tree)
+    if settings.chat_template:
+        _check_template(survey, place / "chatPromptTemplateName", settings.chat_template)
+    check_endpoints(survey, user)
+    reach = Reach(survey, user)
+    for top, categorizes in _tops(survey, place, settings, user):
+        reach.start_at(top, categorizes=categorizes)
+    for key, tool in tools_of(settings):
+        if tool:
+            reach.start_at(Name(place=place / key, name=tool, inputs=None))
+    reach.check()
+
+
+def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> bool:
+    """All of them are told before anything is looked up in one."""
+    folders = {
+        "endpointConfigsSubDirectory": settings.endpoint_folder,
+        "presetConfigsSubDirectoryOverride": settings.preset_folder,
+        "workflowConfigsSubDirectoryOverride": settings.workflow_folder,
+        "sharedWorkflowsSubDirectoryOverride": settings.shared_folder,
+    }
+    named = {key: folder.removesuffix("/") for key, folder in folders.items()}
+    sound = [survey.allows(place / key, folder) for key, folder in named.items() if folder]
+    return all(sound)
+
+
+def _check_places(survey: Survey, place: Place, settings: UserSettings) -> None:
+    """Paths of another system would become folders with odd names in ours."""
+    places = {"discussionDirectory": settings.discussion_directory, "sqlLiteDirectory": settings.lock_directory}
+    for key, written in places.items():
+        if os.name != "nt" and "\\" in written:
+            cause = "This is a path of Windows; the default folder is used instead."
+            survey.tell(place / key, cause, "Give a path of this system, or none.", "warning")
+
+
+def _check_template(survey: Survey, place: Place, name: str) -> None:
+    if path := survey.locate(place, "prompt template", name, [("PromptTemplates",)]):
+        survey.shaped(path, PromptTemplate)
+
+
+def _tops(survey: Survey, place: Place, settings: UserSettings, user: UserTree) -> Iterator[tuple[Name, bool]]:
+    """The workflows that are run for a message, and whether each is the categoriser."""
+    if settings.always_custom_workflow:
+        yield Name(place=place / "customWorkflow", name=settings.custom_workflow), False
+    else:
+        yield Name(place=place / "categorizationWorkflow", name=settings.categorization_workflow), True
+        yield from ((name, False) for name in _routes(survey, place / "routingConfig", settings.routing))
+        if not user.has_workflow(_DEFAULT):
+            cause = f"There is no workflow {_DEFAULT}, which runs when no category is found."
+            survey.tell(place / "routingConfig", cause, "Add one to the user's workflows.", "warning")
+    if settings.shares_workflows:
+        shared = settings.shared_folder.removesuffix("/")
+        for folder in user.shared_folders():
+            inner = place / "sharedWorkflowsSubDirectoryOverride"
+            yield Name(place=inner, name=_DEFAULT, folder=f"{shared}/{folder}"), False
+
+
+def _routes(survey: Survey, place: Place, name: str) -> Iterator[Name]:
+    path = survey.locate(place, "routing", name, [("Routing",)])
+    table = survey.shaped(path, RoutingTable) if path else None
+    if path is None or table is None:
+        return
+    inner = survey.place(path)
+    if not table.root:
+        survey.tell(inner, "There are no categories.", "Add some, or set customWorkflowOverride.", "warning")
+    for category, route in table.root.items():
+        yield Name(place=inner / category / "workflow", name=route.workflow)

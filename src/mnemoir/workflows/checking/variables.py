@@ -1,0 +1,95 @@
+"""Whether the variables that texts name are set by anybody."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.checking.nodes import type_of
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.checking.workflows import NodeAt, WorkflowAt
+from mnemoir.workflows.config.routing import RoutingTable
+from mnemoir.workflows.routing import category_variables
+from mnemoir.workflows.text.filling import names_in
+from mnemoir.workflows.text.variables import KNOWN
+
+_NUMBERED = re.compile(r"agent(\d+)(Input|Output)")
+# names: their variables are filled in before any node has run
+_EARLY = ("endpointName", "preset", "workflowName", "workflowUserFolderOverride")
+# filled in once more by the workflow that gets them, with variables of its own
+_PASSED_ON = ("firstNodeSystemPromptOverride", "firstNodePromptOverride", "routeOverrides")
+_CATEGORIES = frozenset(category_variables(RoutingTable.model_validate({})))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a workflow is given. `inputs` is how many inputs at most, None where that cannot be known."""
+
+    inputs: int | None = None
+    categories: bool = False
+    user_wide: Collection[str] = field(default=())
+
+
+def check_variables(survey: Survey, workflow: WorkflowAt, given: Given) -> None:
+    """Every text of the workflow that variables are filled into. A name nobody sets stays in it as written."""
+    known = {*(KNOWN if given.categories else KNOWN - _CATEGORIES), *workflow.variables, *given.user_wide}
+    for node in workflow.nodes:
+        for place, text, outputs in _texts(survey, node):
+            for name in sorted(_names(survey, place, text, jinja=node.raw.get("jinja2") is True)):
+                if name not in known:
+                    _tell(survey, place, name, known, outputs, given)
+
+
+def _texts(survey: Survey, node: NodeAt) -> Iterator[tuple[Place, str, int]]:
+    """Texts with the number of nodes whose outputs they may name."""
+    kind = type_of(survey, node.raw)
+    filled = () if kind is None else kind.filled
+    for key, value in node.raw.items():
+        if key in filled and key not in _PASSED_ON:
+            for place, text in _within(node.place / key, value):
+                yield place, text, node.number - 1
+        elif key in _EARLY and isinstance(value, str):
+            yield node.place / key, value, 0
+
+
+def _within(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _within(place / key, inner)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _within(place / index, inner)
+
+
+def _names(survey: Survey, place: Place, text: str, *, jinja: bool) -> set[str]:
+    if "{" not in text:
+        return set()
+    try:
+        return names_in(text, jinja=jinja)
+    except SettingsError as exc:
+        survey.tell(place, exc.message, "Correct the template, or remove jinja2.")
+        return set()
+
+
+def _tell(survey: Survey, place: Place, name: str, known: Collection[str], outputs: int, given: Given) -> None:
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered is None:
+        near = nearest(name, list(known))
+        fix = f"Did you mean {{{near}}}?" if near else "Set it at the top of the workflow, or double its braces."
+        survey.tell(place, f"Nobody sets {{{name}}}; it stays in the text.", fix, "warning")
+    elif numbered[2] == "Output":
+        _tell_output(survey, place, int(numbered[1]), outputs)
+    elif given.inputs is not None and not 0 < int(numbered[1]) <= given.inputs:
+        cause = f"{{{name}}} is not set: this workflow is given {given.inputs} inputs."
+        survey.tell(place, cause, "Add to scoped_variables where the workflow is named.", "warning")
+
+
+def _tell_output(survey: Survey, place: Place, number: int, outputs: int) -> None:
+    if not 0 < number <= outputs:
+        cause = f"{{agent{number}Output}} is not set here: only nodes before this one have an output."
+        fix = f"Name one of 1 to {outputs}." if outputs else "Nothing has an output here; remove it."
+        survey.tell(place, cause, fix, "warning")

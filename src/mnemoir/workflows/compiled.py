@@ -1,0 +1,122 @@
+"""A workflow file made ready to run: a node object per node, and which of them answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import structlog
+from pydantic import ValidationError
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
+from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.node_types import MEMORY_TYPES
+from mnemoir.workflows.services import Services
+
+_log = structlog.get_logger(__name__)
+_TEXTS_ARE_PROMPTS = ("systemPrompt", "prompt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledNode:
+    """A node of a file, ready to run."""
+
+    definition: NodeDefinition
+    node: Node[Any]
+    properties: NodeProperties
+    stamps: bool  # it reads the conversation with times
+    names_time_context: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledWorkflow:
+    """`responder` is the index of the node that answers, -1 without nodes; `overridden` that of the first node with
+    a prompt of its own, which a parent may replace."""
+
+    nodes: Sequence[CompiledNode]
+    responder: int
+    overridden: int
+
+    @property
+    def stamps(self) -> bool:
+        """Whether any node reads the conversation with times."""
+        return any(node.stamps for node in self.nodes)
+
+    @property
+    def names_time_context(self) -> bool:
+        """Whether any node may fill in the time context."""
+        return any(node.names_time_context for node in self.nodes)
+
+
+class Compiler:
+    """Compiles each definition once, for as long as its file does not change."""
+
+    def __init__(self, types: Mapping[str, type[Node[Any]]], services: Services) -> None:
+        self._types = types
+        self._services = services
+        self._done: WeakKeyDictionary[WorkflowDefinition, CompiledWorkflow] = WeakKeyDictionary()
+
+    def compiled(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
+        """Raises SettingsError naming the workflow, the node and the property at fault."""
+        found = self._done.get(workflow)
+        if found is None:
+            found = self._done[workflow] = self._compile(workflow)
+        return found
+
+    def _compile(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
+        nodes = tuple(self._node(workflow, node) for node in workflow.nodes)
+        return CompiledWorkflow(nodes=nodes, responder=_responder(nodes), overridden=_first_with_a_prompt(nodes))
+
+    def _node(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> CompiledNode:
+        kind = self._type(workflow, definition)
+        try:
+            properties = kind.properties_type.model_validate(definition.raw)
+        except ValidationError as exc:
+            raise SettingsError(f"{_place(workflow, definition)}: {_first_problem(exc)}") from exc
+        return CompiledNode(
+            definition=definition,
+            node=kind(properties, self._services),
+            properties=properties,
+            stamps=definition.raw.get("addDiscussionIdTimestampsForLLM") is True,
+            names_time_context="time_context_summary" in repr(definition.raw),
+        )
+
+    def _type(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> type[Node[Any]]:
+        found = self._types.get(definition.type.lower())
+        if found is not None:
+            return found
+        place = _place(workflow, definition)
+        if definition.type.lower() in MEMORY_TYPES:
+            raise SettingsError(f"{place} is of type {definition.type}, which this version does not offer.")
+        if definition.raw.get("endpointName"):
+            _log.warning("unknown node type", node=definition.title, type=definition.type, treated_as="Standard")
+            return self._types["standard"]
+        near = get_close_matches(definition.type.lower(), self._types, n=1)
+        hint = f"Did you mean {self._types[near[0]].kind}?" if near else "docs/nodes.md lists all types."
+        raise SettingsError(f"{place} has the unknown type {definition.type!r}. {hint}")
+
+
+def _responder(nodes: Sequence[CompiledNode]) -> int:
+    """The first that says so, else the last."""
+    for index, node in enumerate(nodes):
+        said = node.properties.is_responder
+        if node.properties.returns_to_user if said is None else said:
+            return index
+    return len(nodes) - 1
+
+
+def _first_with_a_prompt(nodes: Sequence[CompiledNode]) -> int:
+    prompts = (any(key in node.definition.raw for key in _TEXTS_ARE_PROMPTS) for node in nodes)
+    return next((index for index, has in enumerate(prompts) if has), -1)
+
+
+def _place(workflow: WorkflowDefinition, definition: NodeDefinition) -> str:
+    return f"Workflow {workflow.name}: node {definition.number} ({definition.title})"
+
+
+def _first_problem(exc: ValidationError) -> str:
+    problem = exc.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in problem["loc"]) or "the node"
+    return f"{key}: {problem['msg'][0].lower()}{problem['msg'][1:]}"

@@ -1,0 +1,80 @@
+"""Endpoints: a model's server, and how prompts to it and answers from it are treated."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from mnemoir.workflows.config.model import ConfigModel, Flag, Line
+
+
+def _listed(raw: object) -> object:
+    """One text stands for a list of one."""
+    return [raw] if isinstance(raw, str) else raw
+
+
+class EndpointDefinition(ConfigModel):
+    """`Endpoints/<sub>/<Name>.json`. An injection needs both its flag and a text that is not empty."""
+
+    url: Line = Field(alias="endpoint", description="Base URL of the server, without /v1.")
+    api_type: Line = Field(alias="apiTypeConfigFileName", description="Name of a file in ApiTypes/.")
+    api_key: Line = Field("", alias="apiKey", description="Sent as a bearer key; empty sends none.", repr=False)
+    model: Line = Field("", alias="modelNameToSendToAPI", description="The model's name at that server.")
+    leaves_model_out: Flag = Field(False, alias="dontIncludeModel", description="Send none (chat protocols only).")
+    context_tokens: int | None = Field(
+        None, alias="maxContextTokenSize", description="Size of the model's context in tokens."
+    )
+    template: Line | None = Field(
+        None, alias="promptTemplate", description="A file in PromptTemplates/; null takes the user's."
+    )
+    adds_generation_prompt: Flag = Field(
+        False, alias="addGenerationPrompt", description="Let nodes append the assistant's prefix to a text prompt."
+    )
+    trims: Flag = Field(
+        False, alias="trimBeginningAndEndLineBreaks", description="Cut white space from both ends of answers."
+    )
+    removes_thinking: Flag = Field(
+        False, alias="removeThinking", description="Cut the thinking block out of answers."
+    )
+    start_think_tag: Line = Field("", alias="startThinkTag", description="Where thinking begins, like <think>.")
+    end_think_tag: Line = Field("", alias="endThinkTag", description="Where thinking ends.")
+    think_tag_text: Line = Field("", alias="thinkTagText", description="Older spelling: the name within both tags.")
+    grace_characters: int = Field(
+        100, alias="openingTagGracePeriod", description="Characters within which the start tag must begin."
+    )
+    only_closing_tag: Flag = Field(
+        False, alias="expectOnlyClosingThinkTag", description="Answers begin thinking, without a start tag."
+    )
+    adds_to_system: Flag = Field(False, alias="addTextToStartOfSystem", description="Put a text before the system.")
+    system_text: Line = Field("", alias="textToAddToStartOfSystem", description="That text.")
+    adds_to_prompt: Flag = Field(False, alias="addTextToStartOfPrompt", description="Put a text before the prompt.")
+    prompt_text: Line = Field("", alias="textToAddToStartOfPrompt", description="That text.")
+    adds_to_completion: Flag = Field(
+        False, alias="addTextToStartOfCompletion", description="Begin the answer with a text."
+    )
+    completion_text: Line = Field("", alias="textToAddToStartOfCompletion", description="That text.")
+    ensures_assistant: Flag = Field(
+        False,
+        alias="ensureTextAddedToAssistantWhenChatCompletion",
+        description="Put it into an assistant message of its own, if the last message is none.",
+    )
+    removes_beginnings: Flag = Field(
+        False,
+        alias="removeCustomTextFromResponseStartEndpointWide",
+        description="Cut one of the texts below from the beginning of answers.",
+    )
+    beginnings: Annotated[Sequence[Line], BeforeValidator(_listed)] = Field(
+        (), alias="responseStartTextToRemoveEndpointWide", description="The first of them that fits is cut off."
+    )
+    backup: Line = Field("", alias="backupEndpointName", description="Asked when this one fails at the start.")
+    most_at_once: int = Field(
+        0, alias="maxConcurrentRequests", description="Most calls under way; 0 takes the server's setting. Ours."
+    )
+
+    @property
+    def think_tags(self) -> tuple[str, str] | None:
+        """Start and end tag when thinking is to be removed and both are known; the older spelling gives both."""
+        start, end = self.start_think_tag, self.end_think_tag
+        if self.think_tag_text and not start and not end:
+            start, end = f"<{self.think_tag_text}>", f"</{self.think_tag_text}>"
+        return (start, end) if self.removes_thinking and start and end else None

@@ -1,0 +1,44 @@
+"""Whether JSON has the shape a file must have; what is wrong with it is said by the path within the file."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mnemoir.core.errors import SettingsError
+
+_MOST_TOLD = 3
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def shaped(model: type[M], relative: str, raw: Any) -> M:
+    """`raw` as a `model`. Raises SettingsError naming the file, the first wrong members and what they must be."""
+    if not isinstance(raw, dict):
+        raise SettingsError(f"{relative} must be a JSON object.")
+    try:
+        return model.model_validate(raw)
+    except ValidationError as exc:
+        raise SettingsError(f"{relative}: {_told(exc)}.") from exc
+
+
+def faults(exc: ValidationError) -> Sequence[tuple[tuple[str | int, ...], str]]:
+    """Place and cause of everything that is wrong; what was written there is not repeated, it may be a key."""
+    return [(error["loc"], error["msg"]) for error in exc.errors(include_input=False, include_url=False)]
+
+
+def json_path(*steps: str | int) -> str:
+    """`$.nodes[2].endpointName`; a key that is no plain word is quoted."""
+    return "$" + "".join(_step(step) for step in steps)
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if step.replace("-", "_").isidentifier() else f"[{step!r}]"
+
+
+def _told(exc: ValidationError) -> str:
+    told = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
+    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    return "; ".join(told[:_MOST_TOLD]) + more

@@ -1,0 +1,225 @@
+"""The config tree: what names in it mean to one of its users.
+
+Every call looks at the files anew, through a cache that notices edits, so that a change of any file counts from the
+next step of a workflow on.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import structlog
+from pydantic import Field
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.config.api_type import ApiType
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.files import FileCache, Reader
+from mnemoir.workflows.config.lookup import Found, Lookup, file_names, file_parts, folder_parts
+from mnemoir.workflows.config.model import ConfigModel, Line
+from mnemoir.workflows.config.routing import RoutingTable
+from mnemoir.workflows.config.shape import shaped
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
+
+_CURRENT_USER = "_current-user"
+_NO_TEMPLATE = PromptTemplate.model_validate({})
+_MOST_WARNED = 1000
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+Folder = Sequence[str]
+
+
+class _CurrentUser(ConfigModel):
+    name: Line = Field("", alias="currentUser")
+
+
+class ConfigTree:
+    """All files below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.public = root.parent
+        self.lookup = Lookup(str(root))
+        self._files = FileCache(str(root))
+        self._warned: set[str] = set()
+
+    @classmethod
+    def open(cls, path: Path) -> "ConfigTree":
+        """The tree at `path`, which is the Configs folder or the Public folder around it. Raises SettingsError."""
+        place = Path(os.path.abspath(path.expanduser()))
+        for root in (place, *(place / name for name in Lookup(str(place)).folders() if name.lower() == "configs")):
+            if any(name.lower() == "users" for name in Lookup(str(root)).folders()):
+                return cls(root)
+        raise SettingsError(
+            f"{place} is no config tree: it has no Users folder, nor has a Configs folder in it. "
+            "Name the Configs folder, or the Public folder around it."
+        )
+
+    def user_names(self) -> list[str]:
+        """The users there are files of, in order."""
+        return [name for name in self.lookup.names("Users") if name.lower() != _CURRENT_USER]
+
+    def current_user(self) -> str | None:
+        """Whom `Users/_current-user.json` names; None when it names nobody. Raises SettingsError if broken."""
+        found = self.lookup.find("Users", f"{_CURRENT_USER}.json")
+        return self._files.read(found, _current_user) or None if found else None
+
+    def user(self, name: str) -> "UserTree":
+        """The tree as that user sees it. Raises SettingsError when the user's file is missing or broken."""
+        if len(file_parts("user", name)) > 1:
+            raise SettingsError(f"user {name!r} is not allowed: it has a slash. Give the name of a file in Users.")
+        user = UserTree(name, self)
+        _ = user.settings
+        return user
+
+    def problems(self) -> Mapping[str, str]:
+        """What is wrong with files of which an older version is in use, by their paths."""
+        return self._files.problems()
+
+    def find(self, field: str, name: str, folders: Iterable[Folder]) -> Found | None:
+        """The file of that name in the first folder that has one. Raises SettingsError for a name that is none."""
+        *inner, last = file_parts(field, name)
+        for folder in folders:
+            for file in file_names(last):
+                if found := self.lookup.find(*folder, *inner, file):
+                    return found
+        return None
+
+    def read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
+        """What the file of that name says. Raises SettingsError that tells where it was looked for."""
+        found = self.find(field, name, folders)
+        if found is None:
+            raise SettingsError(self.missing(field, name, folders))
+        return self._files.read(found, reader)
+
+    def warn_once(self, text: str) -> None:
+        """Once per text and process, and not without end: nodes can make up any number of names."""
+        if text not in self._warned and len(self._warned) < _MOST_WARNED:
+            self._warned.add(text)
+            _log.warning("missing config file", cause=text)
+
+    def missing(self, field: str, name: str, folders: Sequence[Folder]) -> str:
+        """That there is no such file, where it was looked for, and what to do."""
+        return f"{self.absent(field, name, folders)} {self.advice(name, folders)}"
+
+    def absent(self, field: str, name: str, folders: Sequence[Folder]) -> str:
+        """That there is no such file, and where it was looked for."""
+        looked = " nor ".join("/".join((*folder, file_names(name)[-1])) for folder in folders)
+        return f"{field} {name!r} was not found: there is no {looked} in {self.root}."
+
+    def advice(self, name: str, folders: Sequence[Folder]) -> str:
+        """What to do about a name there is no file of."""
+        known = {other.lower(): other for folder in folders for other in self.lookup.names(*folder)}
+        near = get_close_matches(name.lower().removesuffix(".json"), known, n=1)
+        return f"Did you mean {known[near[0]]!r}?" if near else "Create the file, or correct the name."
+
+
+class UserTree:
+    """The tree as one user sees it. `name` is as configured, while the user's file is in lower case.
+
+    All methods raise SettingsError for what is missing or broken.
+    """
+
+    def __init__(self, name: str, tree: ConfigTree) -> None:
+        self.name = name
+        self.tree = tree
+
+    @property
+    def settings(self) -> UserSettings:
+        """The user's file as it is now."""
+        return self.tree.read("user", self.name.lower(), [("Users",)], _settings)
+
+    def endpoint(self, name: str) -> EndpointDefinition:
+        """A model's server; the user's own folder of endpoints is the only place."""
+        return self.tree.read("endpoint", name, self.endpoint_folders(), _endpoint)
+
+    def api_type(self, name: str) -> ApiType:
+        """A protocol."""
+        return self.tree.read("API type", name, [("ApiTypes",)], _api_type)
+
+    def preset(self, name: str, api_type: ApiType) -> Mapping[str, Any]:  # JSON, sent as it is
+        """Sampler settings without their nulls; {} for an empty name, and with a warning for a missing file."""
+        if not name:
+            return {}
+        folders = self.preset_folders(api_type)
+        if self.tree.find("preset", name, folders) is None:
+            self.tree.warn_once(self.tree.missing("preset", name, folders) + " No sampler settings are sent.")
+            return {}
+        return self.tree.read("preset", name, folders, _preset)
+
+    def template(self, name: str) -> PromptTemplate:
+        """How turns are written for a model that takes flat text."""
+        return self.tree.read("prompt template", name, [("PromptTemplates",)], _template)
+
+    def chat_template(self) -> PromptTemplate:
+        """The user's own template; an empty one where none is set."""
+        name = self.settings.chat_template
+        return self.template(name) if name else _NO_TEMPLATE
+
+    def template_of(self, endpoint: EndpointDefinition) -> PromptTemplate:
+        """The endpoint's template, else the user's."""
+        return self.template(endpoint.template) if endpoint.template else self.chat_template()
+
+    def routing(self, name: str) -> RoutingTable:
+        """Categories and their workflows."""
+        return self.tree.read("routing", name, [("Routing",)], _routing)
+
+    def workflow(self, name: str, folder: str = "") -> WorkflowDefinition:
+        """A workflow of that folder below `Workflows/`, else the user's own; the same object until it changes."""
+        return self.tree.read("workflow", name, self.workflow_folders(folder), _workflow)
+
+    def has_workflow(self, name: str, folder: str = "") -> bool:
+        """Whether there is such a file, sound or not."""
+        return self.tree.find("workflow", name, self.workflow_folders(folder)) is not None
+
+    def shared_folders(self) -> list[str]:
+        """The folders of shared workflows, whether or not this user offers them."""
+        shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
+        return self.tree.lookup.folders("Workflows", *shared)
+
+    def endpoint_folders(self) -> Sequence[Folder]:
+        """Where endpoints are looked for."""
+        return [("Endpoints", *folder_parts("endpointConfigsSubDirectory", self.settings.endpoint_folder))]
+
+    def preset_folders(self, api_type: ApiType) -> Sequence[Folder]:
+        """Where presets for that protocol are looked for: the user's folder, then the one around it."""
+        kind = ("Presets", *folder_parts("presetType", api_type.preset_type))
+        own = folder_parts("presetConfigsSubDirectoryOverride", self.settings.preset_folder) or (self.name,)
+        return [(*kind, *own), kind]
+
+    def workflow_folders(self, folder: str = "") -> Sequence[Folder]:
+        """Where workflows are looked for. One release read the user's override below `_overrides`."""
+        if folder:
+            return [("Workflows", *folder_parts("workflowUserFolderOverride", folder))]
+        own = folder_parts("workflowConfigsSubDirectoryOverride", self.settings.workflow_folder)
+        return [("Workflows", *own), ("Workflows", "_overrides", *own)] if own else [("Workflows", self.name)]
+
+
+def _current_user(relative: str, raw: Any) -> str:
+    return shaped(_CurrentUser, relative, raw).name
+
+
+def _workflow(relative: str, raw: Any) -> WorkflowDefinition:
+    folder, _, file = relative.partition("/")[2].rpartition("/")
+    return read_workflow(os.path.splitext(file)[0], raw, folder)
+
+
+def _preset(relative: str, raw: Any) -> Mapping[str, Any]:
+    if not isinstance(raw, dict):
+        raise SettingsError(f"{relative} must be a JSON object.")
+    return {key: value for key, value in raw.items() if value is not None}
+
+
+# made once: the cache knows a reading by its reader
+_settings: Reader[UserSettings] = partial(shaped, UserSettings)
+_endpoint: Reader[EndpointDefinition] = partial(shaped, EndpointDefinition)
+_api_type: Reader[ApiType] = partial(shaped, ApiType)
+_template: Reader[PromptTemplate] = partial(shaped, PromptTemplate)
+_routing: Reader[RoutingTable] = partial(shaped, RoutingTable)

@@ -1,0 +1,55 @@
+"""The conversation a client sent, as the nodes of a config tree read it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemoir.core.discussion_id import discussion_of, without_tags
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, TextPart, text_message
+from mnemoir.workflows.config.user import UserSettings
+
+_NAMES = {"user": "User: ", "assistant": "Assistant: "}
+
+
+def conversation_of(chat: ChatRequest, settings: UserSettings) -> tuple[list[Message], str | None]:
+    """The messages with role names where the user wants them, and the id of the discussion they belong to.
+
+    A prompt without markers is one user message. Tags of the id are cut out, blank messages left out.
+    """
+    messages = _messages(chat)
+    discussion = discussion_of(messages)
+    if not chat.is_completion:
+        messages = _with_role_names(messages, settings)
+    cleaned = (without_tags(message) for message in messages)
+    return [message for message in cleaned if not _is_blank(message)], discussion
+
+
+def _messages(chat: ChatRequest) -> Sequence[Message]:
+    sent = chat.request.messages
+    if chat.unmarked_prompt is not None:
+        images = [part for message in sent for part in message.parts if isinstance(part, ImagePart)]
+        text = (TextPart(text=chat.unmarked_prompt),) if chat.unmarked_prompt else ()
+        return [Message(role="user", parts=(*text, *images))]
+    return [replace(message, role="system") if message.role == "developer" else message for message in sent]
+
+
+def _with_role_names(messages: Sequence[Message], settings: UserSettings) -> Sequence[Message]:
+    if settings.adds_role_names:
+        messages = [_named(message) for message in messages]
+    if settings.adds_missing_assistant and messages and messages[-1].role != "assistant":
+        # without role names the added turn is blank, and blank messages are left out
+        messages = [*messages, text_message("assistant", "Assistant:" if settings.adds_role_names else "")]
+    return messages
+
+
+def _named(message: Message) -> Message:
+    name = _NAMES.get(message.role)
+    if name is None or message.tool_calls:
+        return message
+    others = [part for part in message.parts if not isinstance(part, TextPart)]
+    return replace(message, parts=(TextPart(text=name + message.text), *others))
+
+
+def _is_blank(message: Message) -> bool:
+    if message.tool_calls or message.role == "tool":
+        return False
+    return not any(not isinstance(part, TextPart) or part.text.strip() for part in message.parts)

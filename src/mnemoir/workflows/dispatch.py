@@ -1,0 +1,211 @@
+"""The way in: whose request it is, which workflow answers it, and what goes on when it is answered."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import structlog
+
+from mnemoir.core.errors import InvalidRequest, MnemoirError
+from mnemoir.core.events import Event, Finished
+from mnemoir.core.messages import ChatRequest
+from mnemoir.core.runs import RunTrace
+from mnemoir.ports.run_store import RunStore
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.config.tree import ConfigTree, UserTree
+from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.conversation import conversation_of
+from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.routing import category_variables, chosen_category
+from mnemoir.workflows.run import Turn
+
+OWN_MODEL = "mnemoir"
+DEFAULT_ROUTE = "_DefaultWorkflow"  # where a message goes that no category fits
+_GRACE_S = 5.0  # what nodes behind the responder get to finish when the server stops
+
+# how Open WebUI asks which tools to use, as long as nobody has changed its prompt
+_TOOL_CHOICE = (
+    "Your task is to choose and return the correct tool(s) from the list of available tools based on the query"
+)
+
+_log = structlog.get_logger(__name__)
+
+
+class Workflows:
+    """Runs the workflow of each request: the built-in one, or with a config tree that of the user asked for.
+
+    With several users, the `model` of a request names the user; `user:folder` also a folder of shared workflows.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        runs: RunStore,
+        default: WorkflowDefinition,
+        tree: ConfigTree | None = None,
+        users: Sequence[str] = (),
+    ) -> None:
+        self._engine = engine
+        self._runs = runs
+        self._default = default
+        self._tree = tree
+        self._users = tuple(users)
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def serves_tree(self) -> bool:
+        """Whether a config tree decides, and not the built-in workflow."""
+        return self._tree is not None
+
+    def model_names(self) -> list[str]:
+        """What clients may put into `model`, for their menus."""
+        if self._tree is None:
+            return [OWN_MODEL]
+        users = [self._tree.user(name) for name in self._users]
+        shared = [
+            f"{user.name}:{folder}"
+            for user in users
+            if user.settings.shares_workflows
+            for folder in user.shared_folders()
+            if not folder.startswith("_")
+        ]
+        return [*self._users, *sorted(shared)]
+
+    def model_name(self, chat: ChatRequest) -> str:
+        """What the answer says of who answered. Raises InvalidRequest for a user that is not served."""
+        asked = chat.request.model
+        if self._tree is None:
+            return asked or OWN_MODEL
+        user, folder = self._asked(asked or "")
+        return f"{user.name}:{folder}" if folder else user.name
+
+    async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
+        """The events of one answer, batch by batch; a complete one ends with Finished.
+
+        Closing the iterator before that ends the model call and all nodes; after it, the nodes behind the responder
+        run on. Raises MnemoirError.
+        """
+        turn, folder = self._turn(chat, caller)
+        if turn.user is not None and turn.user.settings.intercepts_tool_choice and _asks_for_tools(chat):
+            yield [Finished(reason="tool_calls")]
+            return
+        self._runs.begun(turn.trace)
+        try:
+            workflow = await self._chosen(turn, folder)
+            closing = self._engine.closing(turn, workflow)
+            async with aclosing(self._engine.answer(turn, workflow)) as batches:
+                async for batch in batches:
+                    turn.note(batch)
+                    if turn.finished is None or not closing:
+                        yield batch
+                    elif rest := [event for event in batch if event is not turn.finished]:
+                        yield rest
+            if closing and turn.finished is not None:
+                await self._engine.close(turn, closing)
+                yield [turn.finished]
+        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:
+            self._broken(turn, exc)
+            raise
+        turn.trace.answered_ms = turn.elapsed_ms()
+        self._go_on(turn)
+
+    async def aclose(self) -> None:
+        """Let the nodes behind the responder finish, for a few seconds, then cancel them."""
+        if not self._background:
+            return
+        _, late = await asyncio.wait(self._background, timeout=_GRACE_S)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _turn(self, chat: ChatRequest, caller: Caller) -> tuple[Turn, str]:
+        trace = RunTrace(id=caller.run_id, scope=caller.scope, model=chat.request.model or "", stream=chat.stream)
+        if self._tree is None:
+            return Turn(chat=chat, caller=caller, messages=list(chat.request.messages), trace=trace), ""
+        user, folder = self._asked(chat.request.model or "")
+        trace.user = user.name
+        messages, discussion = conversation_of(chat, user.settings)
+        turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion=discussion)
+        return turn, folder
+
+    def _asked(self, model: str) -> tuple[UserTree, str]:
+        """The user a model name means, and the shared folder it names, "" for none."""
+        assert self._tree is not None
+        name = model.removesuffix(":latest")
+        if len(self._users) == 1:
+            user = self._tree.user(self._users[0])
+            wanted = name.partition(":")[2] or name
+            return user, wanted if wanted in user.shared_folders() else ""
+        named, _, folder = name.partition(":")
+        found = next((user for user in self._users if user.lower() == named.lower()), None)
+        if found is None:
+            raise InvalidRequest(
+                f"model must name one of the users served here: {', '.join(self._users)}. It is {model[:80]!r}.",
+                field="model",
+            )
+        user = self._tree.user(found)
+        return user, folder if folder and folder in user.shared_folders() else ""
+
+    async def _chosen(self, turn: Turn, folder: str) -> WorkflowDefinition:
+        user = turn.user
+        if user is None:
+            return self._default
+        settings = user.settings
+        if folder:
+            return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")
+        if settings.always_custom_workflow:
+            return user.workflow(settings.custom_workflow)
+        return await self._routed(turn, user)
+
+    async def _routed(self, turn: Turn, user: UserTree) -> WorkflowDefinition:
+        settings = user.settings
+        table = user.routing(settings.routing)
+        categoriser = user.workflow(settings.categorization_workflow)
+        for _ in range(max(1, settings.categorization_attempts)):
+            answer = await self._engine.decide(turn, categoriser, category_variables(table))
+            category = chosen_category(answer, table)
+            if category is not None:
+                turn.trace.category = category
+                return user.workflow(table.root[category].workflow)
+        turn.trace.category = ""
+        return user.workflow(DEFAULT_ROUTE)
+
+    def _broken(self, turn: Turn, exc: BaseException) -> None:
+        left = isinstance(exc, asyncio.CancelledError | GeneratorExit)
+        turn.trace.status = "cancelled" if left else "failed"
+        if not left:
+            turn.trace.error = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
+        self._ended(turn)
+
+    def _go_on(self, turn: Turn) -> None:
+        if not self._engine.has_rest(turn):
+            self._finished(turn)
+            return
+        task = asyncio.create_task(self._rest(turn), name="nodes behind the answer")
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _rest(self, turn: Turn) -> None:
+        try:
+            await self._engine.run_rest(turn)
+        except asyncio.CancelledError:
+            turn.trace.status = "cancelled"
+            raise
+        except Exception:  # noqa: BLE001 - nobody waits for this task: its fault is told here or nowhere
+            turn.trace.status = "failed"
+            _log.exception("fault behind the answer", run=turn.trace.id)
+        finally:
+            self._finished(turn)
+
+    def _finished(self, turn: Turn) -> None:
+        if turn.trace.status == "running":
+            turn.trace.status = "finished"
+        self._ended(turn)
+
+    def _ended(self, turn: Turn) -> None:
+        turn.trace.duration_ms = turn.elapsed_ms()
+        self._runs.ended(turn.trace)
+
+
+def _asks_for_tools(chat: ChatRequest) -> bool:
+    return any(message.role == "system" and _TOOL_CHOICE in message.text for message in chat.request.messages)

@@ -1,0 +1,127 @@
+"""What a node type is: its properties, and what it does in a step of a run.
+
+A node type is a class listed under the entry point `mnemoir.nodes`, so that another package can add one. It is made
+once per node of a workflow file and used by many runs at a time, so it keeps nothing of any of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from mnemoir.core.events import Event
+from mnemoir.workflows.config.model import ConfigModel, Flag, Line
+from mnemoir.workflows.services import Services
+from mnemoir.workflows.step import Step
+
+Count = int | str  # a number, or a text with {agentNInput} or a variable of the workflow in it
+
+
+class NodeProperties(ConfigModel):
+    """What every node may say."""
+
+    title: Line = Field("", description="For people: lists, logs and traces show it.")
+    agent_name: Line = Field("", alias="agentName", description="The same, in older files.")
+    type: Line = Field("Standard", description="The node type, without regard to case.")
+    returns_to_user: Flag = Field(False, alias="returnToUser", description="This node's output is the answer.")
+    is_responder: Flag | None = Field(None, description="The same; wins over returnToUser where both are given.")
+    jinja2: Flag = Field(False, description="The texts of this node are Jinja2 templates.")
+    timeout_s: float | None = Field(
+        None, alias="timeoutSeconds", gt=0, description="Seconds this node may take; else the server's setting. Ours."
+    )
+    before_close: Flag = Field(
+        False, alias="beforeClose", description="Run between the last word and the end of the answer. Ours."
+    )
+
+
+class ModelProperties(NodeProperties):
+    """What nodes that ask a model may say."""
+
+    endpoint: Line = Field("", alias="endpointName", description="A file in Endpoints/.")
+    preset: Line = Field("", description="A file in Presets/; empty sends no sampler settings.")
+    system_prompt: Line = Field("", alias="systemPrompt", description="The system prompt.")
+    prompt: Line = Field("", description="The prompt; empty sends the last messages of the conversation.")
+    last_messages: Count = Field(
+        5, alias="lastMessagesToSendInsteadOfPrompt", description="How many of them, when there is no prompt."
+    )
+    max_tokens: Count = Field(400, alias="maxResponseSizeInTokens", description="Most tokens of the answer.")
+    adds_user_turn: Flag = Field(
+        False, alias="addUserTurnTemplate", description="Write the prompt as a user's turn (text protocols only)."
+    )
+    adds_open_assistant_turn: Flag = Field(
+        False, alias="addOpenEndedAssistantTurnTemplate", description="Put the assistant's prefix first (text only)."
+    )
+    forces_generation_prompt: Flag = Field(
+        False,
+        alias="forceGenerationPromptIfEndpointAllows",
+        description="End with the assistant's prefix if the endpoint allows it (text only).",
+    )
+    blocks_generation_prompt: Flag = Field(
+        False, alias="blockGenerationPrompt", description="Never end with it (text only)."
+    )
+    adds_timestamps: Flag = Field(
+        False, alias="addDiscussionIdTimestampsForLLM", description="Show the model when each message was sent."
+    )
+    relative_timestamps: Flag = Field(
+        False, alias="useRelativeTimestamps", description="As a distance from now instead of a time."
+    )
+    group_chat_timestamps: Flag = Field(
+        False, alias="useGroupChatTimestampLogic", description="Keep the answer's time with its speaker's name."
+    )
+    removes_beginnings: Flag = Field(
+        False, alias="removeCustomTextFromResponseStart", description="Cut one of the texts below off the answer."
+    )
+    beginnings: Sequence[Line] | Line = Field(
+        (), alias="responseStartTextToRemove", description="The first of them that fits is cut off."
+    )
+    allows_tools: Flag = Field(False, alias="allowTools", description="Pass the client's tools on to the model.")
+    accepts_images: Flag = Field(
+        False, alias="acceptImages", description="Pass the client's pictures on to the model."
+    )
+    most_images: Count = Field(0, alias="maxImagesToSend", description="The newest of them; 0 sends all.")
+    context_tokens: Count = Field(4096, alias="maxContextTokenSize", description="No effect; the endpoint's counts.")
+
+
+P = TypeVar("P", bound=NodeProperties)
+
+
+class Node(ABC, Generic[P]):
+    """A node of a workflow, made from what its file says.
+
+    `filled` names the properties, by their keys in the file, whose texts variables are filled into.
+    """
+
+    kind: ClassVar[str]
+    aliases: ClassVar[Sequence[str]] = ()
+    properties_type: ClassVar[type[NodeProperties]] = NodeProperties
+    filled: ClassVar[Sequence[str]] = ()
+
+    def __init__(self, properties: P, services: Services) -> None:
+        self.properties = properties
+        self.services = services
+
+    def applies(self, step: Step) -> bool:
+        """Whether the node has anything to do in this run; one that has not is left out of the trace too."""
+        return True
+
+    @abstractmethod
+    def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
+        """Do it, and say it in events. The text of all Text events is the node's output.
+
+        Raises MnemoirError for what a user can mend; the run ends with it.
+        """
+
+
+class ValueNode(Node[P]):
+    """A node that says nothing on the way: its output is one value of any type."""
+
+    async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
+        """Sets the step's output; the engine makes an answer of it when the node is the responder."""
+        step.output = await self.value(step)
+        return
+        yield  # a node is a generator, also one that says nothing
+
+    @abstractmethod
+    async def value(self, step: Step) -> object:
+        """The output: a text as a rule; None, lists and objects are possible."""

@@ -1,0 +1,97 @@
+"""Which node types there are: ours and those of other packages, all listed under one entry point.
+
+    [project.entry-points."mnemoir.nodes"]
+    weather = "some_package.weather:Weather"
+
+The class says by its `kind` and `aliases` what files call it; the name of the entry is only for lists.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isclass
+from typing import Any
+
+import structlog
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.node import Node
+
+GROUP = "mnemoir.nodes"
+
+# node types of the format that need the memory of a discussion
+MEMORY_TYPES = frozenset(
+    {
+        "chatsummarymemorygatheringtool",
+        "chatsummarysummarizer",
+        "conversationmemory",
+        "fullchatsummary",
+        "getcurrentmemoryfromfile",
+        "getcurrentsummaryfromfile",
+        "qualitymemory",
+        "recentmemory",
+        "recentmemorysummarizertool",
+        "vectormemorysearch",
+        "writecurrentsummarytofileandreturnit",
+    }
+)
+
+_log = structlog.get_logger(__name__)
+
+Types = Mapping[str, type[Node[Any]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """Node types by their names in lower case, and what is wrong with entries that gave none."""
+
+    types: Types
+    problems: Sequence[str]
+
+
+@cache
+def loaded() -> Loaded:
+    """What the installed packages list."""
+    return load(entry_points(group=GROUP))
+
+
+@cache
+def node_types() -> Types:
+    """All node types that work; what does not is in the log, once, and stops no server."""
+    for problem in loaded().problems:
+        _log.warning("node type left out", cause=problem)
+    return loaded().types
+
+
+def load(entries: Iterable[EntryPoint]) -> Loaded:
+    """Load the classes. Of two that want one name, ours has it, else the one whose entry sorts first."""
+    types: dict[str, type[Node[Any]]] = {}
+    problems: list[str] = []
+    for entry in sorted(
+        set(entries), key=lambda entry: (not entry.value.startswith("mnemoir."), entry.name, entry.value)
+    ):
+        try:
+            _add(types, _class_of(entry))
+        except SettingsError as exc:
+            problems.append(f"entry {entry.name} = {entry.value} in {GROUP}: {exc.message}")
+    return Loaded(types=types, problems=problems)
+
+
+def _add(types: dict[str, type[Node[Any]]], found: type[Node[Any]]) -> None:
+    """Under all of its names or none."""
+    names = [name.lower() for name in (found.kind, *found.aliases)]
+    for name in names:
+        if types.get(name, found) is not found:
+            raise SettingsError(f"{name} is the name of {types[name].__qualname__} already; choose another.")
+    types.update(dict.fromkeys(names, found))
+
+
+def _class_of(entry: EntryPoint) -> type[Node[Any]]:
+    try:
+        found = entry.load()
+    except Exception as exc:  # the import of another package may raise anything
+        raise SettingsError(f"it cannot be imported: {type(exc).__name__}: {exc}") from exc
+    if not isclass(found) or not issubclass(found, Node) or not isinstance(getattr(found, "kind", None), str):
+        raise SettingsError("it must be a subclass of mnemoir.workflows.node.Node with a `kind`.")
+    return found

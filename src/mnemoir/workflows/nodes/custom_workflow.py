@@ -1,0 +1,59 @@
+"""CustomWorkflow: run another workflow as one step, and give it texts to work with."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from pydantic import Field
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.core.events import Event
+from mnemoir.workflows.config.model import Line
+from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.run import Overrides
+from mnemoir.workflows.step import Step
+
+
+class ChildProperties(NodeProperties):
+    """What both kinds of nodes that run another workflow may say."""
+
+    folder: Line = Field("", alias="workflowUserFolderOverride", description="Folder in Workflows/; else the user's.")
+    scoped_variables: Sequence[object] = Field((), description="What it gets as agent1Input, agent2Input, …")
+
+
+class CustomWorkflowProperties(ChildProperties):
+    """What a CustomWorkflow may say."""
+
+    workflow: Line = Field("", alias="workflowName", description="The workflow to run.")
+    system_prompt: Line = Field(
+        "", alias="firstNodeSystemPromptOverride", description="Replaces the system prompt of its first prompt."
+    )
+    prompt: Line = Field("", alias="firstNodePromptOverride", description="Replaces the prompt there.")
+
+
+class CustomWorkflow(Node[CustomWorkflowProperties]):
+    """Its output is the workflow's answer. As the client's responder it streams what the workflow streams."""
+
+    kind = "CustomWorkflow"
+    properties_type = CustomWorkflowProperties
+    filled = ("scoped_variables", "firstNodeSystemPromptOverride", "firstNodePromptOverride")
+
+    def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
+        """The child's events, or none when the child answers this node alone."""
+        properties = self.properties
+        if not properties.workflow:
+            raise SettingsError(f"Node {step.definition.title!r} names no workflow. Give it a workflowName.")
+        return run_child(step, properties, properties.workflow, properties.system_prompt, properties.prompt)
+
+
+def run_child(
+    step: Step, properties: ChildProperties, workflow: str, system_prompt: str, prompt: str
+) -> AsyncGenerator[Sequence[Event], None]:
+    """Run `workflow` with the node's texts, filled in the parent's words."""
+    variables = step.variables()
+    return step.engine.run_child(
+        step,
+        step.early(workflow),
+        folder=step.early(properties.folder),
+        inputs=[step.fill(str(text), variables) for text in properties.scoped_variables],
+        overrides=Overrides(system_prompt=step.override(system_prompt), prompt=step.override(prompt)),
+        silent=not step.answers_client,
+    )

@@ -1,0 +1,86 @@
+"""ImageProcessor: pictures of the conversation described by a model that sees, for models that do not."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from mnemoir.core.messages import ImagePart, Message, text_message
+from mnemoir.workflows.asking import ask, question_of
+from mnemoir.workflows.config.model import Flag, Line
+from mnemoir.workflows.image_check import check_image
+from mnemoir.workflows.node import ModelProperties, ValueNode
+from mnemoir.workflows.prompting.images import without_images
+from mnemoir.workflows.run import last_user_message
+from mnemoir.workflows.step import Step
+
+_MOST_IMAGES = 20  # each is a call to a model
+_BETWEEN = "\n-------------\n"
+_PLACE = "[IMAGE_BLOCK]"
+_MESSAGE = (
+    "[Note of the system: there are pictures in this conversation. A model that can see them describes them as "
+    f"follows.\n<vision_llm_response>\n{_PLACE}\n</vision_llm_response>]"
+)
+
+
+class Properties(ModelProperties):
+    """What an ImageProcessor node may say."""
+
+    adds_message: Flag = Field(
+        False,
+        alias="addAsUserMessage",
+        description="Put the descriptions into the conversation, before its last message.",
+    )
+    message: Line = Field(
+        _MESSAGE, description="That message, with variables; the descriptions take the place of [IMAGE_BLOCK]."
+    )
+
+
+class ImageProcessor(ValueNode[Properties]):
+    """Asks its model about each picture on its own, never streamed."""
+
+    kind = "ImageProcessor"
+    properties_type = Properties
+    filled = ("systemPrompt", "prompt", "message")
+
+    async def value(self, step: Step) -> str:
+        """The descriptions. Raises InvalidRequest or TooLarge for a picture that is not to be sent on."""
+        images = await self._checked(step)
+        if not images:
+            return "There were no images attached to the message"
+        question = replace(question_of(step, self.properties), messages=_texts(step.messages))
+        said = [await ask(step, replace(question, images=(image,))) for image in images]
+        descriptions = _BETWEEN.join(text for text in said if text)
+        if self.properties.adds_message and descriptions:
+            self._insert(step, descriptions)
+        return descriptions
+
+    async def _checked(self, step: Step) -> Sequence[ImagePart]:
+        """The newest pictures; none that cannot be sent on is asked about, so that a call is not made in vain."""
+        images = [part for message in step.messages for part in message.parts if isinstance(part, ImagePart)]
+        left_out = max(0, len(images) - _MOST_IMAGES)
+        if left_out:
+            step.note(
+                f"{left_out} of {len(images)} pictures were left out, oldest first; {_MOST_IMAGES} are described."
+            )
+        for number, image in enumerate(images[left_out:], left_out + 1):
+            await asyncio.to_thread(check_image, image, number)
+        return images[left_out:]
+
+    def _insert(self, step: Step, descriptions: str) -> None:
+        """All nodes that follow see it, and so do those of parents and children."""
+        messages = step.run.turn.messages
+        text = step.fill(self.properties.message).replace(_PLACE, descriptions)
+        place = len(messages) - 1 if len(messages) > 1 else len(messages)
+        messages.insert(place, text_message("user", text))
+
+
+def _texts(messages: Sequence[Message]) -> list[Message]:
+    """The conversation without pictures. A message of nothing else goes, but for the user's last: it takes one."""
+    texts, kept = without_images(messages), last_user_message(messages)
+    return [
+        text
+        for index, (text, message) in enumerate(zip(texts, messages, strict=True))
+        if text is message or text.text.strip() or index == kept
+    ]

@@ -1,0 +1,41 @@
+"""Respond: pass the client's request on to the server's own model."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from mnemoir.core.events import Event, Usage, as_events
+from mnemoir.core.messages import ModelRequest
+from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.step import Step
+from mnemoir.workflows.tracing import add_usage, count_tokens, traced_messages
+
+
+class Respond(Node[NodeProperties]):
+    """Sends what the client sent, with what nodes before put into the conversation."""
+
+    kind = "Respond"
+
+    async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
+        """The model's events as they come, or all of a whole answer in one batch."""
+        model, turn = self.services.own_model, step.run.turn
+        # the client's model name chose this workflow; which model answers is the workflow's business
+        request = replace(turn.chat.request, messages=turn.messages, model="")
+        step.trace.model, step.trace.endpoint = model.name, model.provider
+        step.trace.prompt = traced_messages(request.messages)
+        if not step.streams:
+            reply = await model.ask(request)
+            _note(step, request, reply.usage, reply.text)
+            yield as_events(reply)
+            return
+        usage = Usage()
+        async with aclosing(model.stream(request)) as batches:
+            async for batch in batches:
+                usage = next((event for event in batch if event.__class__ is Usage), usage)
+                yield batch
+        _note(step, request, usage, "".join(turn.answer))
+
+
+def _note(step: Step, request: ModelRequest, usage: Usage, answer: str) -> None:
+    add_usage(step.trace, usage)
+    count_tokens(step.trace, request.messages, answer)

@@ -1,0 +1,33 @@
+"""StringConcatenator: texts joined into one."""
+
+from typing import Any
+
+from pydantic import Field
+
+from mnemoir.workflows.config.model import Line
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class Properties(NodeProperties):
+    """What a StringConcatenator node may say."""
+
+    strings: Any = Field((), description="A list of texts, with variables. Anything but a list gives an empty text.")
+    delimiter: Line = Field("", description="Put between them, as it is.")
+
+
+class StringConcatenator(ValueNode[Properties]):
+    """Joins its texts; what is no text in the list is written as Python writes it."""
+
+    kind = "StringConcatenator"
+    properties_type = Properties
+    filled = ("strings",)
+
+    async def value(self, step: Step) -> str:
+        """The joined text; "" for no list."""
+        strings = self.properties.strings
+        if not isinstance(strings, list):
+            return ""
+        variables = step.variables()
+        texts = [step.fill(item, variables) if isinstance(item, str) else str(item) for item in strings]
+        return self.properties.delimiter.join(texts)

@@ -1,0 +1,63 @@
+"""WorkflowLock: only one run at a time goes past this node; any other ends here, with what it has said so far.
+
+The lock belongs to the workflow that holds the node, and the engine lets go of it when that workflow's run ends.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.workflows.config.model import Line
+from mnemoir.workflows.discussion_files import own_directory
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.step import Step, WorkflowEnded
+
+
+class WorkflowLockProperties(NodeProperties):
+    """Which lock."""
+
+    lock: Line = Field(alias="workflowLockId", description="Runs that name the same lock exclude each other.")
+
+
+class WorkflowLock(ValueNode[WorkflowLockProperties]):
+    """Its output is None."""
+
+    kind: ClassVar[str] = "WorkflowLock"
+    properties_type: ClassVar[type[NodeProperties]] = WorkflowLockProperties
+    filled: ClassVar[Sequence[str]] = ("workflowLockId",)
+
+    async def value(self, step: Step) -> None:
+        """Take the lock. Raises WorkflowEnded while it is held, StorageUnavailable when no database can be had."""
+        lock = step.fill(self.properties.lock)
+        if not await self._acquire(step, lock):
+            raise WorkflowEnded(f"lock {lock!r} is held")
+
+    async def _acquire(self, step: Step, lock: str) -> bool:
+        """In the user's folder for locks; in the server's own where that one cannot be used."""
+        own = self.services.data_dir
+        folder = self._folder(step)
+        if folder != own:
+            try:
+                return await self._take(step, folder, lock)
+            except StorageUnavailable as exc:
+                step.note(f"{exc.message} The lock is kept in {own} instead.")
+        return await self._take(step, own, lock)
+
+    async def _take(self, step: Step, folder: Path, lock: str) -> bool:
+        user = step.run.turn.user
+        database = folder / f"WilmerDb.{'default' if user is None else user.name}.sqlite"
+        taken = await self.services.locks.acquire(database, lock, run=step.run.id)
+        if taken:
+            step.run.lock_database = database
+        return taken
+
+    def _folder(self, step: Step) -> Path:
+        user, own = step.run.turn.user, self.services.data_dir
+        named = "" if user is None else user.settings.lock_directory
+        folder = own if user is None else own_directory(named, user.tree.public, own)
+        if folder == own and named.strip():
+            step.note(f"sqlLiteDirectory {named!r} cannot be used here; locks are kept in {own}.")
+        return folder

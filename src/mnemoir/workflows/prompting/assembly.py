@@ -1,0 +1,98 @@
+"""What a model is sent: messages for a chat protocol, one flat text for a completion protocol."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from mnemoir.core.messages import Message, text_message
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.prompting import templates
+from mnemoir.workflows.prompting.history import last_for_chat, last_for_text
+from mnemoir.workflows.prompting.injections import Injections, inject_flat, injections_of
+
+# of a node in its workflow; the silent one's output is the result of a workflow that does not answer the client
+NodeRole = Literal["responder", "silent responder", "other"]
+
+
+class TurnProperties(Protocol):
+    """What a node says of its flat prompt; the properties of every node that asks a model fit."""
+
+    @property
+    def adds_user_turn(self) -> bool: ...
+    @property
+    def adds_open_assistant_turn(self) -> bool: ...
+    @property
+    def forces_generation_prompt(self) -> bool: ...
+    @property
+    def blocks_generation_prompt(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlatForm:
+    """How a flat prompt is put together, beside its texts."""
+
+    template: PromptTemplate
+    adds_user_turn: bool = False
+    adds_open_assistant_turn: bool = False
+    ends_with_generation_prompt: bool = False
+    injections: Injections = field(default_factory=Injections)
+
+
+def flat_form(
+    properties: TurnProperties, *, role: NodeRole, endpoint: EndpointDefinition, template: PromptTemplate
+) -> FlatForm:
+    """The form of one node's prompt for one endpoint."""
+    return FlatForm(
+        template=template,
+        adds_user_turn=properties.adds_user_turn,
+        adds_open_assistant_turn=properties.adds_open_assistant_turn,
+        ends_with_generation_prompt=generation_prompt(properties, role=role, endpoint=endpoint),
+        injections=injections_of(endpoint),
+    )
+
+
+def generation_prompt(properties: TurnProperties, *, role: NodeRole, endpoint: EndpointDefinition) -> bool:
+    """Whether a flat prompt ends with the assistant's prefix; never where the endpoint does not allow it."""
+    if properties.blocks_generation_prompt or not endpoint.adds_generation_prompt:
+        return False
+    if role == "silent responder":
+        return True
+    return properties.forces_generation_prompt or properties.adds_user_turn
+
+
+def chat_messages(
+    system: str, prompt: str | None, conversation: Sequence[Message], last_messages: int
+) -> list[Message]:
+    """The messages of a chat prompt, before an endpoint's own texts are put in.
+
+    A `prompt` of None sends the last messages of the conversation; an empty one is a turn of the user without words.
+    """
+    sent = [text_message("system", system)] if system else []
+    if prompt is not None:
+        return [*sent, text_message("user", prompt)]
+    return sent + [_as_sent(message) for message in last_for_chat(conversation, last_messages)]
+
+
+def flat_prompt(
+    system: str, prompt: str | None, conversation: Sequence[Message], last_messages: int, form: FlatForm
+) -> str:
+    """The whole text of a flat prompt, an endpoint's own texts included.
+
+    A `prompt` of None sends the last messages. White space at both ends is lost, also that of a generation prompt; an
+    open assistant's turn stands in front of the prompt. Existing configurations are tuned to both.
+    """
+    body = prompt
+    if body is None:
+        body = templates.formatted(last_for_text(conversation, last_messages), form.template)
+    if form.adds_user_turn:
+        body = templates.turn("user", body, form.template)
+    if form.adds_open_assistant_turn:
+        body = templates.assistant_opening(form.template) + body
+    if form.ends_with_generation_prompt:
+        body += templates.generation_prompt(form.template)
+    return inject_flat(templates.turn("system", system, form.template), body, form.injections)
+
+
+def _as_sent(message: Message) -> Message:
+    return replace(message, role="system") if message.role == "systemMes" else message

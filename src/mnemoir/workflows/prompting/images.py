@@ -1,0 +1,43 @@
+"""Which pictures go along with a prompt: none, unless a node asks for them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemoir.core.messages import ImagePart, Message
+
+
+def images_of(messages: Sequence[Message], most: int = 0) -> list[ImagePart]:
+    """All pictures of the messages, oldest first; the newest `most` of them, where `most` is not 0."""
+    found: list[ImagePart] = []
+    for message in reversed(messages):
+        if 0 < most <= len(found):
+            break
+        found += reversed(_pictures(message))
+    return found[: max(most, 0) or None][::-1]
+
+
+def without_images(messages: Sequence[Message]) -> list[Message]:
+    """The same messages without their pictures."""
+    return [_without(message) for message in messages]
+
+
+def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> list[Message]:
+    """The messages with `images` behind the words of the last user; in an added message, where no user speaks."""
+    result = list(messages)
+    if not images:
+        return result
+    for index in reversed(range(len(result))):
+        if result[index].role == "user":
+            result[index] = replace(result[index], parts=(*result[index].parts, *images))
+            return result
+    return [*result, Message(role="user", parts=tuple(images))]
+
+
+def _pictures(message: Message) -> list[ImagePart]:
+    return [part for part in message.parts if isinstance(part, ImagePart)]
+
+
+def _without(message: Message) -> Message:
+    if not _pictures(message):
+        return message
+    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, ImagePart)))

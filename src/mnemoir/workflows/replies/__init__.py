@@ -1,0 +1,1 @@
+"""What is made of a model's answer before anyone sees it."""

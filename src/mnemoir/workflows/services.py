@@ -1,0 +1,58 @@
+"""What nodes work with beside the run itself: the parts of the server, behind their ports."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.scope import Scope
+from mnemoir.ports.back_ends import BackEnds
+from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_service import ChatTurn, MemoryService
+from mnemoir.ports.modules import ModuleRunner
+from mnemoir.ports.timestamps import Timestamps
+from mnemoir.ports.user_files import UserFiles
+from mnemoir.ports.wikipedia import OfflineWikipedia
+from mnemoir.ports.workflow_locks import WorkflowLocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMemory:
+    """Memory of what users said, as the Recall and Remember nodes need it.
+
+    `allowance` is how many memories the project of a scope lets into a prompt, None when it has switched memory off;
+    `waiting` gives the user's turns that no memory has been derived from yet, oldest first; `keep` writes one down.
+    """
+
+    service: MemoryService
+    allowance: Callable[[Scope], Awaitable[int | None]]
+    waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
+    keep: Callable[[Scope, ChatTurn], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a run may go; times are seconds."""
+
+    node_timeout_s: float = 1800
+    module_timeout_s: float = 60
+    most_depth: int = 50
+    most_nodes: int = 1000
+    endpoint_calls_at_once: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Handed to every node. `data_dir` is where files go whose folder a configuration does not name."""
+
+    own_model: ChatModel
+    memory: ChatMemory
+    back_ends: BackEnds
+    modules: ModuleRunner
+    files: UserFiles
+    wikipedia: OfflineWikipedia
+    locks: WorkflowLocks
+    timestamps: Timestamps
+    data_dir: Path
+    limits: Limits = Limits()
+    clock: Clock = utc_now

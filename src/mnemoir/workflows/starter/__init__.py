@@ -1,0 +1,67 @@
+"""The starter tree: a config tree to copy and change, with one worked example for each user in it.
+
+`Public` beside this file is the tree as it is copied, and `modules` holds Python modules that belong into it. Nothing
+here is read by a server.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import orjson
+
+FIRST_USER = "single-model"
+FIRST_ENDPOINT = "Configs/Endpoints/local-ollama.json"
+FOLDERS = ("DiscussionIds",)  # of the tree, with nothing in them yet
+_ENDPOINTS = (FIRST_ENDPOINT, "Configs/Endpoints/second-model.json", "Configs/Endpoints/vision-model.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelServer:
+    """Where the examples are to find their models; None leaves what is in the tree."""
+
+    url: str | None = None
+    model: str | None = None
+    api_type: str | None = None
+
+
+def starter_files(server: ModelServer) -> Mapping[str, bytes]:
+    """The whole tree: contents by path, with slashes. All examples ask `server`."""
+    here = files(__name__)
+    tree = {path: file.read_bytes() for path, file in _below(here / "Public")}
+    tree |= {f"modules/{path}": file.read_bytes() for path, file in _below(here / "modules")}
+    return tree | {path: _asking(server, tree[path]) for path in _ENDPOINTS}
+
+
+def api_types() -> list[str]:
+    """The names of the protocols in the tree, in order."""
+    return _names("ApiTypes")
+
+
+def users() -> list[str]:
+    """The examples, in order."""
+    return [name for name in _names("Users") if not name.startswith("_")]
+
+
+def _names(folder: str) -> list[str]:
+    found = (files(__name__) / "Public" / "Configs" / folder).iterdir()
+    return sorted(file.name.removesuffix(".json") for file in found)
+
+
+def _below(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_file():
+            yield entry.name, entry
+        elif entry.name != "__pycache__":
+            yield from ((f"{entry.name}/{path}", file) for path, file in _below(entry))
+
+
+def _asking(server: ModelServer, endpoint: bytes) -> bytes:
+    given = {
+        "endpoint": server.url and server.url.rstrip("/").removesuffix("/v1"),  # the protocol adds it
+        "modelNameToSendToAPI": server.model,
+        "apiTypeConfigFileName": server.api_type,
+    }
+    changed = orjson.loads(endpoint) | {key: value for key, value in given.items() if value}
+    return orjson.dumps(changed, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

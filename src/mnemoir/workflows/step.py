@@ -1,0 +1,187 @@
+"""One node at work in one run: what it may know, and what it can have done for it."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import structlog
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.core.events import Event
+from mnemoir.core.messages import Message
+from mnemoir.core.runs import NodeTrace
+from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.config.workflow import NodeDefinition
+from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
+from mnemoir.workflows.services import Services
+from mnemoir.workflows.text.filling import fill
+from mnemoir.workflows.text.variables import Surroundings, Variables
+
+_log = structlog.get_logger(__name__)
+UNSET: Final = object()  # a node that has said nothing of its output; None is an output
+_NO_SETTINGS = UserSettings.model_validate({})
+_NO_TEMPLATE = PromptTemplate.model_validate({})
+
+
+class WorkflowEnded(Exception):
+    """The workflow, and those that called it, end here, and not as a failure: a lock is held.
+
+    What was answered stays answered; nodes that follow do not run.
+    """
+
+
+class SubWorkflows(Protocol):
+    """The engine, as far as a node may use it."""
+
+    def run_child(
+        self,
+        step: "Step",
+        name: str,
+        *,
+        folder: str = "",
+        inputs: Sequence[object] = (),
+        overrides: Overrides = NO_OVERRIDES,
+        silent: bool = True,
+    ) -> AsyncGenerator[Sequence[Event], None]:
+        """Run another workflow of the same user; "" for the folder means the user's own.
+
+        A child that is not silent answers the client in its parent's place. Raises SettingsError for a missing one,
+        WorkflowStopped beyond the limits. The child's output is set as the step's output.
+        """
+
+
+@dataclass(slots=True, kw_only=True)
+class Step:
+    """Made anew each time a node runs.
+
+    `answers_client` is True for the responder whose answer is the client's; with `streams` it is wanted piece by
+    piece. `is_responder` is also True for the node whose output is the result of a silent workflow. `output` may be
+    set to a value of any type; else the node's text is its output. `prompt` and `system_prompt` of the node are to be
+    read through `filled_prompt`, for a parent may have replaced them.
+    """
+
+    definition: NodeDefinition
+    run: Run
+    engine: SubWorkflows
+    services: Services
+    trace: NodeTrace
+    is_responder: bool
+    answers_client: bool
+    streams: bool
+    overrides: Overrides = NO_OVERRIDES
+    output: object = field(default=UNSET)
+    stamped: Sequence[Message] | None = None
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation as this node reads it: with times, where the node asked for them."""
+        return self.run.turn.messages if self.stamped is None else self.stamped
+
+    @property
+    def user(self) -> UserTree:
+        """The user whose configuration this is. Raises SettingsError where there is none."""
+        user = self.run.turn.user
+        if user is None:
+            raise SettingsError(
+                f"Node {self.definition.title!r} of type {self.definition.type} needs a config tree; "
+                "start the server with --config-dir."
+            )
+        return user
+
+    def raw_prompt(self, key: str, text: str) -> str:
+        """The same as `filled_prompt`, before it is filled; "" for an empty one."""
+        given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
+        return text if given is None else given.text
+
+    def filled_prompt(self, key: str, text: str, variables: Variables) -> str | None:
+        """The node's `systemPrompt` or `prompt`, or what a parent put in its place; None for an empty one."""
+        given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
+        if given is not None:
+            return given.filled(variables)
+        return self.fill(text, variables) if text else None
+
+    def override(self, text: str) -> "Override | None":
+        """A text of this node for a child's prompt; None for an empty one, which replaces nothing."""
+        if not text:
+            return None
+        variables = self.variables()
+        if self.definition.raw.get("jinja2") is True:
+            return Override(text=self.fill(text, variables), variables=None)
+        return Override(text=text, variables=variables)
+
+    def variables(self, template: PromptTemplate | None = None) -> Variables:
+        """All variables, worked out when they are asked for.
+
+        `template` is that of an endpoint for text prompts; without one the rules for lists of messages hold.
+        """
+        return Variables(self._surroundings(template))
+
+    def fill(self, text: str, variables: Variables | None = None) -> str:
+        """`text` with the variables in it; as a Jinja2 template where the node says so."""
+        if "{" not in text and "}" not in text:
+            return text
+        jinja = self.definition.raw.get("jinja2") is True
+        return fill(text, self.variables() if variables is None else variables, jinja=jinja)
+
+    def early(self, text: str) -> str:
+        """A name with {agentNInput} and the workflow's own variables in it; never {agentNOutput}."""
+        if "{" not in text:
+            return text
+        return fill(text, self.variables().early())
+
+    def count(self, value: int | str, default: int, key: str) -> int:
+        """A number that may be written as a text with early variables; the default, with a note, for no number."""
+        if isinstance(value, int):
+            return value
+        try:
+            return int(float(self.early(value)))
+        except (ValueError, OverflowError):
+            self.note(f"{key} is {value!r}, which is no number; {default} was taken.")
+            return default
+
+    def note(self, text: str) -> None:
+        """Tell in the trace, and at debug level in the log, what was decided here."""
+        self.trace.notes.append(text)
+        _log.debug("node note", node=self.definition.title, note=text)
+
+    async def child_output(
+        self, name: str, *, folder: str = "", inputs: Sequence[object] = (), overrides: Overrides = NO_OVERRIDES
+    ) -> object:
+        """The result of a silent sub-workflow: its responder's output, of whatever type."""
+        self.output = UNSET
+        batches = self.engine.run_child(self, name, folder=folder, inputs=inputs, overrides=overrides)
+        async with aclosing(batches):
+            async for _ in batches:
+                pass
+        found, self.output = self.output, UNSET
+        return found
+
+    def _surroundings(self, template: PromptTemplate | None) -> Surroundings:
+        run, turn, raw = self.run, self.run.turn, self.definition.raw
+        settings = turn.user.settings if turn.user is not None else _NO_SETTINGS
+        return Surroundings(
+            messages=self.messages,
+            now=self.services.clock().astimezone(),
+            endpoint_template=template,
+            chat_template=turn.user.chat_template if turn.user is not None else lambda: _NO_TEMPLATE,
+            user_wide=settings.variables,
+            custom=run.workflow.variables,
+            discussion=turn.discussion,
+            time_context=turn.time_context,
+            inputs=run.inputs,
+            outputs=run.outputs,
+            categories=run.categories,
+            delimiter=settings.conversation_delimiter if settings.separates_conversation else "\n",
+            adds_role_names=raw.get("addUserAssistantTags") is True,
+            n_messages=_whole(raw.get("nMessagesToIncludeInVariable"), 5),
+            token_limit=_whole(raw.get("estimatedTokensToIncludeInVariable"), 2048),
+            min_messages=_whole(raw.get("minMessagesInVariable"), 5),
+            max_tokens=_whole(raw.get("maxEstimatedTokensInVariable"), 2048),
+        )
+
+
+def _whole(value: object, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default

@@ -1,0 +1,1 @@
+"""Variables, and the texts they are filled into."""

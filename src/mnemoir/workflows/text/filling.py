@@ -1,0 +1,107 @@
+"""Texts of nodes with the variables in them.
+
+One pass over the text its author wrote. What is put in is never read again, so nothing a user or a model says can be
+a variable, a template or a brace too many. Filling never fails: what cannot be filled stays as it was written.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import structlog
+
+from mnemoir.workflows.text import jinja as jinja2_text
+from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
+
+_log = structlog.get_logger(__name__)
+_MOST_CHARACTERS = 64 * 1024 * 1024
+_LONG_NUMBER = re.compile(r"\d{5}")  # a width or precision of ten thousand and more is no layout
+_PLAUSIBLE = re.compile(r"[^\W\d][\w-]*")
+_CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
+# what showing plain data can end in: no such index, a format for another type, a number or a nesting too large
+_CANNOT_SHOW = (LookupError, ValueError, TypeError, OverflowError, RecursionError)
+
+
+def fill(
+    text: str,
+    variables: Mapping[str, object],
+    *,
+    jinja: bool = False,
+    most_characters: int = _MOST_CHARACTERS,
+) -> str:
+    """`text` with the values of `variables` in it.
+
+    Without `jinja` unknown names and stray braces stay, `{{` and `}}` become single braces, and so do fields stay for
+    which there is no room in `most_characters`. With it the text is a Jinja2 template, and one that is wrong or does
+    too much raises SettingsError.
+    """
+    if jinja:
+        return jinja2_text.render(text, variables)
+    if "{" not in text and "}" not in text:
+        return text
+    return _fill(pieces_of(text), variables, most_characters)
+
+
+def names_in(text: str, *, jinja: bool = False) -> set[str]:
+    """The variables a text names, known or not. Raises SettingsError for a Jinja2 template that cannot be read."""
+    if jinja:
+        return set(jinja2_text.names_in(text))
+    return set(_plausible(piece.name for piece in pieces_of(text) if isinstance(piece, Field)))
+
+
+def _fill(pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int) -> str:
+    filled: list[str] = []
+    unknown: list[str] = []
+    size = 0
+    for piece in pieces:
+        shown = piece if isinstance(piece, str) else _shown(piece, variables, unknown)
+        if isinstance(piece, Field) and size + len(shown) > most_characters:
+            shown = piece.source
+        filled.append(shown)
+        size += len(shown)
+    if names := _plausible(unknown):
+        _log.debug("unknown variables", names=names)
+    return "".join(filled)
+
+
+def _plausible(names: Iterable[str]) -> list[str]:
+    """Without what is a piece of code or JSON between two braces."""
+    return [name for name in names if _PLAUSIBLE.fullmatch(name)]
+
+
+def _shown(field: Field, variables: Mapping[str, object], unknown: list[str]) -> str:
+    try:
+        value = variables[field.name]
+    except KeyError:
+        unknown.append(field.name)
+        return field.source
+    try:
+        return _formatted(_within(value, field.path), field)
+    except _CANNOT_SHOW:
+        return field.source
+
+
+def _within(value: object, path: Sequence[Member]) -> object:
+    for member in path:
+        value = _member_of(value, member)
+    return value
+
+
+def _member_of(value: object, member: Member) -> object:
+    """Only data has members here; attributes of Python objects are nobody's business."""
+    key = member.key
+    if isinstance(value, Mapping):
+        return value[int(key)] if key not in value and key.isdecimal() else value[key]
+    if isinstance(value, Sequence) and not member.is_dotted:
+        return value[int(key)] if key.isdecimal() else _refuse(key)
+    return _refuse(key)
+
+
+def _refuse(key: str) -> object:
+    raise LookupError(key)
+
+
+def _formatted(value: object, field: Field) -> str:
+    if _LONG_NUMBER.search(field.format):
+        return field.source
+    converted = _CONVERSIONS[field.conversion](value) if field.conversion else value
+    return format(converted, field.format) if field.format else str(converted)

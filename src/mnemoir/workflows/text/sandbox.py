@@ -1,0 +1,256 @@
+"""Where templates run: Jinja2's immutable sandbox, with an end to what a template may do.
+
+The sandbox keeps a template away from Python. It does not keep it from running for ever or filling the memory, so
+templates are rewritten before they are compiled: all they write goes through `finalize`, all loops through a counting
+filter, and all they build through a weighing one. Filters, tests and calls are guarded where they are looked up.
+Constructs that bind several templates to one another are refused, for there is only ever one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from types import BuiltinMethodType, FunctionType, MethodType
+from typing import Any, cast
+
+from jinja2 import ChainableUndefined, Undefined, nodes, pass_context
+from jinja2.exceptions import SecurityError, TemplateSyntaxError
+from jinja2.runtime import Context, LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
+from jinja2.utils import Cycler, Joiner, Namespace
+from jinja2.visitor import NodeTransformer
+
+from mnemoir.workflows.text.effort import (
+    Effort,
+    check_format,
+    check_insertion,
+    check_numbers,
+    check_power,
+    check_product,
+    check_replacement,
+    check_slow,
+)
+
+_STATEMENTS = (
+    nodes.Output,
+    nodes.For,
+    nodes.If,
+    nodes.Macro,
+    nodes.CallBlock,
+    nodes.FilterBlock,
+    nodes.With,
+    nodes.Assign,
+    nodes.AssignBlock,
+)
+_COUNTED, _WEIGHED, _CONCATENATED = "each turn", "what it builds", "texts in a row"  # names no template can spell
+_GLOBALS = {"range": safe_range, "dict": dict, "namespace": Namespace, "cycler": Cycler, "joiner": Joiner}
+_SLOW = frozenset({"pprint", "urlize", "wordwrap"})
+_INSERTING_TEXTS = frozenset({"join", "urlize", "wordwrap"})
+_INSERTING_WIDTHS = frozenset({"expandtabs", "indent", "tojson"})
+_METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(name for name in dir(str) if not name.startswith("_"))
+    - {"encode", "format", "format_map", "maketrans", "translate"},
+    dict: frozenset({"copy", "get", "items", "keys", "values"}),
+    list: frozenset({"copy", "count", "index"}),
+    tuple: frozenset({"count", "index"}),
+    LoopContext: frozenset({"changed", "cycle"}),
+    Cycler: frozenset({"next", "reset"}),
+}
+
+
+class BoundedContext(Context):
+    """The variables of one run of a template, and what it has used up."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # as Jinja2 passes them
+        super().__init__(*args, **kwargs)
+        self.effort = Effort()
+
+
+class _ClosedSandbox(ImmutableSandboxedEnvironment):
+    """Unknown variables and members are empty; forbidden members are not to be mistaken for them."""
+
+    def unsafe_undefined(self, obj: object, attribute: str) -> Undefined:
+        raise SecurityError(f"member {attribute!r} of {type(obj).__name__!r} is not for templates")
+
+
+class Sandbox(_ClosedSandbox):
+    """Compiles and runs templates. What a template must not do, and what is too much, raises SecurityError."""
+
+    context_class = BoundedContext
+    intercepted_binops = frozenset({"*", "**", "%", "+"})
+
+    def __init__(self) -> None:
+        super().__init__(undefined=ChainableUndefined, finalize=_write)
+        plain = _ClosedSandbox(undefined=ChainableUndefined)
+        self.globals = dict(_GLOBALS)
+        self.filters = {name: _guarded_filter(plain, name) for name in plain.filters}
+        self.filters |= {_COUNTED: _count, _WEIGHED: _weigh, _CONCATENATED: _concatenate}
+        self.tests = {name: _guarded_test(plain, name) for name in plain.tests}
+
+    def bounded(self, template: nodes.Template) -> nodes.Template:
+        """The template with all that bounds it written into it; the one given is used up."""
+        bounded = cast(nodes.Template, _Bounding().visit(template))
+        bounded.set_environment(self)
+        return bounded
+
+    def is_safe_callable(self, obj: object) -> bool:
+        """Methods of data that make nothing out of proportion, macros, and what is offered by name."""
+        if isinstance(obj, BuiltinMethodType | MethodType):
+            kind = str if isinstance(obj.__self__, str) else type(obj.__self__)
+            return obj.__name__ in _METHODS.get(kind, ())
+        if _formatted_text(obj) is not None or isinstance(obj, Macro | Joiner | Undefined):
+            return True
+        return any(obj is offered for offered in _GLOBALS.values())
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if not __self.is_safe_callable(__obj):
+            raise SecurityError(f"{getattr(__obj, '__name__', type(__obj).__name__)!r} is not for templates to call")
+        effort = _effort(__context)
+        effort.large_step()
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, str) and __obj.__name__ == "join":
+            return __self.filters["join"](__context, *args, d=owner)
+        if isinstance(owner, str):
+            _check(__obj.__name__, owner, args, kwargs)
+        elif (text := _formatted_text(__obj)) is not None:
+            check_format(text, (args, kwargs))
+        return effort.make(super().call(__context, __obj, *args, **kwargs))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        effort = _effort(context)
+        effort.large_step()
+        if operator == "*":
+            check_product(left, right)
+        elif operator == "**":
+            check_power(left, right)
+        elif operator == "%" and isinstance(left, str):
+            check_format(left, right)
+        return effort.make(super().call_binop(context, operator, left, right))
+
+
+class _Bounding(NodeTransformer):
+    """Writes steps, counting and weighing into a template."""
+
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(node, nodes.Stmt) and not isinstance(node, _STATEMENTS):
+            raise _refusal(node, f"`{type(node).__name__.lower()}` is not for templates of one text")
+        return super().visit(node, *args, **kwargs)
+
+    def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:
+        # constants pass through `finalize` and this does not: a loop can write it a million times
+        return nodes.Const(node.data, lineno=node.lineno)
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:
+        if node.recursive:
+            raise _refusal(node, "recursive loops are not for templates")
+        self.generic_visit(node)
+        node.iter = _filtered(node.iter, _COUNTED)
+        return _stepping(node)
+
+    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:
+        return _stepping(self.generic_visit(node))
+
+    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.Node:
+        return _stepping(self.generic_visit(node))
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        self.generic_visit(node)
+        return _filtered(nodes.List(node.nodes, lineno=node.lineno), _CONCATENATED)
+
+    def visit_List(self, node: nodes.List) -> nodes.Node:
+        return _filtered(self.generic_visit(node), _WEIGHED)
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:
+        return _filtered(self.generic_visit(node), _WEIGHED)
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:
+        self.generic_visit(node)
+        return _filtered(node, _WEIGHED) if node.ctx == "load" else node
+
+
+def _refusal(node: nodes.Node, reason: str) -> TemplateSyntaxError:
+    return TemplateSyntaxError(reason, node.lineno)
+
+
+def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+def _stepping(node: Any) -> nodes.Node:  # For, Macro or CallBlock
+    """Each run of its body is a step, whether or not it writes anything."""
+    node.body.insert(0, nodes.Output([nodes.Const("", lineno=node.lineno)], lineno=node.lineno))
+    return cast(nodes.Node, node)
+
+
+def _effort(context: Context) -> Effort:
+    return cast(BoundedContext, context).effort
+
+
+@pass_context
+def _write(context: Context, value: object) -> str:
+    return _effort(context).write(str(value))
+
+
+@pass_context
+def _count(context: Context, values: Iterable[object]) -> Iterator[object]:
+    """Counts while the loop runs, so that one whose turns are slow is stopped in time."""
+    effort = _effort(context)
+    for value in values:
+        effort.step()
+        yield value
+
+
+@pass_context
+def _weigh(context: Context, value: object) -> object:
+    return _effort(context).make(value)
+
+
+@pass_context
+def _concatenate(context: Context, values: Iterable[object]) -> str:
+    effort = _effort(context)
+    effort.large_step()
+    return effort.make("".join(map(str, values)))
+
+
+def _formatted_text(obj: object) -> str | None:
+    """The text whose `format` the sandbox has wrapped; None for anything else."""
+    method = getattr(obj, "__wrapped__", None) if isinstance(obj, FunctionType) else None
+    owner = getattr(method, "__self__", None)
+    return owner if isinstance(owner, str) and getattr(method, "__name__", "") == "format" else None
+
+
+def _guarded_filter(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
+    @pass_context
+    def guarded(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
+        effort = _effort(context)
+        effort.large_step()
+        if name == "join" and not isinstance(value, str):
+            value = list(value)  # what can be read once only must not be read up by the check
+        _check(name, value, args, kwargs)
+        return effort.make(plain.call_filter(name, value, args, kwargs, context, context.eval_ctx))
+
+    return guarded
+
+
+def _guarded_test(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
+    @pass_context
+    def guarded(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
+        _effort(context).large_step()
+        return plain.call_test(name, value, args, kwargs, context, context.eval_ctx)
+
+    return guarded
+
+
+def _check(name: str, value: object, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    """Look at what a filter, or a method of a text, is asked for before it does it."""
+    values = (*args, *kwargs.values())
+    check_numbers(values)
+    if name in _SLOW:
+        check_slow(value)
+    if name == "replace" and len(args) > 1:
+        check_replacement(str(value), str(args[0]), str(args[1]))
+    elif name in _INSERTING_WIDTHS or name == "replace":
+        check_insertion(value, values)
+    elif name in _INSERTING_TEXTS:
+        check_insertion(value, (each for each in values if not isinstance(each, int)))
+    elif name == "format":
+        check_format(str(value), values)
+    elif name == "sum" and any(isinstance(start, list | tuple) for start in values):
+        raise SecurityError("lists are not for summing")  # each addition copies all before it

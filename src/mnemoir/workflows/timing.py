@@ -1,0 +1,83 @@
+"""The times of messages within a run: when they are read, written, and shown to a node."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.workflows import timestamps
+from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow
+from mnemoir.workflows.discussion_files import discussion_root
+from mnemoir.workflows.run import Run, Turn
+from mnemoir.workflows.services import Services
+from mnemoir.workflows.step import Step
+
+_log = structlog.get_logger(__name__)
+
+
+class Times:
+    """Does nothing in a conversation without a discussion id, nor in a silent workflow.
+
+    Trouble with the file of times never fails an answer: the node then reads its messages without times.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def begin(self, run: Run, compiled: CompiledWorkflow) -> None:
+        """Give every message a time before a workflow that shows them; work out the time context."""
+        if run.turn.discussion is None or run.is_silent or not (compiled.stamps or compiled.names_time_context):
+            return
+        known = await self._known(run.turn, fills=compiled.stamps)
+        run.turn.times = known
+        run.turn.time_context = timestamps.time_context(known, now=self._now())
+
+    async def before(self, step: Step, node: CompiledNode) -> None:
+        """Show the node the conversation with times, and note when its answer begins."""
+        turn = step.run.turn
+        if not node.stamps or turn.discussion is None or step.run.is_silent:
+            return
+        step.stamped = timestamps.stamped(
+            turn.messages,
+            turn.times,
+            relative=step.definition.raw.get("useRelativeTimestamps") is True,
+            now=self._now(),
+        )
+        if step.answers_client:
+            await self._noted(turn, None)
+
+    async def after(self, step: Step, node: CompiledNode) -> None:
+        """In a group chat the answer's text is known to be final, so its time is kept with it at once."""
+        turn = step.run.turn
+        in_group = step.definition.raw.get("useGroupChatTimestampLogic") is True
+        if in_group and node.stamps and step.answers_client and turn.discussion is not None:
+            await self._noted(turn, str(step.output))
+
+    async def _known(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
+        store, place = self._services.timestamps, self._place(turn)
+        try:
+            if fills:
+                return await timestamps.backfill(store, *place, turn.messages, now=self._now())
+            return await store.load(*place)
+        except StorageUnavailable as exc:
+            _log.warning("times of messages cannot be read", error=exc.message)
+            return {}
+
+    async def _noted(self, turn: Turn, reply: str | None) -> None:
+        store, place = self._services.timestamps, self._place(turn)
+        try:
+            if reply is None:
+                await timestamps.mark_reply(store, *place, now=self._now())
+            else:
+                await timestamps.commit_reply(store, *place, reply, now=self._now())
+        except StorageUnavailable as exc:
+            _log.warning("the time of an answer cannot be written", error=exc.message)
+
+    def _place(self, turn: Turn) -> tuple[Path, str]:
+        assert turn.discussion is not None
+        return discussion_root(turn, self._services.data_dir), turn.discussion
+
+    def _now(self) -> datetime:
+        return self._services.clock().astimezone()

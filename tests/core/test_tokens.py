@@ -1,0 +1,21 @@
+"""Token counts without a tokenizer."""
+
+import pytest
+
+from mnemoir.core.tokens import estimate_prompt_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("hi", 1),
+        ("one two three four", 5),
+        ("a b c d e f g h", 11),
+        ("x" * 35, 11),
+        (" \n ", 0),
+        ("日本語" * 7, 6),
+    ],
+)
+def test_a_prompt_has_as_many_tokens_as_its_words_or_its_characters_say(text, tokens):
+    assert estimate_prompt_tokens(text) == tokens

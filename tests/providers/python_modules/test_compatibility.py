@@ -1,0 +1,80 @@
+"""What modules import by the names of the format they were written for."""
+
+import pytest
+
+
+@pytest.fixture
+def ask(public, runner):
+    """Evaluate an expression in a module that has imported everything there is."""
+
+    async def ask(expression):
+        return await public.run(
+            runner,
+            f"""
+            from Middleware.common.constants import VALID_NODE_TYPES
+            from Middleware.utilities import automation_utils, text_utils
+            from Middleware.utilities.config_utils import *
+            from Middleware.workflows.tools import dynamic_module_loader
+            from Middleware.workflows.tools.mcp_client_tool import MCPClient, MCPToolCallError
+            def Invoke(): return {expression}
+            """,
+        )
+
+    return ask
+
+
+async def test_the_users_file_is_found_by_the_name_in_lower_case(public, ask):
+    public.write_config("Users/some-one.json", {"port": 5006, "odd": [1]})
+    assert await ask("[get_current_username(), get_user_config()]") == ["Some-One", {"port": 5006, "odd": [1]}]
+    assert await ask("[get_config_value('odd'), get_config_value('no')]") == [[1], None]
+
+
+async def test_an_endpoint_is_found_in_the_users_folder_without_regard_to_case(public, ask):
+    public.write_config("Users/some-one.json", {"endpointConfigsSubDirectory": "Mine"})
+    public.write_config("endpoints/mine/Image-Endpoint.json", {"endpoint": "http://x"})
+    assert await ask("get_endpoint_config('image-endpoint')") == {"endpoint": "http://x"}
+    assert await ask("get_endpoint_config('Image-Endpoint.json')") == {"endpoint": "http://x"}
+
+
+async def test_paths_are_those_of_the_tree_whether_there_is_a_file_or_not(public, ask):
+    root = str(public.root / "Configs")
+    assert await ask("get_root_config_directory()") == root
+    assert await ask("get_config_path('A/b', 'c')") == f"{root}/A/b/c.json"
+    assert await ask("get_default_tool_prompt_path()") == f"{root}/default_tool_prompt.txt"
+
+
+@pytest.mark.parametrize("name", ["../Users/some-one", "/etc/passwd", "a/../../b"])
+async def test_names_lead_to_nothing_outside_the_tree(ask, name):
+    assert "is outside the config tree" in await ask(f"get_config_path('Endpoints', {name!r})")
+
+
+async def test_files_may_begin_with_a_byte_order_mark(public, ask):
+    file = public.write("\ufeff{}", "Configs/Routing/x.json")
+    assert await ask(f"load_config({str(file)!r})") == {}
+
+
+async def test_both_places_have_the_same_failure(ask):
+    assert await ask("automation_utils.DynamicModuleError is dynamic_module_loader.DynamicModuleError") is True
+
+
+async def test_node_types_are_a_list_of_names(ask):
+    assert {"Standard", "PythonModule", "chatSummarySummarizer"} <= set(await ask("VALID_NODE_TYPES"))
+
+
+async def test_braces_are_what_was_typed(ask):
+    assert await ask("text_utils.return_brackets_in_string('{a} |{{| b')") == "{a} |{{| b"
+
+
+async def test_a_client_of_mcp_says_what_to_use_instead(ask):
+    assert "put MCPO in front of the server" in await ask("MCPClient('http://x')")
+
+
+async def test_other_threads_of_the_module_read_the_configuration_too(public, runner):
+    source = """
+        from concurrent.futures import ThreadPoolExecutor
+        from Middleware.utilities.config_utils import get_current_username
+        def Invoke():
+            with ThreadPoolExecutor() as threads:
+                return threads.submit(get_current_username).result()
+    """
+    assert await public.run(runner, source) == "Some-One"

@@ -1,0 +1,150 @@
+"""`/api/runs`: pages of runs, one run node by node, and a feed that ends with its reader."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.core.scope import Scope
+from tests.server.server_kit import error_of
+
+RUNS = "/api/runs"
+MIRA = Scope(project="default", user="mira")
+
+
+def happen(server, *ids, **members):
+    """Runs that begin and end."""
+    for run_id in ids:
+        run = RunTrace(id=run_id, scope=MIRA, **members)
+        server.parts.runs.begun(run)
+        run.status = "finished"
+        server.parts.runs.ended(run)
+
+
+async def test_runs_are_listed_newest_first_page_by_page(server):
+    happen(server, "r1", "r2", "r3")
+    first = await server.get(f"{RUNS}?limit=2")
+    assert ([run["id"] for run in first["results"]], first["next"]) == (["r3", "r2"], "r2")
+    second = await server.get(f"{RUNS}?limit=2&before=r2")
+    assert ([run["id"] for run in second["results"]], second["next"]) == (["r1"], None)
+
+
+async def test_a_run_in_a_list_shows_what_it_was(server):
+    happen(server, "r1", model="mnemoir", category="CHAT", workflows=[WorkflowTrace(name="chat")], duration_ms=1.5)
+    (run,) = (await server.get(RUNS))["results"]
+    assert run.pop("started_at").endswith("Z")
+    assert run == {
+        "id": "r1",
+        "status": "finished",
+        "user": "",
+        "model": "mnemoir",
+        "workflow": "chat",
+        "category": "CHAT",
+        "duration_ms": 1.5,
+        "error": None,
+    }
+
+
+async def test_lists_are_narrowed_by_status(server):
+    happen(server, "r1")
+    server.parts.runs.begun(RunTrace(id="r2", scope=MIRA))
+    assert [run["id"] for run in (await server.get(f"{RUNS}?status=running"))["results"]] == ["r2"]
+    assert (await server.get(f"{RUNS}?status=failed"))["results"] == []
+
+
+@pytest.mark.parametrize("query", ["limit=-1", "limit=1e9", "limit=x", "status=lost", "status="])
+async def test_what_is_no_limit_and_no_status_is_refused(server, query):
+    assert error_of(await server.ask("GET", f"{RUNS}?{query}")) == (422, "validation_error")
+
+
+async def test_no_limit_gives_more_than_two_hundred(server):
+    happen(server, *(f"r{n}" for n in range(250)))
+    for limit in ("0", "1000000000000"):
+        assert len((await server.get(f"{RUNS}?limit={limit}"))["results"]) == 200
+
+
+async def test_one_run_is_shown_node_by_node(server):
+    inner = WorkflowTrace(name="inner", nodes=[NodeTrace(number=1, title="Sum", type="Standard", started_ms=2.0)])
+    node = NodeTrace(number=1, title="Ask", type="CustomWorkflow", started_ms=1.0, prompt="Hi", children=[inner])
+    happen(server, "r1", workflows=[WorkflowTrace(name="outer", nodes=[node])])
+    shown = await server.get(f"{RUNS}/r1")
+    assert (shown["id"], shown["scope"]["user"]) == ("r1", "mira")
+    (outer,) = shown["workflows"]
+    assert outer["nodes"][0]["prompt"] == "Hi"
+    assert outer["nodes"][0]["children"][0]["nodes"][0]["title"] == "Sum"
+
+
+async def test_a_run_of_many_workflows_in_each_other_is_shown(server):
+    trace = WorkflowTrace(name="deepest")
+    for _ in range(100):
+        node = NodeTrace(number=1, title="Ask", type="CustomWorkflow", started_ms=1.0, children=[trace])
+        trace = WorkflowTrace(name="outer", nodes=[node])
+    happen(server, "r1", workflows=[trace])
+    answer = await server.ask("GET", f"{RUNS}/r1")
+    assert (answer.status, answer.body.count(b'"deepest"')) == (200, 1)
+
+
+@pytest.mark.parametrize("run_id", ["none", "..%2F..", "%00", "%F0%9F%8D%B5", "x" * 5000])
+async def test_an_unknown_run_is_not_found(server, run_id):
+    assert error_of(await server.ask("GET", f"{RUNS}/{run_id}")) == (404, "run_not_found")
+    assert (await server.get(f"{RUNS}?before={run_id}"))["results"] == []
+
+
+@pytest.mark.parametrize("path", [RUNS, f"{RUNS}/r1", f"{RUNS}/live"])
+async def test_no_run_is_shown_without_a_key(open_server, path):
+    server = await open_server(api_keys=["a-key-of-enough-characters"])
+    happen(server, "r1")
+    assert error_of(await server.ask("GET", path)) == (401, "unauthorized")
+    assert error_of(await server.ask("GET", path, authorization="Bearer wrong")) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+async def test_runs_are_only_looked_at(server, method):
+    for path in (RUNS, f"{RUNS}/r1"):
+        assert error_of(await server.ask(method, path)) == (405, "method_not_allowed")
+
+
+async def test_the_feed_tells_of_beginnings_and_ends_as_they_happen(listen, http):
+    server = await listen()
+    async with asyncio.timeout(5), http.get(f"{server.url}{RUNS}/live") as feed:
+        assert feed.headers["content-type"].startswith("text/event-stream")
+        assert await feed.content.readuntil(b"\n\n") == b":\n\n"
+        happen(server, "r1")
+        told = [orjson.loads((await feed.content.readuntil(b"\n\n")).removeprefix(b"data: ")) for _ in range(2)]
+        assert [(run["id"], run["status"]) for run in told] == [("r1", "running"), ("r1", "finished")]
+
+
+async def test_a_silent_feed_gives_signs_of_life(listen, http):
+    server = await listen(heartbeat_s=0.01)
+    async with asyncio.timeout(5), http.get(f"{server.url}{RUNS}/live") as feed:
+        for _ in range(3):
+            assert await feed.content.readuntil(b"\n\n") == b":\n\n"
+
+
+async def test_a_reader_who_leaves_gives_the_place_back(listen, http):
+    server = await listen()
+    async with asyncio.timeout(20):
+        for _ in range(100):
+            feed = await http.get(f"{server.url}{RUNS}/live")
+            while feed.status == 503:  # places of those who left are given back one by one
+                feed.release()
+                feed = await http.get(f"{server.url}{RUNS}/live")
+            assert await feed.content.readuntil(b"\n\n") == b":\n\n"
+            feed.close()
+
+
+async def test_there_are_only_so_many_readers_of_the_feed(listen, http):
+    server = await listen()
+    feeds = []
+    async with asyncio.timeout(10):
+        for _ in range(64):
+            feed = await http.get(f"{server.url}{RUNS}/live")
+            feeds.append(feed)
+            await feed.content.readuntil(b"\n\n")
+        happen(server, "r1")
+        refused = await server.ask("GET", f"{RUNS}/live")
+    assert error_of(refused) == (503, "overloaded")
+    assert refused.headers["retry-after"] == "1"
+    for feed in feeds:
+        feed.close()

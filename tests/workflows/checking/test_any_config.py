@@ -1,0 +1,71 @@
+"""Whatever is in the files, the check ends with a list and a run with an error of ours."""
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.checking import check
+from tests.workflows.checking.test_config_check import TYPES
+from tests.workflows.config.config_kit import SMALL, tree_of
+
+WORDS = st.sampled_from(
+    [
+        "Standard",
+        "CustomWorkflow",
+        "ConditionalCustomWorkflow",
+        "SlowButQualityRAG",
+        "Chat",
+        "Main",
+        "",
+        "{x}",
+        "a/b",
+        "{",
+    ]
+)
+KEYS = st.sampled_from(
+    [
+        "type",
+        "nodes",
+        "workflowName",
+        "conditionalWorkflows",
+        "scoped_variables",
+        "multiModelList",
+        "endpointName",
+        "preset",
+        "prompt",
+        "endpoint",
+        "apiTypeConfigFileName",
+        "customWorkflow",
+        "customWorkflowOverride",
+        "routingConfig",
+        "userWideWorkflowVariables",
+        "sharedWorkflowsSubDirectoryOverride",
+        "workflowUserFolderOverride",
+        "jinja2",
+        "currentUser",
+        "é [0]'",
+    ]
+)
+SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False) | WORDS
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+FILES = st.dictionaries(st.sampled_from([*SMALL, "Routing/Mine.json"]), JSON, min_size=1, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(FILES)
+def test_any_json_in_any_file_is_told_and_never_breaks_the_check(files):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = tree_of(Path(folder), files)
+        for problem in check(tree, [], TYPES):
+            assert problem.path.startswith("$")
+        with suppress(SettingsError):
+            user = tree.user("Ann")
+            user.template_of(user.endpoint("Main"))
+            user.preset("Calm", user.api_type("Open-AI-API"))
+            user.workflow("Chat")

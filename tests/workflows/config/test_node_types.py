@@ -1,0 +1,78 @@
+"""Which node types there are."""
+
+from importlib.metadata import EntryPoint
+
+from mnemoir.workflows.node import ValueNode
+from mnemoir.workflows.node_types import GROUP, load
+from mnemoir.workflows.nodes.standard import Standard
+
+
+class Weather(ValueNode):
+    """A node type of another package."""
+
+    kind = "Weather"
+    aliases = ("Forecast",)
+
+    async def value(self, step):
+        return "sunny"
+
+
+class Impostor(Weather):
+    """A second one that wants a name of the first, or of ours."""
+
+    kind = "Climate"
+    aliases = ("forecast",)
+
+
+class Usurper(Weather):
+    """One that wants the name of ours."""
+
+    kind = "STANDARD"
+    aliases = ()
+
+
+class Nameless(ValueNode):
+    """One that forgot its kind."""
+
+    async def value(self, step):
+        return ""
+
+
+def entry(name, value):
+    return EntryPoint(name=name, value=value, group=GROUP)
+
+
+STANDARD = entry("Standard", "mnemoir.workflows.nodes.standard:Standard")
+
+
+def test_types_are_found_by_kind_and_alias_in_lower_case():
+    loaded = load([entry("w", f"{__name__}:Weather"), STANDARD])
+    assert loaded.types == {"standard": Standard, "weather": Weather, "forecast": Weather}
+    assert loaded.problems == []
+
+
+def test_an_entry_that_is_broken_is_told_and_leaves_the_others_alone():
+    broken = ["no_such_package:Node", f"{__name__}:Missing", "json:loads", f"{__name__}:Nameless"]
+    loaded = load([*(entry(f"e{number}", value) for number, value in enumerate(broken)), STANDARD])
+    assert loaded.types == {"standard": Standard}
+    assert [problem.split(" in mnemoir.nodes: ")[0] for problem in loaded.problems] == [
+        f"entry e{number} = {value}" for number, value in enumerate(broken)
+    ]
+
+
+def test_a_name_that_is_taken_stays_with_the_first_and_ours_come_first():
+    entries = [
+        entry("a", f"{__name__}:Usurper"),
+        entry("b", f"{__name__}:Weather"),
+        entry("c", f"{__name__}:Impostor"),
+    ]
+    loaded = load([*entries, STANDARD])
+    assert loaded.types == {"standard": Standard, "weather": Weather, "forecast": Weather}
+    assert [problem.rsplit(": ", 1)[1] for problem in loaded.problems] == [
+        "standard is the name of Standard already; choose another.",
+        "forecast is the name of Weather already; choose another.",
+    ]
+
+
+def test_an_entry_that_is_listed_twice_counts_once():
+    assert load([STANDARD, STANDARD]).problems == []

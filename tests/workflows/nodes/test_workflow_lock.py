@@ -1,0 +1,89 @@
+"""WorkflowLock: where the lock is kept, and what happens while it is held."""
+
+import os
+from dataclasses import dataclass, replace
+
+import pytest
+from pydantic import ValidationError
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
+from mnemoir.workflows.services import Services
+from mnemoir.workflows.step import WorkflowEnded
+from tests.workflows.nodes.node_kit import NOT_ASKED, Bench
+
+FILE = "WilmerDb.someone.sqlite"
+
+
+@dataclass(kw_only=True)
+class LockBench(Bench):
+    """A bench with locks; its run is named w1."""
+
+    locks: SqliteWorkflowLocks
+
+    def _services(self) -> Services:
+        return replace(super()._services(), locks=self.locks, data_dir=self.public.parent / "data")
+
+
+@pytest.fixture
+async def bench(tmp_path):
+    locks = SqliteWorkflowLocks("this")
+    yield LockBench(public=tmp_path / "Public", session=NOT_ASKED, locks=locks)
+    await locks.aclose()
+
+
+async def test_a_free_lock_is_taken_and_the_run_knows_where(bench, tmp_path):
+    assert await bench.run(WorkflowLock, workflowLockId="memories") is None
+    assert bench.step.run.lock_database == tmp_path / "data" / FILE
+    assert not await bench.locks.acquire(tmp_path / "data" / FILE, "memories", run="other")
+
+
+async def test_a_held_lock_ends_the_workflow(bench, tmp_path):
+    await bench.locks.acquire(tmp_path / "data" / FILE, "memories", run="other")
+    with pytest.raises(WorkflowEnded, match="lock 'memories' is held"):
+        await bench.run(WorkflowLock, workflowLockId="memories")
+    assert bench.step.run.lock_database is None
+
+
+async def test_variables_are_filled_into_the_name(bench, tmp_path):
+    bench.outputs = {1: "blue"}
+    await bench.run(WorkflowLock, workflowLockId="{agent1Output} lock")
+    assert not await bench.locks.acquire(tmp_path / "data" / FILE, "blue lock", run="other")
+
+
+async def test_a_node_without_a_name_is_refused(bench):
+    with pytest.raises(ValidationError, match="workflowLockId"):
+        await bench.run(WorkflowLock)
+
+
+@pytest.mark.parametrize(("named", "place"), [("{tmp}/own", "own"), ("SqlLiteDBs", "Public/SqlLiteDBs")])
+async def test_the_lock_is_kept_where_the_user_says(bench, tmp_path, named, place):
+    bench.settings = {"sqlLiteDirectory": named.replace("{tmp}", str(tmp_path))}
+    await bench.run(WorkflowLock, workflowLockId="memories")
+    assert bench.step.run.lock_database == tmp_path / place / FILE
+    assert bench.step.trace.notes == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no foreign path there")
+async def test_a_folder_of_another_system_is_not_made_here(bench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bench.settings = {"sqlLiteDirectory": "D:\\Temp\\locks"}
+    await bench.run(WorkflowLock, workflowLockId="memories")
+    assert bench.step.run.lock_database == tmp_path / "data" / FILE
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["Public", "data"]
+    assert "cannot be used here" in bench.step.trace.notes[0]
+
+
+async def test_a_folder_that_cannot_be_used_is_replaced_and_noted(bench, tmp_path):
+    (tmp_path / "file").touch()
+    bench.settings = {"sqlLiteDirectory": str(tmp_path / "file" / "locks")}
+    await bench.run(WorkflowLock, workflowLockId="memories")
+    assert bench.step.run.lock_database == tmp_path / "data" / FILE
+    assert "kept in" in bench.step.trace.notes[0]
+
+
+async def test_without_any_folder_to_use_the_node_fails(bench, tmp_path):
+    (tmp_path / "data").touch()
+    with pytest.raises(StorageUnavailable):
+        await bench.run(WorkflowLock, workflowLockId="memories")
