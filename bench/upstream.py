@@ -1,15 +1,18 @@
 """A model server that costs next to nothing: it answers every chat with the same bytes.
 
-`python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one.
+`python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one; below `/slow` they come 20 ms
+apart, as a model's do.
 """
 
 import asyncio
 import sys
+from functools import partial
 
 import orjson
 from aiohttp import web
 
 PIECES = 100
+PIECE_S = 0.02
 _USAGE = {"prompt_tokens": 10, "completion_tokens": PIECES, "total_tokens": PIECES + 10}
 _WHOLE = orjson.dumps(
     {
@@ -40,7 +43,7 @@ def _chunk(delta: dict[str, str], reason: str | None = None) -> bytes:
 _STREAM = [_chunk({"role": "assistant", "content": ""}), *[_chunk({"content": "word "})] * PIECES, _chunk({}, "stop")]
 
 
-async def chat(request: web.Request) -> web.StreamResponse:
+async def chat(request: web.Request, *, piece_s: float) -> web.StreamResponse:
     """The canned answer, whole or streamed as the request asks."""
     if not orjson.loads(await request.read()).get("stream"):
         return web.Response(body=_WHOLE, content_type="application/json")
@@ -48,7 +51,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     await response.prepare(request)
     for piece in _STREAM:
         await response.write(piece)
-        await asyncio.sleep(0)  # let each piece go out on its own, as a model's pieces do
+        await asyncio.sleep(piece_s)  # also 0 lets each piece go out on its own
     await response.write(b"data: [DONE]\n\n")
     return response
 
@@ -56,7 +59,8 @@ async def chat(request: web.Request) -> web.StreamResponse:
 def main() -> None:
     """Serve until the process is ended."""
     app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
+    app.router.add_post("/v1/chat/completions", partial(chat, piece_s=0))
+    app.router.add_post("/slow/v1/chat/completions", partial(chat, piece_s=PIECE_S))
     web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=lambda *_: None)
 
 

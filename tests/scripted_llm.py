@@ -135,6 +135,14 @@ class ScriptedLLM:
         """Let every stalled or silent answer go on."""
         self._resume.set()
 
+    def clear(self) -> None:
+        """Forget what was asked and what is queued; the rules stay."""
+        self.requests.clear()
+        self._answers.clear()
+        self._vectors.clear()
+        for event in (self.arrived, self.disconnected, self._resume):
+            event.clear()
+
     # --- life
 
     async def start(self) -> None:
@@ -301,6 +309,14 @@ class ThreadedLLM:
         self.queue_embedding = self.script.queue_embedding
         self.rule = self.script.rule
         self.vector_of = self.script.vector_of
+
+    def clear(self) -> None:
+        """Forget what was asked and what is queued; the rules stay."""
+
+        async def cleared() -> None:
+            self.script.clear()
+
+        self._call(cleared())
 
     def release(self) -> None:
         """Let every stalled or silent answer go on."""

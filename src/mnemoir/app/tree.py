@@ -66,7 +66,5 @@ def _log_directory(served: Served | None, named: str | None, *, file_logging: bo
         return Path(named.replace("<user>", user)).expanduser().absolute()
     if served is None:
         return None
-    asks = any(
-        (served.tree.user(name).settings.model_extra or {}).get("useFileLogging") is True for name in served.users
-    )
+    asks = any(served.tree.user(name).settings.logs_to_file for name in served.users)
     return served.tree.public / "logs" if file_logging or asks else None

@@ -31,9 +31,7 @@ def serve(
     data_dir: Annotated[Path | None, typer.Option(help="Directory that holds the memories.")] = None,
     config_dir: Annotated[
         Path | None,
-        typer.Option(
-            "--config-dir", "--ConfigDirectory", help="Config tree of workflows: its Public or Configs folder."
-        ),
+        typer.Option("--config-dir", "--ConfigDirectory", help="Config tree: its Public or Configs folder."),
     ] = None,
     user: Annotated[
         list[str] | None,
@@ -41,9 +39,7 @@ def serve(
     ] = None,
     logging_dir: Annotated[
         str | None,
-        typer.Option(
-            "--logging-dir", "--LoggingDirectory", help="Directory for a log file; <user> in it is the user."
-        ),
+        typer.Option("--logging-dir", "--LoggingDirectory", help="Folder for a log file; <user> in it is the user."),
     ] = None,
     file_logging: Annotated[bool, typer.Option("--file-logging", help="Log to a file in the tree's logs.")] = False,
     config: Config = None,
@@ -113,9 +109,8 @@ def _tell_problems(settings: "Settings") -> None:
     for problem in problems[:_MOST_TOLD]:
         note(f"{problem.level.capitalize()}: {problem.file} {problem.path}: {problem.cause} {problem.fix}")
     if len(problems) > _MOST_TOLD:
-        note(
-            f"{len(problems) - _MOST_TOLD} more; `mnemoir check --config-dir {settings.workflows.config_dir}` lists all."
-        )
+        more = len(problems) - _MOST_TOLD
+        note(f"{more} more; `mnemoir check --config-dir {settings.workflows.config_dir}` lists all.")
 
 
 def server_options(settings: "Settings") -> "ServerOptions":

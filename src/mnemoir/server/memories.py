@@ -72,9 +72,11 @@ async def list_of_user(
     return await _page(site, project, named_user(user, "list"), limit=limit, offset=offset, at=at)
 
 
-@router.delete("", summary="Delete all memories of one user")
+@router.delete("", summary="Delete all memories of one user, and the traces of its runs")
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
-    deleted = await site.parts.facts.delete_all(owner(project, named_user(user, "delete")))
+    scope = owner(project, named_user(user, "delete"))
+    deleted = await site.parts.facts.delete_all(scope)
+    await site.parts.runs.forget(scope)  # traces quote what the user said, and what was recalled
     _count(site, "delete")
     return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 

@@ -16,7 +16,6 @@ from starlette.routing import Route
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.server.bodies import read_json
 from mnemoir.server.site import Site
-from mnemoir.workflows.dispatch import OWN_MODEL
 
 OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
 TREE_VERSION = "0.9"  # what servers of config trees have always said
@@ -104,7 +103,7 @@ async def _show(request: Request) -> Response:
             "details": _details(),
             "model_info": {
                 "general.architecture": "mnemoir",
-                "general.basename": OWN_MODEL,
+                "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
                 "general.parameter_count": 0,
                 "mnemoir.context_length": _CONTEXT_TOKENS,
             },

@@ -110,7 +110,8 @@ class Workflows:
         self._go_on(turn)
 
     async def aclose(self) -> None:
-        """Let the nodes behind the responder finish, for a few seconds, then cancel them."""
+        """Let what runs behind answers finish, for a few seconds, then cancel it; no further model is asked."""
+        self._engine.stop()
         if not self._background:
             return
         _, late = await asyncio.wait(self._background, timeout=_GRACE_S)

@@ -18,6 +18,7 @@ from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished,
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
 from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.run import NO_OVERRIDES, Overrides, Rest, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import UNSET, Step, WorkflowEnded
@@ -36,6 +37,11 @@ class Engine:
         self._compiler = compiler
         self._services = services
         self._times = Times(services)
+        self._is_stopping = False
+
+    def stop(self) -> None:
+        """From now on no model is asked behind an answer; what is asked already may finish."""
+        self._is_stopping = True
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> Batches:
         """The answer of a workflow to the client. What runs behind it is left in `turn.rest`.
@@ -190,7 +196,7 @@ class Engine:
         step = self._new_step(run, index, compiled)
         if not node.node.applies(step):
             return
-        self._count(run, node)
+        self._check(run, node)
         run.trace.nodes.append(step.trace)
         title, kind = node.definition.title, node.definition.type
         tells = not step.answers_client
@@ -271,7 +277,10 @@ class Engine:
             services=self._services,
         )
 
-    def _count(self, run: Run, node: CompiledNode) -> None:
+    def _check(self, run: Run, node: CompiledNode) -> None:
+        """Raises WorkflowStopped beyond the limit of nodes, WorkflowEnded where the server stops."""
+        if self._is_stopping and isinstance(node.properties, ModelProperties):
+            raise WorkflowEnded("the server is stopping")
         run.turn.nodes_run += 1
         most = self._services.limits.most_nodes
         if run.turn.nodes_run > most:

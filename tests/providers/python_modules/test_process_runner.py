@@ -8,6 +8,8 @@ import pytest
 from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.providers.python_modules.runner import NoModules
 
+UNEXPECTED = "Error: An unexpected error occurred while processing your request. Please check system logs."
+
 ENDLESS = "def Invoke():\n    while True: pass"
 
 
@@ -72,7 +74,7 @@ async def test_a_neighbour_never_takes_the_place_of_the_standard_library(public,
 @pytest.mark.parametrize(
     ("raised", "text"),
     [
-        ("ValueError('bad')", "Error in module 'tool': ValueError: bad"),
+        ("ValueError('bad')", UNEXPECTED),
         ("Failure('bad')", "Error processing request in module 'tool'. bad"),
         ("Failure('bad', 'search')", "Error processing request in module 'search'. bad"),
         ("Failure('bad', 'search', {'a': 1})", "Error processing request in module 'search'. bad. Details: {'a': 1}"),

@@ -102,7 +102,7 @@ async def test_a_module_knows_for_which_user_it_runs(bench):
 
 async def test_an_exception_in_the_module_is_a_text(bench):
     assert await run(bench, "def Invoke(): return 1 / 0") == (
-        "Error in module 'tool': ZeroDivisionError: division by zero"
+        "Error: An unexpected error occurred while processing your request. Please check system logs."
     )
 
 

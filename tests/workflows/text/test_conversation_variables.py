@@ -54,7 +54,7 @@ def filled(text, surroundings=CHAT, **changes):
         ("{nope} {chat_user_prompt_last_one}", "{nope} U2 ", "{nope} U2 "),
         ("{{x}} {chat_user_prompt_last_one}", "{x} U2 ", "{x} U2 "),
         ("{chat_user_prompt_last_twenty}", "U1 {brace}\nA1\nmid\nU2 ", "U1 {brace}\nA1\nU2 "),
-        ("{lastUserMessage}", "U2 ", "U2 "),
+        ("{lastUserMessage}", "{lastUserMessage}", "{lastUserMessage}"),
     ],
 )
 def test_endpoints_for_messages_and_for_text_see_the_conversation_each_in_its_way(text, for_chat, for_text):

@@ -20,6 +20,8 @@ from typing import Any
 
 _NAME = "dynamic_module"  # what a module's `__name__` is by the format's contract
 _MOST_SAID = 2000  # characters of a failure's own words
+# the format's own sentence, which existing trees may look for; what really happened is told beside it, to the log
+_FAILED = "Error: An unexpected error occurred while processing your request. Please check system logs."
 
 
 def main() -> None:
@@ -65,7 +67,7 @@ def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
             return {"kind": "unusable", "why": _why_unusable(exc)}
         if not callable(invoke):
             return {"kind": "unusable", "why": "its `Invoke` is not a function"}
-        return {"kind": "value", "value": _answer(invoke, call)}
+        return _answer(invoke, call)
     except MemoryError:
         return {"kind": "memory"}
     except FileNotFoundError as exc:
@@ -74,13 +76,13 @@ def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
         return {"kind": "left", "why": str(exc.code)[:_MOST_SAID]}
 
 
-def _answer(invoke: Any, call: dict[str, Any]) -> Any:  # any function, and JSON
+def _answer(invoke: Any, call: dict[str, Any]) -> dict[str, Any]:  # any function, and JSON
     try:
-        return _plain(invoke(*call["args"], **call["kwargs"]))
+        return {"kind": "value", "value": _plain(invoke(*call["args"], **call["kwargs"]))}
     except (MemoryError, FileNotFoundError):
         raise
     except Exception as exc:  # noqa: BLE001 - what a module raises is its answer, by the format's contract
-        return _error_text(exc, call["path"])
+        return {"kind": "value", "value": _error_text(exc, call["path"]), "raised": _said(exc)}
 
 
 def _line(outcome: dict[str, Any], most_bytes: int) -> bytes:
@@ -114,7 +116,7 @@ def _error_text(exc: Exception, path: str) -> str:
     name = os.path.splitext(os.path.basename(path))[0]
     # by its name, for a folder may bring a class of its own
     if not any(kind.__name__ == "DynamicModuleError" for kind in type(exc).__mro__):
-        return f"Error in module '{name}': {_said(exc)}"
+        return _FAILED
     details = getattr(exc, "details", None)
     text = f"Error processing request in module '{getattr(exc, 'module_name', None) or name}'. {exc}"
     return f"{text}. Details: {details}" if details else text

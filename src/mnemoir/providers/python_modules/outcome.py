@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+
 from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.providers.python_modules.process import Ending
 
+_log = structlog.get_logger(__name__)
 _MIB = 1024 * 1024
 _GARBLED = ("answered in an unknown way", "It must not write to pipes that are not its own.")
 
@@ -41,6 +44,9 @@ def value_of_answer(answer: bytes, path: str, limits: CallLimits) -> Any:
     outcome = _read(answer, path)
     kind, why = outcome.get("kind"), outcome.get("why", "")
     if kind == "value" and "value" in outcome:
+        if "raised" in outcome:
+            _log.warning("python module raised", module=path, error=str(outcome["raised"]).partition(":")[0])
+            _log.debug("python module raised", module=path, error=outcome["raised"])  # it may quote a person
         return outcome["value"]
     if kind == "unusable":
         raise SettingsError(f"Python module {path} cannot run: {why}. Mend the file, or name another in the node.")

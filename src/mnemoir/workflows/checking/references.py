@@ -42,12 +42,11 @@ def _named(place: Place, raw: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
 
 
 def _check_preset(survey: Survey, user: UserTree, place: Place, name: str, endpoint: str) -> None:
-    """A missing one is a warning: the model is then asked without sampler settings."""
     api_type = api_type_of(survey, endpoint)
     if api_type is None:
         return
     if api_type.preset_type and not survey.allows(place, api_type.preset_type):
         return
-    found = survey.locate(place, "preset", name, user.preset_folders(api_type), "warning")
+    found = survey.locate(place, "preset", name, user.preset_folders(api_type))
     if found and survey.raw(found) is not None and not isinstance(survey.raw(found), dict):
         survey.tell(survey.place(found), "A preset is an object.", "Put its settings between { and }.")

@@ -54,9 +54,7 @@ class Survey:
             self._shaped[key] = self._validated(path, model)
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
 
-    def locate(
-        self, place: Place, kind: str, name: str, folders: Sequence[Folder], level: Level = "error"
-    ) -> str | None:
+    def locate(self, place: Place, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
         """The file that the name at `place` means; None, which is told, when there is none."""
         if not self.allows(place, name):
             return None
@@ -66,7 +64,7 @@ class Survey:
             self.tell(place, exc.message, "Make it readable.")
             return None
         if found is None:
-            self.tell(place, self.tree.absent(kind, name, folders), self.tree.advice(name, folders), level)
+            self.tell(place, self.tree.absent(kind, name, folders), self.tree.advice(name, folders))
             return None
         return found.path
 

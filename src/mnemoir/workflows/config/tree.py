@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import structlog
 from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
@@ -28,9 +27,6 @@ from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
 
 _CURRENT_USER = "_current-user"
 _NO_TEMPLATE = PromptTemplate.model_validate({})
-_MOST_WARNED = 1000
-
-_log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 Folder = Sequence[str]
@@ -48,7 +44,6 @@ class ConfigTree:
         self.public = root.parent
         self.lookup = Lookup(str(root))
         self._files = FileCache(str(root))
-        self._warned: set[str] = set()
 
     @classmethod
     def open(cls, path: Path) -> "ConfigTree":
@@ -99,12 +94,6 @@ class ConfigTree:
             raise SettingsError(self.missing(field, name, folders))
         return self._files.read(found, reader)
 
-    def warn_once(self, text: str) -> None:
-        """Once per text and process, and not without end: nodes can make up any number of names."""
-        if text not in self._warned and len(self._warned) < _MOST_WARNED:
-            self._warned.add(text)
-            _log.warning("missing config file", cause=text)
-
     def missing(self, field: str, name: str, folders: Sequence[Folder]) -> str:
         """That there is no such file, where it was looked for, and what to do."""
         return f"{self.absent(field, name, folders)} {self.advice(name, folders)}"
@@ -145,14 +134,10 @@ class UserTree:
         return self.tree.read("API type", name, [("ApiTypes",)], _api_type)
 
     def preset(self, name: str, api_type: ApiType) -> Mapping[str, Any]:  # JSON, sent as it is
-        """Sampler settings without their nulls; {} for an empty name, and with a warning for a missing file."""
+        """Sampler settings without their nulls; {} for an empty name."""
         if not name:
             return {}
-        folders = self.preset_folders(api_type)
-        if self.tree.find("preset", name, folders) is None:
-            self.tree.warn_once(self.tree.missing("preset", name, folders) + " No sampler settings are sent.")
-            return {}
-        return self.tree.read("preset", name, folders, _preset)
+        return self.tree.read("preset", name, self.preset_folders(api_type), _preset)
 
     def template(self, name: str) -> PromptTemplate:
         """How turns are written for a model that takes flat text."""

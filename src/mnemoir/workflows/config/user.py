@@ -58,6 +58,7 @@ class UserSettings(ConfigModel):
     connect_timeout_s: float | None = Field(
         None, alias="connectTimeoutInSeconds", description="Seconds to connect to a model's server."
     )
+    logs_to_file: Flag = Field(False, alias="useFileLogging", description="Write a log file below logs/.")
     intercepts_tool_choice: Flag = Field(
         False,
         alias="interceptOpenWebUIToolRequests",

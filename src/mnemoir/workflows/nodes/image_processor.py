@@ -19,7 +19,7 @@ _MOST_IMAGES = 20  # each is a call to a model
 _BETWEEN = "\n-------------\n"
 _PLACE = "[IMAGE_BLOCK]"
 _MESSAGE = (
-    "[Note of the system: there are pictures in this conversation. A model that can see them describes them as "
+    "[SYSTEM: There are pictures in this conversation. A model that can see them describes them as "
     f"follows.\n<vision_llm_response>\n{_PLACE}\n</vision_llm_response>]"
 )
 

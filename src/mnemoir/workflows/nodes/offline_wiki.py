@@ -1,6 +1,7 @@
 """The offline Wikipedia nodes: articles or summaries for a text, from a service on the user's own network.
 
-A service that is switched off, finds nothing or fails never ends a run: a sentence stands in the output's place.
+A service that is switched off, finds nothing or fails never ends a run: a sentence stands in the output's place. The
+sentences are those of the format, to the letter, for prompts and conditions of existing trees look for them.
 """
 
 from abc import abstractmethod
@@ -15,6 +16,7 @@ from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
 
 _OFF = "No additional information provided"
+_NOT_THERE = "The information may not be available in the offline database."
 _NO_TEXT = "No text element found"
 
 
@@ -62,8 +64,8 @@ class _OfflineWiki(ValueNode[P]):
             articles = _articles(found)
         except ProviderError as exc:
             step.note(exc.message)
-            return f"Sorry, the offline Wikipedia could not be searched for '{prompt}'."
-        return self.told(articles) if articles else f"{self.nothing} found for '{prompt}'."
+            return f"I'm sorry, I couldn't find any Wikipedia information about '{prompt}'."
+        return self.told(articles) if articles else f"{self.nothing} found for '{prompt}'. {_NOT_THERE}"
 
     @abstractmethod
     def query(self, step: Step) -> Mapping[str, str]:
@@ -80,7 +82,7 @@ class OfflineWikiApiFullArticle(_OfflineWiki[Properties]):
     kind = "OfflineWikiApiFullArticle"
     properties_type = Properties
     path = "/articles"
-    nothing = "No article"
+    nothing = "No articles"
 
     def query(self, step: Step) -> Mapping[str, str]:
         """One result."""
@@ -136,7 +138,7 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
     kind = "OfflineWikiApiPartialArticle"
     properties_type = SummaryProperties
     path = "/summaries"
-    nothing = "No summaries"
+    nothing = "Title: Not Found\nNo summaries"
     off = f"Title: Offline Wiki Disabled\n{_OFF}"
 
     def query(self, step: Step) -> Mapping[str, str]:
@@ -163,7 +165,7 @@ def _articles(found: object) -> list[Mapping[str, Any]]:
 
 
 def _titled(article: Mapping[str, Any]) -> str:
-    return f"Title: {article.get('title') or 'No title element found'}\n{_text(article)}"
+    return f"Title: {article.get('title') or 'Untitled Article'}\n{_text(article)}"
 
 
 def _text(article: Mapping[str, Any]) -> str:

@@ -33,11 +33,6 @@ def as_data(messages: Sequence[Message]) -> list[dict[str, object]]:
     return [_data(message) for message in messages]
 
 
-def last_user_message(messages: Sequence[Message]) -> str:
-    """What the user said last; "" for nothing."""
-    return next((message.text for message in reversed(messages) if message.role == "user"), "")
-
-
 def _data(message: Message) -> dict[str, object]:
     images = [part.url for part in message.parts if isinstance(part, ImagePart)]
     data: dict[str, object] = {"role": message.role, "content": message.text}

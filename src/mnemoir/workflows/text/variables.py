@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mnemoir.workflows.text.conversation import TURNS, as_data, last_user_message
+from mnemoir.workflows.text.conversation import TURNS, as_data
 from mnemoir.workflows.text.dates import DATES
 from mnemoir.workflows.text.layers import Computed, Layers
 from mnemoir.workflows.text.surroundings import Surroundings
@@ -20,12 +20,8 @@ _OF_A_CATEGORIZER = (
     "category_list",
     "category_descriptions",
 )
-# never given by WilmerAI and yet in its examples; it must not hide a workflow's own variable
-_EXTRA = {"lastUserMessage": last_user_message}
 
-KNOWN: Final = frozenset(
-    {"messages", "Discussion_Id", "time_context_summary", *_OF_A_CATEGORIZER, *TURNS, *DATES, *_EXTRA}
-)
+KNOWN: Final = frozenset({"messages", "Discussion_Id", "time_context_summary", *_OF_A_CATEGORIZER, *TURNS, *DATES})
 
 
 class Variables(Layers):
@@ -47,7 +43,6 @@ class Variables(Layers):
                 s.custom,
                 Computed(DATES, s.now),
                 s.user_wide,
-                Computed(_EXTRA, s.messages),
             ),
             authored=(s.custom, s.user_wide),
         )

@@ -1,0 +1,74 @@
+"""Config trees to measure with: one user with a one-node workflow, and as many other files as are wanted."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+
+USER = "bench"
+SLOW_USER = "slow"
+MODEL = "mnemoir"  # names no user and no folder, as with most apps
+_TYPE = {
+    "type": "openAIChatCompletion",
+    "presetType": "OpenAI",
+    "maxNewTokensPropertyName": "max_tokens",
+    "streamPropertyName": "stream",
+}
+
+
+def write_tree(root: Path, upstream: str) -> Path:
+    """A tree whose users ask `upstream`, the slow one for an answer that comes piece by piece. Its Configs folder."""
+    _write(root / "ApiTypes" / "Chat.json", _TYPE)
+    _write(root / "Presets" / "OpenAI" / "Plain.json", {"temperature": 0.7, "top_p": 0.9})
+    for user, url in ((USER, upstream), (SLOW_USER, f"{upstream}/slow")):
+        settings = {
+            "customWorkflowOverride": True,
+            "customWorkflow": "Answer",
+            "endpointConfigsSubDirectory": user,
+            "chatPromptTemplateName": "",
+        }
+        _write(root / "Users" / f"{user}.json", settings)
+        _write(root / "Endpoints" / user / "Main.json", _endpoint(url))
+        _write(root / "Workflows" / user / "Answer.json", [_answer()])
+    return root
+
+
+def write_large_tree(root: Path, files: int) -> Path:
+    """The same with endpoints, presets and workflows of ten nodes, `files` in all."""
+    write_tree(root, "http://127.0.0.1:1")
+    for number in range(max(0, files - sum(1 for _ in root.rglob("*.json")))):
+        folder, content = (
+            (root / "Workflows" / USER, [_answer(prompt=f"Say {{agent1Output}} {n}.") for n in range(10)]),
+            (root / "Endpoints" / USER, _endpoint("http://127.0.0.1:1")),
+            (root / "Presets" / "OpenAI", {"temperature": number / 1000, "top_p": 0.9, "top_k": None}),
+        )[number % 3]
+        _write(folder / f"File-{number}.json", content)
+    return root
+
+
+def _endpoint(url: str) -> Mapping[str, object]:
+    return {
+        "endpoint": url,
+        "apiTypeConfigFileName": "Chat",
+        "maxContextTokenSize": 8192,
+        "modelNameToSendToAPI": "bench",
+    }
+
+
+def _answer(prompt: str = "") -> Mapping[str, object]:
+    return {
+        "title": "Answer",
+        "type": "Standard",
+        "systemPrompt": "You are a helpful assistant.",
+        "prompt": prompt,
+        "lastMessagesToSendInsteadOfPrompt": 10,
+        "endpointName": "Main",
+        "preset": "Plain",
+        "maxResponseSizeInTokens": 400,
+        "returnToUser": True,
+    }
+
+
+def _write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(content))

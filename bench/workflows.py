@@ -1,0 +1,126 @@
+"""What a workflow of a config tree costs: a chat through one node, many chats at a time, and the tree's own files."""
+
+import asyncio
+import tempfile
+import time
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+
+import orjson
+import psutil
+
+from bench.chat import PLAIN, Asked, measure, print_tables
+from bench.config_tree import SLOW_USER, USER, write_large_tree, write_tree
+from bench.report import median, ms, table
+from bench.stopwatch import Stopwatch
+from bench.traffic import body, load, new_session, process, until_listening
+from mnemoir.app import open_parts
+from mnemoir.core.scope import Scope
+from mnemoir.settings import load_settings
+from mnemoir.wire.openai_chat import read_request
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.config.tree import ConfigTree, UserTree
+from tests.serving import ServerProcess, free_port
+
+MIB = 1024 * 1024
+FILES = 500
+LOADS = 7
+CHATS = 1000
+AT_ONCE = 16
+WINDOWS = 7
+WINDOW_REQUESTS = 1500
+STREAMS = 200
+STREAM_ROUNDS = 4
+
+
+async def requests_per_second(url: str) -> float:
+    """JSON answers a second, in a window after a first one."""
+    rates = []
+    async with new_session() as session:
+        for _ in range(WINDOWS + 1):
+            started = time.perf_counter()
+            await load(session, url, WINDOW_REQUESTS, stream=False, at_once=AT_ONCE)
+            rates.append(WINDOW_REQUESTS / (time.perf_counter() - started))
+    return median(rates[1:])
+
+
+async def slow_streams(url: str, pid: int) -> tuple[float, float, float]:
+    """MiB of the server after a first round of slow streams and after the last, and seconds the last one took."""
+    server, sizes, took_s = psutil.Process(pid), [], 0.0
+    async with new_session() as session:
+        for _ in range(STREAM_ROUNDS):
+            started = time.perf_counter()
+            await load(session, url, STREAMS, stream=True, at_once=STREAMS, model=SLOW_USER)
+            took_s = time.perf_counter() - started
+            sizes.append(server.memory_info().rss / MIB)
+    return sizes[0], sizes[-1], took_s
+
+
+def load_time(root: Path) -> float:
+    """Seconds until every file of the tree was found, read and checked, with nothing known before."""
+    started = time.perf_counter()
+    user = ConfigTree.open(root).user(USER)
+    api_type = user.api_type("Chat")
+    for folder, read in (
+        (("Workflows", USER), user.workflow),
+        (("Endpoints", USER), user.endpoint),
+        (("Presets", "OpenAI"), lambda name: user.preset(name, api_type)),
+    ):
+        for name in user.tree.lookup.names(*folder):
+            read(name)
+    return time.perf_counter() - started
+
+
+
+
+async def lookup_time(root: Path, data: Path) -> float:
+    """Seconds of a chat spent on asking an unchanged tree, over chats through all parts but the web server."""
+    settings = load_settings(overrides={"storage.data_dir": data, "workflows.config_dir": root, "workflows.users": [USER]})
+    parts = await open_parts(settings)
+    chat, stopwatch = read_request(orjson.loads(body(stream=False))), Stopwatch()
+    try:
+        with stopwatch.on(ConfigTree, UserTree):
+            for _ in range(CHATS):
+                parts.workflows.model_name(chat)
+                caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
+                async with aclosing(parts.workflows.run(chat, caller)) as batches:
+                    async for _ in batches:
+                        pass
+    finally:
+        await parts.aclose()
+    return stopwatch.seconds / CHATS
+
+
+def run() -> None:
+    """The whole measurement."""
+    upstream, passing = free_port(), free_port()
+    direct = f"http://127.0.0.1:{upstream}"
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        home = Path(folder)
+        running.enter_context(process("bench.upstream", str(upstream)))
+        plain = running.enter_context(process("bench.passthrough", str(passing), direct))
+        for port in (upstream, passing):
+            asyncio.run(until_listening(port))
+        root = write_tree(home / "Public" / "Configs", direct)
+
+        def server(name: str, *users: str, traces: bool = True) -> Asked:
+            arguments = ["--config-dir", str(root), *(part for user in users for part in ("--user", user))]
+            environment = {"MNEMOIR_LOG__LEVEL": "warning", "MNEMOIR_RUNS__ENABLED": str(traces).lower()}
+            started = ServerProcess(home / name, arguments=arguments, environment=environment)
+            running.enter_context(started)
+            return Asked(started.url, started.pid)
+
+        traced = server("traced", USER)
+        servers = {
+            PLAIN: Asked(f"http://127.0.0.1:{passing}", plain.pid),
+            "one node": traced,
+            "without run traces": server("bare", USER, traces=False),
+        }
+        print_tables(asyncio.run(measure(servers, direct)), "one node of a config tree")
+        rows = [["JSON answers a second, 16 connections", f"{asyncio.run(requests_per_second(traced.url)):.0f}", "800", ""]]
+        print(rows)
+        slow = server("slow", USER, SLOW_USER)
+        print(asyncio.run(slow_streams(slow.url, slow.pid)))
+        large = write_large_tree(home / "Large" / "Configs", FILES)
+        print([load_time(large) for _ in range(LOADS)])
+        print(asyncio.run(lookup_time(root, home / "lookups")))
