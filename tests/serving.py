@@ -33,10 +33,17 @@ class ServerProcess:
     """`mnemoir serve` on a free port over a data directory; a context manager that ends what it started."""
 
     def __init__(
-        self, data_dir: Path, *, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+        self,
+        data_dir: Path,
+        *,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        own_port: int | None = None,
     ):
+        """`own_port` is the one it will find in its files; without it, it is told a free one."""
         self.data_dir = data_dir
-        self.port = free_port()
+        self.port = own_port or free_port()
+        self._told_port = [] if own_port else ["--port", str(self.port)]
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = data_dir.parent / f"{data_dir.name}.log"
         self._arguments = arguments
@@ -50,8 +57,7 @@ class ServerProcess:
             "-m",
             "mnemoir",
             "serve",
-            "--port",
-            str(self.port),
+            *self._told_port,
             "--data-dir",
             str(self.data_dir),
         ]

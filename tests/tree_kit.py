@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -16,6 +16,7 @@ from tests.scripted_llm import Asked, ThreadedLLM
 from tests.serving import ServerProcess
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
 def write_tree(public: Path, llm_url: str, files: Mapping[str, object]) -> Path:
@@ -85,14 +86,31 @@ def asked_titles(llm: ThreadedLLM) -> list[str]:
     return [asked.body["messages"][0]["content"] for asked in llm.requests if "messages" in (asked.body or {})]
 
 
-def run_of(server: ServerProcess, run_id: str, within_s: float = 10) -> Json:
-    """The trace of a run, once nothing of it is under way any more."""
+def eventually(holds: Callable[[], T], within_s: float = 10) -> T:
+    """What `holds` gives as soon as it is something; fails when that does not come to pass."""
     deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.01)  # it happens in another process or thread, which tells nobody
+    return found
+
+
+def run_of(server: ServerProcess, run_id: str) -> Json:
+    """The trace of a run, once nothing of it is under way any more."""
+
+    def ended() -> Json | None:
         run: Json = requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()
-        if run["status"] != "running":
-            return run
-    raise AssertionError(f"run {run_id} did not end")
+        return run if run["status"] != "running" else None
+
+    run = eventually(ended)
+    assert run is not None
+    return run
+
+
+def settle(server: ServerProcess) -> None:
+    """Wait until no run is under way: what one test leaves behind must not ask the model in the next."""
+    url = f"{server.url}/api/runs?status=running"
+    eventually(lambda: not requests.get(url, timeout=5).json()["results"])
 
 
 def newest_run(server: ServerProcess) -> Json:

@@ -52,7 +52,6 @@ async def test_a_refusal_keeps_its_class_and_its_wait_and_names_the_endpoint(
         assert b"Endpoint Main (127.0.0.1:" in answer.body
         assert b"its own words, [redacted]" in answer.body
     await nothing_ran_behind(server, llm)
-    await still_serves(server, llm)
 
 
 @WAYS
@@ -136,8 +135,10 @@ async def test_a_stall_within_the_answer_keeps_what_was_said_and_closes_the_call
     await still_serves(server, llm)
 
 
-@ALL
-@pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/api/chat", "/api/generate"])
+PATHS = [CHAT, "/v1/completions", "/api/chat", "/api/generate", "/chat/completions"]
+
+
+@pytest.mark.parametrize(("path", "kind"), list(zip(PATHS, KINDS, strict=True)))
 async def test_a_connection_torn_within_the_answer_is_never_a_normal_end(open_server, llm, tmp_path, path, kind):
     server = await open_server(served(tmp_path, llm.url, answering(), behind(), kind=kind))
     llm.reply("One two three four", cut_after=2)
@@ -159,17 +160,17 @@ async def test_a_body_that_ends_early_is_an_error_and_nothing_runs_behind_it(ope
 
 
 @ALL
-@pytest.mark.parametrize("cut", [{"crlf": True}, {"bytewise": True}, {"crlf": True, "bytewise": True}])
 async def test_an_answer_reads_the_same_however_the_network_cuts_it_and_its_thinking_is_gone(
-    open_server, llm, tmp_path, kind, cut
+    open_server, llm, tmp_path, kind
 ):
     thinking = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     server = await open_server(served(tmp_path, llm.url, kind=kind, **thinking))
     text = "Grüße an 鈴木さん 🧀 and <thin lines\nmore."
-    llm.reply(f"<think>What do I say? 🤔</think>{text}", **cut)
-    answer = await server.ask("POST", CHAT, hello(stream=True))
-    assert sent_text(answer.body) == text
-    assert answer.body.endswith(b"data: [DONE]\n\n")
+    for cut in ({"crlf": True}, {"bytewise": True}, {"crlf": True, "bytewise": True}):
+        llm.reply(f"<think>What do I say? 🤔</think>{text}", **cut)
+        answer = await server.ask("POST", CHAT, hello(stream=True))
+        assert sent_text(answer.body) == text
+        assert answer.body.endswith(b"data: [DONE]\n\n")
 
 
 @ALL
@@ -222,17 +223,18 @@ async def test_an_answer_of_an_endpoint_without_a_text_is_empty(open_server, llm
 
 
 async def test_an_endless_answer_is_stopped_at_its_size_with_memory_flat(listen, llm, http, tmp_path):
-    server = await listen(served(tmp_path, llm.url, answering(), behind()) | {"llm.most_bytes": 8 * MIB})
+    server = await listen(served(tmp_path, llm.url) | {"llm.most_bytes": 8 * MIB})
+    await still_serves(server, llm)  # what the first request alone needs is there
+    llm.disconnected.clear()
     llm.reply(pieces=["x" * 4000], endless=True)
     end = b""
     with most_allocated() as peak:
         async with asyncio.timeout(20), http.post(server.url + CHAT, json=hello(stream=True)) as response:
             async for data in response.content.iter_any():
                 end = (end + data)[-4096:]
-    assert peak() < 6 * MIB  # of client, server and model, which share this process
+    assert peak() < 4 * MIB  # of client, server and model, which share this process
     assert b"more than" in orjson.dumps(assert_broken_off(end))
     await upstream_left(llm)
-    await nothing_ran_behind(server, llm)
 
 
 @WAYS
@@ -257,7 +259,7 @@ async def test_a_node_that_takes_too_long_is_named(open_server, llm, tmp_path, s
     await nothing_ran_behind(server, llm)
 
 
-@ALL
+@pytest.mark.parametrize("kind", ["OpenAiChat", "OllamaText"])
 @WAYS
 async def test_a_gigabyte_in_a_small_packet_is_stopped_at_the_size_once_unpacked(
     open_server, llm, tmp_path, stream, kind
@@ -287,7 +289,7 @@ TROUBLE = {
     "fault": failure(500),
     "silence": Answer(silent=True),
     "page": html_page(),
-    "early end": Answer(text="One", end_after=0),
+    "half an answer": Answer(body=b'{"choices": [{"mess', headers=JSON_TYPE),
 }
 
 
@@ -299,11 +301,11 @@ async def test_a_backup_answers_for_an_endpoint_that_fails_before_its_first_word
     async with ScriptedLLM() as other:
         files = {"Endpoints/Second.json": endpoint(other.url, "OllamaChat")}
         settings = served(tmp_path, llm.url, files=files, backupEndpointName="Second")
-        server = await open_server(settings | {"workflows.timeouts.first_byte_s": 0.1})
+        server = await open_server(settings | {"workflows.timeouts.first_byte_s": 0.3})
         other.reply("Good morning.")
-        llm.queue(TROUBLE[trouble] if stream or trouble != "early end" else failure(400))
+        llm.queue(TROUBLE[trouble])
         answer = await server.ask("POST", CHAT, hello(stream=stream))
-        assert (answer.status, len(llm.requests), len(other.requests)) == (200, 1, 1)
+        assert (answer.status, len(other.requests)) == (200, 1)
         text = sent_text(answer.body) if stream else orjson.loads(answer.body)["choices"][0]["message"]["content"]
         assert text == "Good morning."
 

@@ -91,10 +91,17 @@ def _modules(settings: Settings, served: Served | None) -> ModuleRunner:
 
 
 def _files(settings: Settings, served: Served | None) -> FileUserFiles:
-    """The public folder of a tree, without what a text of a model must not change: configuration and modules."""
+    """The public folder of a tree, without what a text of a model must not change: configuration, modules, our data."""
     chosen = settings.workflows
     if served is None:
         return FileUserFiles(chosen.file_directories, settings.storage.data_dir)
     public = served.tree.public
-    closed: list[Path] = [served.tree.root, *chosen.module_directories, *(public / name for name in _MODULE_FOLDERS)]
-    return FileUserFiles([public, *chosen.file_directories], public, closed=closed)
+    roots = [public, *chosen.file_directories]
+    stores = (settings.storage.data_dir, settings.storage.workspace_root)
+    closed: list[Path] = [
+        served.tree.root,
+        *chosen.module_directories,
+        *(public / name for name in _MODULE_FOLDERS),
+        *(store for store in stores if any(root.resolve() in store.resolve().parents for root in roots)),
+    ]
+    return FileUserFiles(roots, public, closed=closed)

@@ -19,7 +19,7 @@ class BackEnd:
 
     name: str  # of the endpoint, for messages
     kind: BackEndKind
-    base_url: str
+    base_url: str = field(repr=False)  # may hold a password
     api_key: str = field(default="", repr=False)
     most_at_once: int = 0
     connect_timeout_s: float | None = None

@@ -75,8 +75,9 @@ async def list_of_user(
 @router.delete("", summary="Delete all memories of one user, and the traces of its runs")
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     scope = owner(project, named_user(user, "delete"))
+    # traces quote what the user said; they go first, so that a failure of either leaves all memories in place
+    await site.parts.runs.forget(scope)
     deleted = await site.parts.facts.delete_all(scope)
-    await site.parts.runs.forget(scope)  # traces quote what the user said, and what was recalled
     _count(site, "delete")
     return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 

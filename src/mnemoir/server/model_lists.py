@@ -78,12 +78,12 @@ async def _version(request: Request) -> Response:
 
 
 async def _tags(request: Request) -> Response:
-    return JSONResponse({"models": [_tag(name) for name in _names(request)]})
+    return JSONResponse({"models": [_tag(request, name) for name in _names(request)]})
 
 
 async def _running_models(request: Request) -> Response:
     loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0, "context_length": _CONTEXT_TOKENS}
-    return JSONResponse({"models": [_tag(name) | loaded for name in _names(request)]})
+    return JSONResponse({"models": [_tag(request, name) | loaded for name in _names(request)]})
 
 
 async def _show(request: Request) -> Response:
@@ -120,10 +120,10 @@ def _tagged(name: str) -> str:
     return name if ":" in name else f"{name}:latest"
 
 
-def _tag(name: str) -> dict[str, Any]:
+def _tag(request: Request, name: str) -> dict[str, Any]:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
-        "name": name,
+        "name": name if _site(request).parts.workflows.serves_tree else _tagged(name),
         "model": _tagged(name),
         "modified_at": _MODIFIED,
         "size": 0,

@@ -4,7 +4,7 @@ An endpoint may name a backup, which is asked when it fails before its first wor
 spliced in.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ from mnemoir.workflows.prompting.injections import inject, injections_of
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.tracing import add_usage, count_tokens, traced_messages
+from mnemoir.workflows.tracing import add_tokens, traced_messages, traced_text
 
 _NO_TOOLS = ModelRequest(messages=())
 
@@ -74,7 +74,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
     if not step.streams:
         yield as_events(await _asked(step, question))
         return
-    async for call in _calls(step, question, stream=True):
+    for call in _calls(step, question, stream=True):
         try:
             async with aclosing(_streamed(step, call)) as batches:
                 async for batch in batches:
@@ -86,14 +86,13 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
 
 
 async def _asked(step: Step, question: Question) -> Reply:
-    async for call in _calls(step, question, stream=False):
+    for call in _calls(step, question, stream=False):
         try:
             reply = await call.model.ask(call.request)
         except ProviderError as exc:
             _try_backup(step, call, exc)
             continue
-        add_usage(step.trace, reply.usage)
-        count_tokens(step.trace, call.request.messages, reply.text)
+        add_tokens(step.trace, reply.usage, call.request.messages, [reply.text])
         return replace(reply, text=clean(reply.text, call.cleaning), thinking="")
     raise AssertionError("the last of the calls has no backup, so it answers or raises")
 
@@ -117,8 +116,7 @@ async def _streamed(step: Step, call: "_Call") -> AsyncGenerator[Sequence[Event]
             usage = next((event for event in batch if isinstance(event, Usage)), usage)
             if cleaned := _cleaned(batch, stream):
                 yield cleaned
-    add_usage(step.trace, usage)
-    count_tokens(step.trace, call.request.messages, "".join(step.run.turn.answer))
+    add_tokens(step.trace, usage, call.request.messages, step.run.turn.answer)
 
 
 def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]:
@@ -158,7 +156,7 @@ class _Target:
     template: PromptTemplate | None
 
 
-async def _calls(step: Step, question: Question, *, stream: bool) -> AsyncGenerator[_Call, None]:
+def _calls(step: Step, question: Question, *, stream: bool) -> Iterator[_Call]:
     """The call of the endpoint, then those of its backups; raises SettingsError where they go in a circle."""
     names = [question.endpoint]
     while True:
@@ -279,4 +277,4 @@ def _images(step: Step, properties: ModelProperties) -> Sequence[ImagePart]:
 def _trace(step: Step, question: Question, target: _Target, messages: Sequence[Message]) -> None:
     trace = step.trace
     trace.endpoint, trace.preset, trace.model = target.name, question.preset or None, target.endpoint.model or None
-    trace.prompt = messages[0].text if target.template is not None else traced_messages(messages)
+    trace.prompt = traced_messages(messages) if target.template is None else traced_text(messages[0].text)

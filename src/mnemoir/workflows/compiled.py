@@ -33,11 +33,12 @@ class CompiledNode:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledWorkflow:
     """`responder` is the index of the node that answers, -1 without nodes; `overridden` that of the first node with
-    a prompt of its own, which a parent may replace."""
+    a prompt of its own, which a parent may replace; `closing` are those of the nodes before the answer's end."""
 
     nodes: Sequence[CompiledNode]
     responder: int
     overridden: int
+    closing: Sequence[int]
 
     @property
     def stamps(self) -> bool:
@@ -67,7 +68,12 @@ class Compiler:
 
     def _compile(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
         nodes = tuple(self._node(workflow, node) for node in workflow.nodes)
-        return CompiledWorkflow(nodes=nodes, responder=_responder(nodes), overridden=_first_with_a_prompt(nodes))
+        return CompiledWorkflow(
+            nodes=nodes,
+            responder=_responder(nodes),
+            overridden=_first_with_a_prompt(nodes),
+            closing=[index for index, node in enumerate(nodes) if node.properties.before_close],
+        )
 
     def _node(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> CompiledNode:
         kind = self._type(workflow, definition)

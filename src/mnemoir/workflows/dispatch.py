@@ -92,22 +92,14 @@ class Workflows:
         self._runs.begun(turn.trace)
         try:
             workflow = await self._chosen(turn, folder)
-            closing = self._engine.closing(turn, workflow)
             async with aclosing(self._engine.answer(turn, workflow)) as batches:
                 async for batch in batches:
-                    turn.note(batch)
-                    if turn.finished is None or not closing:
-                        yield batch
-                    elif rest := [event for event in batch if event is not turn.finished]:
-                        yield rest
-            if closing and turn.finished is not None:
-                await self._engine.close(turn, closing)
-                yield [turn.finished]
+                    yield batch
         except (Exception, asyncio.CancelledError, GeneratorExit) as exc:
-            self._broken(turn, exc)
+            await self._broken(turn, exc)
             raise
-        turn.trace.answered_ms = turn.elapsed_ms()
-        self._go_on(turn)
+        self._go_on(turn)  # before the client hears that this was all: it may leave at once
+        yield [turn.finished or Finished()]
 
     async def aclose(self) -> None:
         """Let what runs behind answers finish, for a few seconds, then cancel it; no further model is asked."""
@@ -171,14 +163,21 @@ class Workflows:
         turn.trace.category = ""
         return user.workflow(DEFAULT_ROUTE)
 
-    def _broken(self, turn: Turn, exc: BaseException) -> None:
+    async def _broken(self, turn: Turn, exc: BaseException) -> None:
         left = isinstance(exc, asyncio.CancelledError | GeneratorExit)
+        if left and turn.is_answered:
+            self._go_on(turn)
+            return
         turn.trace.status = "cancelled" if left else "failed"
         if not left:
             turn.trace.error = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
-        self._ended(turn)
+        try:
+            await self._engine.let_go(turn)
+        finally:
+            self._ended(turn)
 
     def _go_on(self, turn: Turn) -> None:
+        turn.trace.answered_ms = turn.elapsed_ms()
         if not self._engine.has_rest(turn):
             self._finished(turn)
             return
@@ -192,6 +191,10 @@ class Workflows:
         except asyncio.CancelledError:
             turn.trace.status = "cancelled"
             raise
+        except MnemoirError as exc:
+            turn.trace.status, turn.trace.error = "failed", exc.message
+            _log.warning("node behind the answer failed", run=turn.trace.id, code=exc.code)
+            _log.debug("node behind the answer failed", error=exc.message)  # it may quote what a person said
         except Exception:  # noqa: BLE001 - nobody waits for this task: its fault is told here or nowhere
             turn.trace.status = "failed"
             _log.exception("fault behind the answer", run=turn.trace.id)

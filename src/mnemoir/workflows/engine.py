@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 import structlog
 
-from mnemoir.core.errors import MnemoirError, WorkflowStopped
+from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
 from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
@@ -44,73 +44,58 @@ class Engine:
         self._is_stopping = True
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> Batches:
-        """The answer of a workflow to the client. What runs behind it is left in `turn.rest`.
+        """The answer of a workflow to the client, all but its Finished: that is left in `turn.finished`.
 
-        A workflow that ended without an answer, or has no nodes, answers with nothing. Raises MnemoirError.
+        What runs behind the answer is left in `turn.rest`; nodes marked `beforeClose` have run. A workflow that ended
+        without an answer, or has no nodes, answers with nothing. Raises MnemoirError.
         """
         run = self._new_run(turn, workflow)
         turn.trace.workflows.append(run.trace)
         try:
             async with aclosing(self._until_answered(run)) as batches:
                 async for batch in batches:
-                    yield batch
+                    turn.note(batch)
+                    if shown := batch if turn.finished is None else _without_end(batch):
+                        yield shown
         except WorkflowEnded as ended:
-            _log.info("workflow ended early", workflow=workflow.name, reason=str(ended))
+            _ended_early(workflow, ended)
+        turn.is_answered = True
         if turn.finished is None:
             _log.warning("workflow gave no answer", workflow=workflow.name)
-            yield [Finished()]
+            turn.finished = Finished()
+        await self._close(turn)
 
     async def decide(self, turn: Turn, workflow: WorkflowDefinition, categories: dict[str, object]) -> object:
         """The output of a workflow that answers the server and not the client; None when it has none."""
         run = self._new_run(turn, workflow, is_silent=True)
         run.categories = categories
         turn.trace.workflows.append(run.trace)
-        return await self._output(run)
-
-    async def run_rest(self, turn: Turn) -> None:
-        """The nodes behind the responder, those of inner workflows first. The first failure ends it, in the log."""
         try:
-            for rest in turn.rest:
-                await self._rest(rest)
-        except WorkflowEnded:
-            return
-        except MnemoirError as exc:
-            turn.trace.error = exc.message
-            _log.warning("node behind the answer failed", code=exc.code)
-            _log.debug("node behind the answer failed", error=exc.message)  # it may quote what a person said
-        finally:
-            for rest in turn.rest:
-                await self._release(rest.run)
-
-    def closing(self, turn: Turn, workflow: WorkflowDefinition) -> list[int]:
-        """The indexes of nodes that are to run before the answer's end, and have something to do."""
-        run, compiled = self._new_run(turn, workflow), self._compiler.compiled(workflow)
-        return [
-            index
-            for index, node in enumerate(compiled.nodes)
-            if node.properties.before_close and node.node.applies(self._new_step(run, index, compiled))
-        ]
-
-    async def close(self, turn: Turn, indexes: Sequence[int]) -> None:
-        """Run those nodes of the answering workflow; a failure is told in the trace and stops nobody's answer."""
-        if not turn.rest:
-            return
-        run = turn.rest[-1].run
-        for index in indexes:
-            try:
-                await self._drain(run, index)
-            except MnemoirError as exc:
-                title = run.workflow.nodes[index].title
-                _log.warning("node failed", node=title, code=exc.code)
-                _log.debug("node failed", node=title, error=exc.message)
+            return await self._output(run)
+        except WorkflowEnded as ended:
+            _ended_early(workflow, ended)
+            return None
 
     def has_rest(self, turn: Turn) -> bool:
         """Whether anything is left to do behind the answer."""
-        return any(
-            rest.run.lock_database is not None
-            or any(not node.properties.before_close for node in self._nodes(rest.run)[rest.first :])
-            for rest in turn.rest
-        )
+        return any(rest.nodes or rest.run.lock_database is not None for rest in turn.rest)
+
+    async def run_rest(self, turn: Turn) -> None:
+        """The nodes behind the responder, those of inner workflows first. Raises MnemoirError when one fails."""
+        try:
+            for rest in turn.rest:
+                for index in rest.nodes:
+                    await self._drain(rest.run, index)
+                await self._release(rest.run)
+        except WorkflowEnded as ended:
+            _ended_early(rest.run.workflow, ended)
+        finally:
+            await self.let_go(turn)
+
+    async def let_go(self, turn: Turn) -> None:
+        """Release the locks of workflows that will not run on."""
+        for rest in turn.rest:
+            await self._release(rest.run)
 
     async def run_child(
         self,
@@ -146,9 +131,6 @@ class Engine:
         trace = WorkflowTrace(name=workflow.name, folder=workflow.folder)
         return Run(id=uuid.uuid4().hex, turn=turn, workflow=workflow, trace=trace, is_silent=is_silent)
 
-    def _nodes(self, run: Run) -> Sequence[CompiledNode]:
-        return self._compiler.compiled(run.workflow).nodes
-
     async def _output(self, run: Run) -> object:
         """Run a silent workflow to its end; what its responder gave."""
         compiled = self._compiler.compiled(run.workflow)
@@ -172,13 +154,21 @@ class Engine:
         except BaseException:
             await self._release(run)
             raise
-        run.turn.rest.append(Rest(run=run, first=compiled.responder + 1))
+        run.turn.rest.append(Rest(run=run, nodes=[*range(compiled.responder + 1, len(compiled.nodes))]))
 
-    async def _rest(self, rest: Rest) -> None:
-        nodes = self._nodes(rest.run)
-        for index in range(rest.first, len(nodes)):
-            if not nodes[index].properties.before_close:
-                await self._drain(rest.run, index)
+    async def _close(self, turn: Turn) -> None:
+        """Run what must be done before the answer ends; a failure is told in the trace and stops nobody's answer."""
+        for rest in turn.rest:
+            nodes = self._compiler.compiled(rest.run.workflow).nodes
+            for index in [index for index in rest.nodes if nodes[index].properties.before_close]:
+                rest.nodes.remove(index)
+                try:
+                    await self._drain(rest.run, index)
+                except WorkflowEnded as ended:
+                    _ended_early(rest.run.workflow, ended)
+                except MnemoirError as exc:
+                    _log.warning("node failed", node=nodes[index].definition.title, code=exc.code)
+                    _log.debug("node failed", node=nodes[index].definition.title, error=exc.message)
 
     async def _drain(self, run: Run, index: int) -> None:
         async with aclosing(self._step(run, index, self._compiler.compiled(run.workflow))) as batches:
@@ -186,9 +176,13 @@ class Engine:
                 pass  # nobody listens; the trace and the outputs keep what matters
 
     async def _release(self, run: Run) -> None:
-        if run.lock_database is not None:
-            database, run.lock_database = run.lock_database, None
+        if run.lock_database is None:
+            return
+        database, run.lock_database = run.lock_database, None
+        try:
             await self._services.locks.release(database, run=run.id)
+        except StorageUnavailable as exc:  # nobody renews it any more, so it ends by itself
+            _log.warning("workflow lock not released", workflow=run.workflow.name, error=exc.message)
 
     async def _step(self, run: Run, index: int, compiled: CompiledWorkflow) -> Batches:
         """One node: its events, and NodeStarted and NodeFinished around them unless they are the answer itself."""
@@ -197,6 +191,7 @@ class Engine:
         if not node.node.applies(step):
             return
         self._check(run, node)
+        await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
         run.trace.nodes.append(step.trace)
         title, kind = node.definition.title, node.definition.type
         tells = not step.answers_client
@@ -221,15 +216,19 @@ class Engine:
 
     async def _said(self, step: Step, node: CompiledNode) -> Batches:
         """What the node says, within its time; its output is kept, and framed where it is the client's answer."""
-        texts: list[str] = []
+        # the turn keeps what the client is answered, up to a length: it may be an answer without end
+        texts: list[str] = step.run.turn.answer if step.answers_client else []
         async with aclosing(self._in_time(step, node)) as batches:
             async for batch in batches:
-                texts += [event.text for event in batch if event.__class__ is Text]
-                if texts and step.trace.first_token_ms is None:
+                if step.trace.first_token_ms is None and any(isinstance(event, Text) for event in batch):
                     step.trace.first_token_ms = step.run.turn.elapsed_ms()
+                if not step.answers_client:
+                    texts += [event.text for event in batch if isinstance(event, Text)]
                 yield batch
         if step.output is UNSET:
             step.output = "".join(texts)
+            if step.answers_client and step.run.turn.is_overlong:
+                step.note("The answer is so long that nodes behind it are given its beginning only.")
         step.run.outputs[step.definition.number] = step.output
         step.trace.output = shown(step.output)[:MOST_TRACED_CHARACTERS]
         if step.answers_client and step.run.turn.finished is None:
@@ -237,24 +236,24 @@ class Engine:
             yield [*([Text(text)] if text else []), Finished()]
 
     async def _in_time(self, step: Step, node: CompiledNode) -> Batches:
-        limit_s = node.properties.timeout_s or self._services.limits.node_timeout_s
-        end = asyncio.get_running_loop().time() + limit_s
-        batches = node.node.run(step)
-        try:
+        """The node's batches. What a reader takes its time for between them does not count."""
+        left_s = node.properties.timeout_s or (self._services.limits.node_timeout_s if node.node.is_timed else None)
+        limit_s, clock = left_s, asyncio.get_running_loop().time
+        async with aclosing(node.node.run(step)) as batches:
             while True:
-                # the limit stands around each part, not around a yield, for whoever reads may be slow
-                async with asyncio.timeout_at(end):
-                    batch = await anext(batches, None)
+                began = clock()
+                try:
+                    async with asyncio.timeout(left_s) as limit:
+                        batch = await anext(batches, None)
+                except TimeoutError as exc:
+                    if not limit.expired() or limit_s is None:
+                        raise
+                    raise _too_long(step, limit_s) from exc
                 if batch is None:
                     return
+                if left_s is not None:
+                    left_s -= clock() - began
                 yield batch
-        except TimeoutError as exc:
-            raise WorkflowStopped(
-                f"Node {step.definition.title!r} of workflow {step.run.workflow.name} took more than {limit_s:g} s. "
-                "Give it more with timeoutSeconds, or all nodes with workflows.node_timeout_s."
-            ) from exc
-        finally:
-            await batches.aclose()
 
     def _new_step(self, run: Run, index: int, compiled: CompiledWorkflow) -> Step:
         definition = compiled.nodes[index].definition
@@ -288,6 +287,22 @@ class Engine:
                 f"The request ran {most} nodes and would go on with {node.definition.title!r} of workflow "
                 f"{run.workflow.name}. End the circle of workflows, or raise workflows.most_nodes."
             )
+
+
+def _without_end(batch: Sequence[Event]) -> Sequence[Event]:
+    return [event for event in batch if not isinstance(event, Finished)]
+
+
+def _ended_early(workflow: WorkflowDefinition, ended: WorkflowEnded) -> None:
+    _log.info("workflow ended early", workflow=workflow.name)
+    _log.debug("workflow ended early", reason=str(ended))  # the name of a lock may be what a person said
+
+
+def _too_long(step: Step, limit_s: float) -> WorkflowStopped:
+    return WorkflowStopped(
+        f"Node {step.definition.title!r} of workflow {step.run.workflow.name} took more than {limit_s:g} s. "
+        "Give it more with timeoutSeconds, or all nodes with workflows.node_timeout_s."
+    )
 
 
 def _told(exc: BaseException) -> str:

@@ -96,6 +96,7 @@ class Node(ABC, Generic[P]):
     aliases: ClassVar[Sequence[str]] = ()
     properties_type: ClassVar[type[NodeProperties]] = NodeProperties
     filled: ClassVar[Sequence[str]] = ()
+    is_timed: ClassVar[bool] = True  # within the server's limit; not where all work is done by nodes with limits
 
     def __init__(self, properties: P, services: Services) -> None:
         self.properties = properties

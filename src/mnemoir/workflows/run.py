@@ -24,7 +24,7 @@ class Turn:
     `messages` is the conversation as nodes read it: without discussion tags and blank messages, with the role names
     the user asked for. Nodes may insert into it, and all later ones see that. `user` is None without a config tree.
     `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
-    client has its answer, innermost workflow first.
+    client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
     `answer` is the answer in its pieces, of one that `is_overlong` only its beginning.
     """
 
@@ -41,12 +41,15 @@ class Turn:
     nodes_run: int = 0
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
+    is_answered: bool = False
     _said: int = 0
 
     def note(self, batch: Sequence[Event]) -> None:
-        """Keep what the nodes behind the responder will need of its answer."""
+        """Keep what the nodes behind the responder will need of its answer, and when it began."""
         for event in batch:
             if type(event) is Text:  # exact type: this runs for every streamed piece
+                if not self._said:
+                    self.trace.first_token_ms = self.elapsed_ms()
                 self._said += len(event.text)
                 if self._said <= MOST_KEPT_CHARACTERS:
                     self.answer.append(event.text)
@@ -141,12 +144,12 @@ class Run:
     lock_database: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Rest:
-    """The nodes of a workflow behind its responder; `first` is the index of the first of them."""
+    """What a workflow has left to run behind its responder; `nodes` are indexes, in order."""
 
     run: Run
-    first: int
+    nodes: list[int]
 
 
 def last_user_message(messages: Sequence[Message]) -> int | None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from time import thread_time
 from typing import Final, Protocol
 
 import structlog
@@ -17,6 +18,7 @@ from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
+from mnemoir.workflows.text.effort import MOST_SECONDS
 from mnemoir.workflows.text.filling import fill
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
@@ -74,6 +76,7 @@ class Step:
     overrides: Overrides = NO_OVERRIDES
     output: object = field(default=UNSET)
     stamped: Sequence[Message] | None = None
+    _templates_s: float = 0.0  # of processor time, spent on templates
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -123,14 +126,23 @@ class Step:
         """`text` with the variables in it; as a Jinja2 template where the node says so."""
         if "{" not in text and "}" not in text:
             return text
-        jinja = self.definition.raw.get("jinja2") is True
-        return fill(text, self.variables() if variables is None else variables, jinja=jinja)
+        if variables is None:
+            variables = self.variables()
+        return self._rendered(text, variables) if self.definition.raw.get("jinja2") is True else fill(text, variables)
 
     def early(self, text: str) -> str:
         """A name with {agentNInput} and the workflow's own variables in it; never {agentNOutput}."""
         if "{" not in text:
             return text
-        return fill(text, self.variables().early())
+        turn, run = self.run.turn, self.run
+        surroundings = Surroundings(
+            messages=(),
+            now=self.services.clock().astimezone(),
+            user_wide=turn.user.settings.variables if turn.user is not None else {},
+            custom=run.workflow.variables,
+            inputs=run.inputs,
+        )
+        return fill(text, Variables(surroundings).early())
 
     def count(self, value: int | str, default: int, key: str) -> int:
         """A number that may be written as a text with early variables; the default, with a note, for no number."""
@@ -159,6 +171,19 @@ class Step:
         found, self.output = self.output, UNSET
         return found
 
+    def _rendered(self, text: str, variables: Variables) -> str:
+        """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""
+        began = thread_time()
+        try:
+            if self._templates_s > MOST_SECONDS:
+                raise SettingsError(f"The Jinja2 templates of one node take more than {MOST_SECONDS:g} s together.")
+            return fill(text, variables, jinja=True)
+        except SettingsError as exc:
+            place = f"Node {self.definition.title!r} of workflow {self.run.workflow.name}"
+            raise SettingsError(f"{place}: {exc.message}") from exc
+        finally:
+            self._templates_s += thread_time() - began
+
     def _surroundings(self, template: PromptTemplate | None) -> Surroundings:
         run, turn, raw = self.run, self.run.turn, self.definition.raw
         settings = turn.user.settings if turn.user is not None else _NO_SETTINGS
@@ -176,12 +201,14 @@ class Step:
             categories=run.categories,
             delimiter=settings.conversation_delimiter if settings.separates_conversation else "\n",
             adds_role_names=raw.get("addUserAssistantTags") is True,
-            n_messages=_whole(raw.get("nMessagesToIncludeInVariable"), 5),
-            token_limit=_whole(raw.get("estimatedTokensToIncludeInVariable"), 2048),
-            min_messages=_whole(raw.get("minMessagesInVariable"), 5),
-            max_tokens=_whole(raw.get("maxEstimatedTokensInVariable"), 2048),
+            n_messages=self._whole("nMessagesToIncludeInVariable", 5),
+            token_limit=self._whole("estimatedTokensToIncludeInVariable", 2048),
+            min_messages=self._whole("minMessagesInVariable", 5),
+            max_tokens=self._whole("maxEstimatedTokensInVariable", 2048),
         )
 
-
-def _whole(value: object, default: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    def _whole(self, key: str, default: int) -> int:
+        """A number of the node, whatever its type has of properties."""
+        value = self.definition.raw.get(key, default)
+        is_number = isinstance(value, int | str) and not isinstance(value, bool)
+        return self.count(value, default, key) if is_number else default

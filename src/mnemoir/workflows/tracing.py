@@ -39,18 +39,21 @@ def traced_messages(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
     return kept
 
 
-def count_tokens(trace: NodeTrace, prompt: str | Sequence[Message], output: str) -> None:
-    """Estimate what the model's server did not report."""
-    if trace.input_tokens or trace.output_tokens:
-        return
-    texts = [prompt] if isinstance(prompt, str) else [message.text for message in prompt]
-    trace.input_tokens = sum(map(estimate_prompt_tokens, texts))
-    trace.output_tokens = estimate_prompt_tokens(output)
-    trace.tokens_counted = True
+def traced_text(text: str) -> str:
+    """The end of a text, where the newest of a conversation stands; its beginning tells what is left out."""
+    left_out = len(text) - MOST_TRACED_CHARACTERS
+    return text if left_out <= 0 else f"[{left_out} earlier characters are not shown.]\n{text[left_out:]}"
 
 
-def add_usage(trace: NodeTrace, usage: Usage) -> None:
-    """Tokens as the model's server counted them; a node that asks several times sums them."""
+def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output: Sequence[str]) -> None:
+    """Add what one call took, as the model's server counted it; estimated where it reported nothing.
+
+    `output` is the answer in its pieces.
+    """
+    if not (usage.input_tokens or usage.output_tokens):
+        spent = sum(estimate_prompt_tokens(message.text) for message in prompt)
+        usage = Usage(input_tokens=spent, output_tokens=estimate_prompt_tokens("".join(output)))
+        trace.tokens_counted = True
     trace.input_tokens += usage.input_tokens
     trace.output_tokens += usage.output_tokens
 

@@ -118,7 +118,7 @@ async def test_a_failing_service_is_an_apology_and_a_note(bench, wikipedia, kind
 async def test_a_service_that_is_not_there_is_an_apology(bench):
     port = int(closed_port_url().rpartition(":")[2])
     bench.settings = {"useOfflineWikiApi": True, "offlineWikiApiPort": port}
-    assert (await bench.run(OfflineWikiApiFullArticle, promptToSearch="peas")).startswith("Sorry")
+    assert (await bench.run(OfflineWikiApiFullArticle, promptToSearch="peas")).startswith("I'm sorry")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,7 +131,7 @@ async def test_a_service_that_is_switched_off_is_not_asked(bench, wikipedia, kin
 
 async def test_a_host_that_is_none_is_an_apology(bench, wikipedia):
     bench.settings["offlineWikiApiHost"] = "no host\n"
-    assert (await bench.run(OfflineWikiApiFullArticle, promptToSearch="peas")).startswith("Sorry")
+    assert (await bench.run(OfflineWikiApiFullArticle, promptToSearch="peas")).startswith("I'm sorry")
 
 
 async def test_without_a_config_tree_there_is_no_service_to_ask(bench, wikipedia):

@@ -8,6 +8,7 @@ from yarl import URL
 
 from mnemoir.core.errors import SettingsError
 
+_REDACTED = "[redacted]"
 _SHORTEST_SECRET = 6  # replacing shorter values would tear messages apart
 
 
@@ -73,22 +74,36 @@ class Endpoint:
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
         elif url.user:
-            pair = b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
-            headers["Authorization"] = f"Basic {pair}"
+            headers["Authorization"] = f"Basic {_pair(url)}"
         return headers
 
     def redacted(self, text: str) -> str:
-        """`text` without the key, should the other side have repeated it."""
+        """`text` without the key, should the other side have repeated it, all of it or cut at the end."""
         for secret in self._secrets():
-            text = text.replace(secret, "[redacted]")
+            text = _without_beginning(secret, text.replace(secret, _REDACTED))
         return text
 
     def _secrets(self) -> list[str]:
         """Longest first, so that none is torn by a shorter one inside it."""
-        password = URL(self.base_url).password
-        secrets = [self.api_key, password, *self.extra_headers.values()]
+        url = URL(self.base_url)
+        of_url = [url.password or url.user, url.raw_password or url.raw_user, _pair(url) if url.user else None]
+        secrets = [self.api_key, *of_url, *self.extra_headers.values()]
         found = {secret for secret in secrets if secret and len(secret) >= _SHORTEST_SECRET}
         return sorted(found, key=len, reverse=True)
+
+
+def _pair(url: URL) -> str:
+    """User and password as the header has them."""
+    return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
+
+
+def _without_beginning(secret: str, text: str) -> str:
+    """`text` without as much of the secret as stands at its end, where a message was cut to its length."""
+    said = text.rstrip("'\". ")
+    for length in range(len(secret) - 1, _SHORTEST_SECRET - 1, -1):
+        if said.endswith(secret[:length]):
+            return said[:-length] + _REDACTED + text[len(said) :]
+    return text
 
 
 def _parsed(text: str) -> URL | None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import aiohttp
 import orjson
 import stamina
+from yarl import URL
 
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import (
@@ -107,8 +108,13 @@ class Exchange:
     """Calls to one endpoint over a session that belongs to someone else."""
 
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+        connect_s = endpoint.timeouts.connect_s
         self._endpoint = endpoint
         self._session = session
+        # the same for every call, and dearer to make than to send
+        self._urls: dict[str, URL] = {}
+        self._headers = endpoint.headers()
+        self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
 
     async def whole(self, path: str, body: object, read: Callable[[Mapping[str, Any]], T]) -> T:
         """The answer as `read` makes it of the JSON. A failure told in the body may be tried again too."""
@@ -137,6 +143,12 @@ class Exchange:
 
     async def _tried(self, once: Callable[[float], Awaitable[T]]) -> T:
         started = asyncio.get_running_loop().time()
+        try:
+            return await once(started)  # outside the loop of tries, which costs as much as all else we do for a call
+        except _TryAgain as failed:
+            return await self._tried_again(once, started, failed)
+
+    async def _tried_again(self, once: Callable[[float], Awaitable[T]], started: float, first: _TryAgain) -> T:
         attempts = stamina.retry_context(
             on=_wait_of,
             attempts=self._endpoint.tries,
@@ -148,6 +160,8 @@ class Exchange:
         try:
             async for attempt in attempts:
                 with attempt:
+                    if attempt.num == 1:
+                        raise first
                     return await once(started)
         except _TryAgain as last:
             raise last.error from last.error.__cause__
@@ -176,13 +190,11 @@ class Exchange:
         raise _again(error, error.retry_after_s)
 
     async def _post(self, path: str, data: bytes) -> aiohttp.ClientResponse:
-        connect_s = self._endpoint.timeouts.connect_s
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = self._endpoint.url(path)
         return await self._session.post(
-            self._endpoint.url(path),
-            data=data,
-            headers=self._endpoint.headers(),
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s),
+            url, data=data, headers=self._headers, allow_redirects=False, timeout=self._timeout
         )
 
     def _unconnected(self, exc: BaseException, left_s: float) -> Exception:

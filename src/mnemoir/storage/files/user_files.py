@@ -29,6 +29,7 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]|[A-Za-z][\w+.-]*://")
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PRIVATE_FILE = 0o600
 _PATIENCE_S = 10.0
+_CODE = (".py", ".pyc", ".pyd", ".so", ".dylib")  # what Python would run or import from a folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ class FileUserFiles:
         return found[0] if found else None
 
     def _write(self, path: str, content: bytes) -> str:
-        place = self._place(path)
+        place = self._writable(path)
         with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
             mode = _mode_of(folder, place.name)
             replace_file(folder, place.name, content)
@@ -94,10 +95,17 @@ class FileUserFiles:
         return place.spelled
 
     def _append(self, path: str, content: bytes) -> str:
-        place = self._place(path)
+        place = self._writable(path)
         with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
             _append_synced(folder, place.name, content)
         return place.spelled
+
+    def _writable(self, path: str) -> _Place:
+        """Raises SettingsError also for code: what a model says must not become a module of the server's."""
+        place = self._place(path)
+        if place.name.lower().endswith(_CODE):
+            raise SettingsError(f"The file {path} would be code, which no workflow may write. Give it another ending.")
+        return place
 
     def _place(self, path: str) -> _Place:
         """Raises SettingsError for a path that is foreign to this system or lies outside the allowed directories."""

@@ -35,6 +35,7 @@ _EXPIRY = timedelta(minutes=10)
 _RENEWED_EVERY_S = 180.0
 _LONGEST_NAME = 500
 _DIGEST_CHARACTERS = 64
+_NEW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class SqliteWorkflowLocks:
@@ -161,7 +162,7 @@ def _execute(query: str, values: Mapping[str, str], connection: apsw.Connection)
 def _opened(database: Path, instance: str) -> apsw.Connection:
     """The file, made when there is none, without what other instances left in it."""
     prepare_folder(database.parent)
-    os.close(os.open(database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # private, when it is a new one
+    os.close(os.open(database, _NEW, 0o600))  # private, when it is a new one
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(BUSY_MS)

@@ -16,7 +16,7 @@ def _listed(raw: object) -> object:
 class EndpointDefinition(ConfigModel):
     """`Endpoints/<sub>/<Name>.json`. An injection needs both its flag and a text that is not empty."""
 
-    url: Line = Field(alias="endpoint", description="Base URL of the server, without /v1.")
+    url: Line = Field(alias="endpoint", description="Base URL of the server, without /v1.", repr=False)
     api_type: Line = Field(alias="apiTypeConfigFileName", description="Name of a file in ApiTypes/.")
     api_key: Line = Field("", alias="apiKey", description="Sent as a bearer key; empty sends none.", repr=False)
     model: Line = Field("", alias="modelNameToSendToAPI", description="The model's name at that server.")

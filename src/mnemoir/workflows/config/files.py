@@ -92,7 +92,8 @@ def read_bytes(path: str, root: str) -> bytes:
         raise SettingsError(f"{path} is a link to {real}, outside {root}. Put the file itself there.")
     try:
         with open(real, "rb") as source:
-            content = source.read(MOST_BYTES + 1)
+            # a buffer of what is asked for is made, so no more is asked for than there is
+            content = source.read(min(os.fstat(source.fileno()).st_size, MOST_BYTES) + 1)
     except OSError as exc:
         raise SettingsError(f"{path} cannot be read: {exc.strerror}.") from exc
     if len(content) > MOST_BYTES:

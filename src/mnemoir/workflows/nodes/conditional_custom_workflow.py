@@ -49,6 +49,7 @@ class ConditionalCustomWorkflow(Node[ConditionalProperties]):
     kind = "ConditionalCustomWorkflow"
     properties_type = ConditionalProperties
     filled = ("conditionalKey", "scoped_variables", "routeOverrides", "UseDefaultContentInsteadOfWorkflow")
+    is_timed = False
 
     def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """The child's events, or the default content."""

@@ -35,6 +35,7 @@ class CustomWorkflow(Node[CustomWorkflowProperties]):
     kind = "CustomWorkflow"
     properties_type = CustomWorkflowProperties
     filled = ("scoped_variables", "firstNodeSystemPromptOverride", "firstNodePromptOverride")
+    is_timed = False
 
     def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """The child's events, or none when the child answers this node alone."""

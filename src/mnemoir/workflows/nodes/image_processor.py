@@ -1,6 +1,7 @@
 """ImageProcessor: pictures of the conversation described by a model that sees, for models that do not."""
 
 import asyncio
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -71,7 +72,10 @@ class ImageProcessor(ValueNode[Properties]):
     def _insert(self, step: Step, descriptions: str) -> None:
         """All nodes that follow see it, and so do those of parents and children."""
         messages = step.run.turn.messages
-        text = step.fill(self.properties.message).replace(_PLACE, descriptions)
+        message = self.properties.message
+        # what a person said may hold the mark too; where the author wrote it, only the author's is replaced
+        mark = uuid.uuid4().hex if _PLACE in message else _PLACE
+        text = step.fill(message.replace(_PLACE, mark)).replace(mark, descriptions)
         place = len(messages) - 1 if len(messages) > 1 else len(messages)
         messages.insert(place, text_message("user", text))
 

@@ -5,10 +5,9 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from mnemoir.core.events import Event, Usage, as_events
-from mnemoir.core.messages import ModelRequest
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.tracing import add_usage, count_tokens, traced_messages
+from mnemoir.workflows.tracing import add_tokens, traced_messages
 
 
 class Respond(Node[NodeProperties]):
@@ -25,7 +24,7 @@ class Respond(Node[NodeProperties]):
         step.trace.prompt = traced_messages(request.messages)
         if not step.streams:
             reply = await model.ask(request)
-            _note(step, request, reply.usage, reply.text)
+            add_tokens(step.trace, reply.usage, request.messages, [reply.text])
             yield as_events(reply)
             return
         usage = Usage()
@@ -33,9 +32,4 @@ class Respond(Node[NodeProperties]):
             async for batch in batches:
                 usage = next((event for event in batch if event.__class__ is Usage), usage)
                 yield batch
-        _note(step, request, usage, "".join(turn.answer))
-
-
-def _note(step: Step, request: ModelRequest, usage: Usage, answer: str) -> None:
-    add_usage(step.trace, usage)
-    count_tokens(step.trace, request.messages, answer)
+        add_tokens(step.trace, usage, request.messages, turn.answer)

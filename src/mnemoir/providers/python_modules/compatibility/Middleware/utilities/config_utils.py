@@ -1,7 +1,7 @@
 """The files of the config tree as the user of this call sees them, read anew each time.
 
 Names are found without regard to case, with or without their `.json`. A name that leads out of the tree is a
-ValueError, for it may come from a model.
+DynamicModuleError, which tells the workflow so, for it may come from a model.
 """
 
 import json
@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..call import current  # noqa: TID252 - the package's full name differs between here and there
+from ..failures import DynamicModuleError  # noqa: TID252
 
 
 def get_current_username() -> str:
@@ -56,7 +57,7 @@ def load_config(config_file: str) -> Any:
 def _place(*parts: str) -> Path:
     names = PurePath(*parts)
     if names.is_absolute() or ".." in names.parts:
-        raise ValueError(f"{str(names)!r} is outside the config tree")
+        raise DynamicModuleError(f"{str(names)!r} is outside the config tree")
     place = Path(get_root_config_directory())
     for name in names.parts:
         place = _entry(place, name)

@@ -2,8 +2,10 @@
 
 from typing import Any, NoReturn
 
+from ...failures import DynamicModuleError  # noqa: TID252 - the package's full name differs between here and there
 
-class MCPToolCallError(Exception):
+
+class MCPToolCallError(DynamicModuleError):
     """A tool could not be called."""
 
 
