@@ -7,7 +7,6 @@ import orjson
 
 USER = "bench"
 SLOW_USER = "slow"
-MODEL = "mnemoir"  # names no user and no folder, as with most apps
 _TYPE = {
     "type": "openAIChatCompletion",
     "presetType": "OpenAI",

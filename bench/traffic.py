@@ -41,10 +41,10 @@ async def load(
     await asyncio.gather(*(caller() for _ in range(at_once)))
 
 
-async def first_token(session: aiohttp.ClientSession, url: str) -> float:
+async def first_token(session: aiohttp.ClientSession, url: str, model: str = "mnemoir") -> float:
     """Seconds until the first byte of a streamed answer's body."""
-    started = time.perf_counter()
-    async with session.post(f"{url}/v1/chat/completions", data=body(stream=True), headers=JSON) as answer:
+    sent, started = body(stream=True, model=model), time.perf_counter()
+    async with session.post(f"{url}/v1/chat/completions", data=sent, headers=JSON) as answer:
         await answer.content.readany()
         took = time.perf_counter() - started
         await answer.read()

@@ -71,11 +71,11 @@ def load_time(root: Path) -> float:
     return time.perf_counter() - started
 
 
-
-
 async def lookup_time(root: Path, data: Path) -> float:
     """Seconds of a chat spent on asking an unchanged tree, over chats through all parts but the web server."""
-    settings = load_settings(overrides={"storage.data_dir": data, "workflows.config_dir": root, "workflows.users": [USER]})
+    settings = load_settings(
+        overrides={"storage.data_dir": data, "workflows.config_dir": root, "workflows.users": [USER]}
+    )
     parts = await open_parts(settings)
     chat, stopwatch = read_request(orjson.loads(body(stream=False))), Stopwatch()
     try:
@@ -117,7 +117,14 @@ def run() -> None:
             "without run traces": server("bare", USER, traces=False),
         }
         print_tables(asyncio.run(measure(servers, direct)), "one node of a config tree")
-        rows = [["JSON answers a second, 16 connections", f"{asyncio.run(requests_per_second(traced.url)):.0f}", "800", ""]]
+        rows = [
+            [
+                "JSON answers a second, 16 connections",
+                f"{asyncio.run(requests_per_second(traced.url)):.0f}",
+                "800",
+                "",
+            ]
+        ]
         print(rows)
         slow = server("slow", USER, SLOW_USER)
         print(asyncio.run(slow_streams(slow.url, slow.pid)))

@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ class Hosted:
         """Status, and the answer's text or the error's message. Each thing said is a user's turn."""
         messages = [{"role": "user", "content": content} for content in said or ("Hello",)]
         sent = {"model": model, "messages": messages, **body}
-        async with self.session.post(f"{self.url}/v1/chat/completions", json=sent) as answer:
+        data = BytesIO(json.dumps(sent).encode())  # which the client sends in pieces
+        async with self.session.post(f"{self.url}/v1/chat/completions", data=data) as answer:
             told = await answer.json()
         if answer.status != 200:
             return answer.status, told["error"]["message"]

@@ -44,7 +44,7 @@ WHATEVER_IT_IS_READ_AS: JSON = {
 Files = Mapping[str, object]
 USER = {"customWorkflowOverride": True, "customWorkflow": "Main"}
 ROUTED = {"customWorkflowOverride": False, "routingConfig": "R", "categorizationWorkflow": "Quick"}
-WITH_PRESET = {"Workflows/ann/Main.json": [asking(preset="calm")]}
+WITH_PRESET = {"Workflows/ann/Main.json": [asking(preset="planted")]}
 NAMED: Mapping[str, Callable[[str, str], Files]] = {  # the files in which a field has a value
     "endpointName": lambda url, name: {"Workflows/ann/Main.json": [asking(endpointName=name)]},
     "endpointName from a variable": lambda url, name: {
@@ -76,8 +76,9 @@ NAMED: Mapping[str, Callable[[str, str], Files]] = {  # the files in which a fie
         "Users/ann.json": {**USER, "endpointConfigsSubDirectory": name.removesuffix("/planted")},
         "Workflows/ann/Main.json": [asking(endpointName="planted")],
     },
-    "presetConfigsSubDirectoryOverride": lambda url, name: WITH_PRESET
-    | {"Users/ann.json": {**USER, "presetConfigsSubDirectoryOverride": name.removesuffix("/planted")}},
+    "presetConfigsSubDirectoryOverride": lambda url, name: (
+        WITH_PRESET | {"Users/ann.json": {**USER, "presetConfigsSubDirectoryOverride": name.removesuffix("/planted")}}
+    ),
     "workflowConfigsSubDirectoryOverride": lambda url, name: {
         "Users/ann.json": {
             "customWorkflowOverride": True,
@@ -93,7 +94,9 @@ NAMED: Mapping[str, Callable[[str, str], Files]] = {  # the files in which a fie
         "Workflows/ann/Main.json": [asking(endpointName="Text")],
         "Endpoints/Text.json": {"endpoint": url, "apiTypeConfigFileName": "Text"},
     },
-    "apiTypeConfigFileName": lambda url, name: {"Endpoints/Main.json": {"endpoint": url, "apiTypeConfigFileName": name}},
+    "apiTypeConfigFileName": lambda url, name: {
+        "Endpoints/Main.json": {"endpoint": url, "apiTypeConfigFileName": name}
+    },
     "promptTemplate": lambda url, name: {
         "Workflows/ann/Main.json": [asking(endpointName="Text")],
         "Endpoints/Text.json": {"endpoint": url, "apiTypeConfigFileName": "Text", "promptTemplate": name},
@@ -105,8 +108,10 @@ NAMED: Mapping[str, Callable[[str, str], Files]] = {  # the files in which a fie
             "backupEndpointName": name,
         }
     },
-    "presetType": lambda url, name: WITH_PRESET
-    | {"ApiTypes/Chat.json": {"type": "openAIChatCompletion", "presetType": name}},
+    "presetType": lambda url, name: (
+        WITH_PRESET
+        | {"ApiTypes/Chat.json": {"type": "openAIChatCompletion", "presetType": name.removesuffix("/planted")}}
+    ),
 }
 MAY_BE_MISSING = ("preset", "presetConfigsSubDirectoryOverride", "sharedWorkflowsSubDirectoryOverride", "presetType")
 
@@ -137,7 +142,9 @@ async def test_a_name_in_a_file_leads_nowhere(host, tmp_path, field):
         assert files_in(tmp_path) == before, name
 
 
-@pytest.mark.parametrize("name", ["../../outside", "..", "/etc", "ann/../../x", "quick/../../..", "CON", "", "\u202equick"])
+@pytest.mark.parametrize(
+    "name", ["../../outside", "..", "/etc", "ann/../../x", "quick/../../..", "CON", "", "\u202equick"]
+)
 async def test_a_model_name_chooses_a_folder_there_is_or_none(host, name):
     host.llm.reply("asked")
     host.llm.reply("asked")
@@ -223,7 +230,9 @@ NODES_OF_FILES = [
 
 
 @pytest.mark.parametrize("node", NODES_OF_FILES, ids=range(len(NODES_OF_FILES)))
-@pytest.mark.parametrize("way", ["link.py", "folder/planted.py", "../outside/planted.py", "sub/../../outside/planted.py"])
+@pytest.mark.parametrize(
+    "way", ["link.py", "folder/planted.py", "../outside/planted.py", "sub/../../outside/planted.py"]
+)
 async def test_no_file_node_and_no_module_gets_out_by_a_link_or_a_path(host, tmp_path, node, way):
     planted = tmp_path / "outside" / "planted.py"
     planted.write_text(f"def Invoke(): return '{CANARY}'")
@@ -258,7 +267,14 @@ async def test_a_lock_is_not_kept_behind_a_link(host, tmp_path):
     assert (tmp_path / "data" / "WilmerDb.ann.sqlite").exists()
 
 
-SHUT = ["Configs/Endpoints/Main.json", "modules/a.py", "workflow_python_scripts/a.py", "notes/a.py", "orjson.PY", "a.so"]
+SHUT = [
+    "Configs/Endpoints/Main.json",
+    "modules/a.py",
+    "workflow_python_scripts/a.py",
+    "notes/a.py",
+    "orjson.PY",
+    "a.so",
+]
 
 
 @pytest.mark.parametrize("path", SHUT)

@@ -61,7 +61,11 @@ def test_every_command_can_print_json(name):
 def test_help_tells_the_commands(tmp_path):
     done = run("--help", cwd=tmp_path)
     assert done.returncode == 0
-    assert [word for word in ("serve", "memories", "doctor", "version") if word not in done.stdout] == []
+    assert [
+        word
+        for word in ("serve", "init", "check", "schema", "memories", "runs", "doctor", "version")
+        if word not in done.stdout
+    ] == []
 
 
 def test_the_version_is_printed_both_ways(tmp_path):

@@ -67,6 +67,7 @@ def test_a_folder_that_is_no_tree_is_an_error(tmp_path):
 def test_a_schema_is_printed_and_the_kinds_are_listed():
     assert json.loads(run("schema", "endpoints").stdout)["title"] == "endpoint"
     assert run("schema").stdout.split()[:2] == ["users", "endpoints"]
+    assert json.loads(run("schema", "--json").stdout)[:2] == ["users", "endpoints"]
 
 
 @pytest.mark.parametrize(("arguments", "count"), [([], 7), (["routing"], 1)])

@@ -11,14 +11,23 @@ import pytest
 from tests.serving import ServerProcess
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-API = (ROOT / "docs/memory-api.md").read_text(encoding="utf-8")
-SAMPLES = [(match[1], match[2]) for match in re.finditer(r"^```(sh|python|javascript)\n(.*?)^```", API, re.M | re.S)]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def samples(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return [
+        (match[1], match[2]) for match in re.finditer(r"^```(sh|python|javascript)\n(.*?)^```", text, re.M | re.S)
+    ]
+
+
+SAMPLES = samples("memory-api.md")
+CHATS = samples("clients/sdks.md")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))
 WRITTEN_FOR = "http://127.0.0.1:6060"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_to_a_file_and_a_heading(page):
     broken = []
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -62,6 +71,15 @@ def test_every_sample_of_the_memory_api_runs_as_printed(kind, source, server, tm
     assert done.returncode == 0, done.stderr
     assert "validation_error" not in done.stdout
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "source"), CHATS, ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(CHATS)])
+def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp_path):
+    line = command(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert '"error"' not in done.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

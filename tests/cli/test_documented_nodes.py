@@ -10,11 +10,13 @@ import requests
 from mnemoir.workflows.checking import check
 from mnemoir.workflows.config.api_type import KINDS, ApiType
 from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.node import ModelProperties, NodeProperties
 from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.schemas import schemas
 from mnemoir.workflows.starter import ModelServer, starter_files
 from mnemoir.workflows.text.variables import KNOWN
 from tests.scripted_llm import ScriptedLLM
@@ -22,8 +24,6 @@ from tests.serving import ServerProcess
 
 DOCS = Path(__file__).parents[2] / "docs"
 TYPES = {kind.kind: kind for kind in node_types().values()}
-EXAMPLES = [DOCS / f"nodes/{kind}.md" for kind in sorted(TYPES)]
-USER = "single-model"
 IMAGE = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs="
 QUESTION = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": IMAGE}}]
 
@@ -52,7 +52,9 @@ def wrong(model, text, *elsewhere):
     found = rows(text)
     there = {key for other in elsewhere for key in keys(other)}
     return [
-        key for key, default in keys(model).items() if key not in there and (found.get(key) is None or default not in (None, found[key]))
+        key
+        for key, default in keys(model).items()
+        if key not in there and (found.get(key) is None or default not in (None, found[key]))
     ]
 
 
@@ -103,8 +105,25 @@ def test_every_variable_is_told():
     assert KNOWN - told == set()
 
 
-def examples(path):
-    return [json.loads(found) for found in re.findall(r"^```json\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)]
+@pytest.mark.parametrize("name", [kind for kind in TYPES if kind.startswith("OfflineWiki")])
+def test_what_an_article_node_says_without_articles_is_told_as_it_is(name):
+    kind = TYPES[name]
+    told = page(f"nodes/{name}.md")
+    assert [line for text in (kind.off, kind.nothing) for line in text.split("\n") if f"`{line}" not in told] == []
+
+
+def json_in(name):
+    return [json.loads(found) for found in re.findall(r"^```json\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)]
+
+
+def examples():
+    """The workflows on the pages, each with the user whose workflow it takes the place of."""
+    names = ["workflows.md", "variables.md", "routing.md", *(f"nodes/{kind}.md" for kind in sorted(TYPES))]
+    for name in names:
+        user, place = ("prompt-routing", "Categorise") if name == "routing.md" else ("single-model", "Chat")
+        for found in json_in(name):
+            if isinstance(found, list) or "nodes" in found:
+                yield pytest.param((found, user, place), id=name)
 
 
 @pytest.fixture(scope="module")
@@ -125,27 +144,45 @@ def public(tmp_path_factory, llm):
 
 @pytest.fixture(scope="module")
 def server(public):
-    arguments = ["--config-dir", str(public), "--user", USER]
-    with ServerProcess(public.parent / "data", arguments=arguments) as running:
+    users = ["--user", "single-model", "--user", "prompt-routing"]
+    with ServerProcess(public.parent / "data", arguments=["--config-dir", str(public), *users]) as running:
         yield running
 
 
-@pytest.fixture(params=EXAMPLES, ids=lambda path: path.stem)
-def example(request, public):
-    """The one example of a page, put in the place that the page of all nodes names."""
-    (found,) = examples(request.param)
-    (public / "Configs/Workflows" / USER / "Chat.json").write_text(json.dumps(found))
-    return found
+@pytest.fixture(params=examples())
+def user(request, public):
+    """The user whose workflow now is the example."""
+    example, user, place = request.param
+    (public / "Configs/Workflows" / user / f"{place}.json").write_text(json.dumps(example))
+    return user
 
 
-def test_the_check_finds_nothing_wrong_with_an_example(example, public):
-    problems = [problem for problem in check(ConfigTree.open(public), [USER], node_types())]
+def test_every_node_type_has_an_example_of_its_own():
+    shown = {
+        kind: {node["type"] for found in json_in(f"nodes/{kind}.md") for node in found["nodes"]} for kind in TYPES
+    }
+    assert [kind for kind, types in shown.items() if kind not in types] == []
+
+
+def test_the_check_finds_nothing_wrong_with_an_example(user, public):
+    problems = check(ConfigTree.open(public), [user], node_types())
     assert [(problem.path, problem.cause) for problem in problems] == []
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_every_example_of_a_node_answers_as_printed(example, server, stream):
-    body = {"model": USER, "stream": stream, "messages": [{"role": "user", "content": QUESTION}]}
+def test_every_example_answers_as_printed(user, server, stream):
+    body = {"model": user, "stream": stream, "messages": [{"role": "user", "content": QUESTION}]}
     answered = requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
     assert answered.status_code == 200, answered.text
     assert "error" not in answered.text
+
+
+def test_examples_of_other_files_have_their_shape():
+    assert EndpointDefinition.model_validate(json_in("endpoints.md")[0]).model == "llama3.2"
+    assert UserSettings.model_validate(json_in("routing.md")[0]).routing == "by-topic"
+    assert list(RoutingTable.model_validate(json_in("routing.md")[1]).root) == ["CODING", "WRITING", "GENERAL"]
+
+
+def test_every_kind_of_file_has_its_line_in_the_settings_for_an_editor():
+    named = {line["url"] for line in json_in("workflows.md")[-1]["json.schemas"]}
+    assert named == {f"./schemas/{kind}.schema.json" for kind in schemas(node_types())}

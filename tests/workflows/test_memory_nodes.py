@@ -16,64 +16,64 @@ HISTORY = [
 QUESTION = text_message("user", "What shall I cook? {messages.__class__} {{ 7*7 }} %s ${x}")
 
 
-async def run(engine, *messages):
-    return [batch async for batch in engine.run(chat(*messages), caller())]
+async def run(workflows, *messages):
+    return [batch async for batch in workflows.run(chat(*messages), caller())]
 
 
-async def test_recalled_text_goes_next_to_the_last_message_and_all_before_stays_the_same(new_engine, llm):
-    await run(new_engine(), *HISTORY, QUESTION)
+async def test_recalled_text_goes_next_to_the_last_message_and_all_before_stays_the_same(desk, llm):
+    await run(desk.workflows(), *HISTORY, QUESTION)
     sent = llm.requests[0].body["messages"]
     assert [message["content"] for message in sent[:3]] == ["Be kind.", "Hello.", "Hello Alex."]
     assert "- [2026-03-04] Is vegetarian" in sent[3]["content"]
     assert sent[3]["content"].endswith(QUESTION.text)
 
 
-async def test_recalled_text_never_goes_into_a_system_message(new_engine, llm):
-    await run(new_engine(), *HISTORY, QUESTION)
+async def test_recalled_text_never_goes_into_a_system_message(desk, llm):
+    await run(desk.workflows(), *HISTORY, QUESTION)
     assert [m["role"] for m in llm.requests[0].body["messages"] if "Is vegetarian" in m["content"]] == ["user"]
 
 
-async def test_without_hits_the_prompt_is_what_the_client_sent(new_engine, llm, memory):
+async def test_without_hits_the_prompt_is_what_the_client_sent(desk, llm, memory):
     memory.lines = []
-    await run(new_engine(), *HISTORY, QUESTION)
+    await run(desk.workflows(), *HISTORY, QUESTION)
     assert llm.requests[0].body["messages"][3]["content"] == QUESTION.text
 
 
-async def test_a_turn_that_is_no_memory_yet_is_recalled_as_it_was_said(new_engine, llm, memory):
+async def test_a_turn_that_is_no_memory_yet_is_recalled_as_it_was_said(desk, llm, memory):
     memory.unread = [ChatTurn(user_text="I hate peas.", answer="Noted.", said_at="2026-03-05T10:00:00.000Z")]
-    await run(new_engine(), QUESTION)
+    await run(desk.workflows(), QUESTION)
     assert "- [2026-03-05] Said: I hate peas." in llm.requests[0].body["messages"][0]["content"]
 
 
-async def test_a_turn_of_this_very_chat_is_not_recalled_into_it(new_engine, llm, memory):
+async def test_a_turn_of_this_very_chat_is_not_recalled_into_it(desk, llm, memory):
     memory.unread = [ChatTurn(user_text="Hello.", answer="Hello Alex.", said_at="2026-03-05T10:00:00.000Z")]
-    await run(new_engine(), *HISTORY, QUESTION)
+    await run(desk.workflows(), *HISTORY, QUESTION)
     assert "Said:" not in llm.requests[0].body["messages"][3]["content"]
 
 
-async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(new_engine, memory):
+async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(desk, memory):
     fenced = with_recalled([QUESTION], [VEGETARIAN])
-    await run(new_engine(), *HISTORY, *fenced)
+    await run(desk.workflows(), *HISTORY, *fenced)
     assert memory.asked == [QUESTION.text]
     assert [turn.user_text for turn in memory.kept] == [QUESTION.text]
 
 
-async def test_an_answer_cut_at_the_token_limit_is_no_source_but_the_users_words_are(new_engine, llm, memory):
+async def test_an_answer_cut_at_the_token_limit_is_no_source_but_the_users_words_are(desk, llm, memory):
     llm.queue(Answer(text="Half an ans", reason="length"))
-    await run(new_engine(), QUESTION)
+    await run(desk.workflows(), QUESTION)
     assert [(turn.user_text, turn.answer) for turn in memory.kept] == [(QUESTION.text, "")]
 
 
 @pytest.mark.parametrize("answer", [Answer(text="no", reason="content_filter"), Answer(tool_calls=[("look", {})])])
-async def test_a_turn_that_is_no_answer_is_not_kept(new_engine, llm, memory, answer):
+async def test_a_turn_that_is_no_answer_is_not_kept(desk, llm, memory, answer):
     llm.queue(answer)
-    await run(new_engine(), QUESTION)
+    await run(desk.workflows(), QUESTION)
     assert memory.kept == []
 
 
-async def test_a_project_that_switched_memory_off_vetoes_it(new_engine, memory):
+async def test_a_project_that_switched_memory_off_vetoes_it(desk, memory):
     memory.limit = None
-    await run(new_engine(), QUESTION)
+    await run(desk.workflows(), QUESTION)
     assert (memory.asked, memory.kept) == ([], [])
 
 

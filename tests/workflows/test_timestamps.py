@@ -10,7 +10,7 @@ from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.storage.files.timestamps import FileTimestamps
 from mnemoir.workflows import timestamps
-from mnemoir.workflows.timestamps import PLACEHOLDER, distance, settle, stamp, stamped, time_context, with_speaker
+from mnemoir.workflows.timestamps import PLACEHOLDER, distance, settle, stamp, stamped, time_context
 
 NOW = datetime(2026, 11, 20, 16, 58, 30, 400, tzinfo=timezone(timedelta(hours=1)))
 
@@ -183,22 +183,3 @@ async def test_a_group_chat_dates_its_reply_right_away(tmp_path):
     await timestamps.commit_reply(store, tmp_path, "d1", "Eve: Without a placeholder.", now=NOW)
     known = {key("Bob: Hello."): ago(minutes=1), key("Eve: Without a placeholder."): ago()}
     assert await store.load(tmp_path, "d1") == known
-
-
-@pytest.mark.parametrize(
-    ("reply", "spoken"),
-    [
-        (" Hello.", "Bob: Hello."),
-        ("Bob: Hello.", "Bob: Hello."),
-        ("Mary Ann: Hello.", "Mary Ann: Hello."),
-        ("The time is now half past: late.", "Bob: The time is now half past: late."),
-        ("12:30 is late.", "Bob: 12:30 is late."),
-    ],
-)
-def test_a_reply_without_a_speaker_gets_the_one_it_was_asked_as(reply, spoken):
-    assert with_speaker(reply, talk("Hi", "Bob:")) == spoken
-
-
-@pytest.mark.parametrize("last", ["Hello.", "", "x" * 99 + ":"])
-def test_only_a_short_last_message_with_a_colon_asks_for_a_speaker(last):
-    assert with_speaker("Hello.", talk("Hi", last)) == "Hello."

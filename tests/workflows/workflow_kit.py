@@ -1,13 +1,40 @@
-"""A memory service that notes what it was asked, and requests to run a workflow with."""
+"""Workflows over real parts: a scripted model, files, locks; a memory and a run store that list what they get."""
 
-from dataclasses import dataclass, field
+import asyncio
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
 
 from mnemoir.core.errors import ProviderUnavailable
+from mnemoir.core.events import Event, Text
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
+from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_service import ChatTurn, Recalled
+from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.openai_chat import OpenAIChat
+from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
+from mnemoir.providers.python_modules.runner import NoModules
+from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.files.user_files import FileUserFiles
+from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
 from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.compiled import Compiler
+from mnemoir.workflows.config.tree import ConfigTree
+from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.services import ChatMemory, Limits, Services
+from tests.scripted_llm import ScriptedLLM
+from tests.tree_kit import user, write_tree
 
 SCOPE = Scope(project="kitchen", user="alex")
 VEGETARIAN = RecalledLine(text="Is vegetarian", day="2026-03-04")
@@ -43,10 +70,128 @@ class ListedMemory:
         self.kept.append(turn)
 
 
-def chat(*messages: Message, stream: bool = True) -> ChatRequest:
+class ListedRuns:
+    """As much of a run store as workflows use: the traces, and each as it was when it ended."""
+
+    def __init__(self) -> None:
+        self.begun_runs: list[RunTrace] = []
+        self._ended: asyncio.Queue[RunTrace] = asyncio.Queue()
+        self._as_they_ended: list[RunTrace] = []
+
+    def begun(self, run: RunTrace) -> None:
+        self.begun_runs.append(run)
+
+    def ended(self, run: RunTrace) -> None:
+        self._as_they_ended.append(copy.deepcopy(run))
+        self._ended.put_nowait(run)
+
+    async def next(self) -> RunTrace:
+        """The trace of the next run that is over, also with what runs behind the answer."""
+        async with asyncio.timeout(20):
+            return await self._ended.get()
+
+    def check(self) -> None:
+        """Every run ended once, and nothing was written into its trace after that."""
+        ids = [run.id for run in self._as_they_ended]
+        assert sorted(ids) == sorted(run.id for run in self.begun_runs)
+        ended = {run.id: run for run in self.begun_runs}
+        assert [ended[run.id] for run in self._as_they_ended] == self._as_they_ended
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """Makes workflows that all use the same parts; `public` is the folder of their config tree."""
+
+    public: Path
+    session: aiohttp.ClientSession
+    llm: ScriptedLLM
+    memory: ListedMemory
+    locks: SqliteWorkflowLocks
+    runs: ListedRuns
+    made: list[Workflows] = field(default_factory=list)
+
+    def workflows(self, workflow: WorkflowDefinition | None = None) -> Workflows:
+        """Without a config tree: the built-in workflow, unless another is given."""
+        return self._made(Workflows(self._engine(Limits()), self.runs, workflow or default_workflow()))
+
+    def tree(
+        self,
+        *nodes: Mapping[str, Any],
+        files: Mapping[str, object] | None = None,
+        settings: Mapping[str, object] | None = None,
+        limits: Limits | None = None,
+        users: Sequence[str] = ("Ann",),
+    ) -> Workflows:
+        """Ann's, whose workflow `Chat` has these nodes; `settings` are members of her file, `files` further files."""
+        own = {"Users/ann.json": user(**(settings or {})), "Workflows/Ann/Chat.json": nodes}
+        write_tree(self.public, self.llm.url, {**own, **(files or {})})
+        tree = ConfigTree.open(self.public)
+        return self._made(Workflows(self._engine(limits or Limits()), self.runs, default_workflow(), tree, users))
+
+    @property
+    def services(self) -> Services:
+        memory = self.memory
+        return Services(
+            own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),
+            back_ends=HttpBackEnds(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
+            modules=NoModules(),
+            files=FileUserFiles([self.public], self.public),
+            wikipedia=HttpOfflineWikipedia(self.session),
+            locks=self.locks,
+            timestamps=FileTimestamps(),
+            data_dir=self.public / "data",
+        )
+
+    def _engine(self, limits: Limits) -> Engine:
+        services = replace(self.services, limits=limits)
+        return Engine(Compiler(node_types(), services), services)
+
+    def _made(self, workflows: Workflows) -> Workflows:
+        self.made.append(workflows)
+        return workflows
+
+
+def chat(*messages: Message, stream: bool = True, **members: Any) -> ChatRequest:
     said = messages or (text_message("user", "What shall I cook?"),)
-    return ChatRequest(request=ModelRequest(messages=list(said), model="mnemoir"), stream=stream)
+    request = ModelRequest(messages=list(said), model=members.pop("model", "mnemoir"), **members)
+    return ChatRequest(request=request, stream=stream)
+
+
+def talk(*texts: str, stream: bool = True) -> ChatRequest:
+    """User and assistant in turn, the user first."""
+    roles = ("user", "assistant")
+    return chat(*[text_message(roles[i % 2], text) for i, text in enumerate(texts)], stream=stream)
 
 
 def caller(*, memory: bool = True, client_task: bool = False) -> Caller:
     return Caller(scope=SCOPE, request_id="r1", memory=memory, client_task=client_task)
+
+
+async def events(workflows: Workflows, request: ChatRequest | None = None, who: Caller | None = None) -> list[Event]:
+    """All that is said to a request."""
+    return [event async for batch in workflows.run(request or chat(), who or caller()) for event in batch]
+
+
+def text_of(happened: Sequence[Event]) -> str:
+    return "".join(event.text for event in happened if isinstance(event, Text))
+
+
+async def reply(workflows: Workflows, request: ChatRequest | None = None) -> str:
+    """The text of an answer."""
+    return text_of(await events(workflows, request))
+
+
+def nodes_of(run: RunTrace | WorkflowTrace) -> list[NodeTrace]:
+    """The nodes at the top of a run or a workflow, in order."""
+    if isinstance(run, WorkflowTrace):
+        return run.nodes
+    return [node for workflow in run.workflows for node in workflow.nodes]
+
+
+def shape(workflow: WorkflowTrace) -> list[object]:
+    """The titles of the nodes that ran; one that ran workflows is a pair of its title and those."""
+    return [
+        (node.title, [shape(child) for child in node.children]) if node.children else node.title
+        for node in workflow.nodes
+    ]

@@ -6,6 +6,7 @@ from typing import Annotated
 import orjson
 import typer
 
+from mnemoir.cli.options import Json
 from mnemoir.cli.output import note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
 
@@ -15,8 +16,9 @@ def schema(
     output_dir: Annotated[
         Path | None, typer.Option(help="Write NAME.schema.json there, or one file for each kind.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Print the JSON Schema of a kind of config file."""
+    """Print the JSON Schema of a kind of config file, which is JSON with or without --json."""
     from mnemoir.workflows.node_types import loaded
     from mnemoir.workflows.schemas import schemas
 
@@ -28,6 +30,8 @@ def schema(
         _write(output_dir, {kind: orjson.dumps(made, option=orjson.OPT_INDENT_2) for kind, made in wanted.items()})
     elif name:
         print_json(known[name])
+    elif as_json:
+        print_json(list(known))
     else:
         for kind in known:
             print_row(kind)

@@ -1,5 +1,6 @@
 """`mnemoir serve`: settings in, parts opened, a few lines printed, then serving until told to stop."""
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,6 +97,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
             _tell_problems(settings)
             await parts.start()
+            # what was made so far stays to the end: looking through it again and again costs a fifth of a chat
+            gc.freeze()
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()
@@ -144,15 +147,24 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     """What someone who starts the server wants to know first."""
     settings = parts.settings
     url = settings.server.model_copy(update={"port": port}).url
+    model, said = (
+        "mnemoir",
+        '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]',
+    )
+    tree = {}
+    if parts.workflows.serves_tree:
+        users = parts.workflows.users
+        tree = {"workflows": f"{settings.workflows.config_dir} for {', '.join(users)}"}
+        model, said = users[0], '"messages": [{"role": "user", "content": "Hello."}]'
     keys = settings.server.api_keys or settings.server.admin_api_key
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
-    said = '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]'
     return {
         "url": url,
         "data": str(settings.storage.data_dir),
+        **tree,
         "model": f"{parts.model.name} ({parts.model.provider})",
         "embedder": parts.embedding.name,
-        "try": f'curl {url}/v1/chat/completions{key} -d \'{{"model": "mnemoir", {said}}}\'',
+        "try": f'curl {url}/v1/chat/completions{key} -d \'{{"model": "{model}", {said}}}\'',
     }
 
 
@@ -162,5 +174,6 @@ def print_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
         print_json(facts)
         return
     print_row(f"Mnemoir serves on {facts['url']}")
-    for name in ("data", "model", "embedder", "try"):
-        print_row(f"{name:<9}", facts[name])
+    for name, value in facts.items():
+        if name != "url":
+            print_row(f"{name:<9}", value)

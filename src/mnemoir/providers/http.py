@@ -1,8 +1,12 @@
 """The one HTTP session that every call to another program goes out on."""
 
+from io import BytesIO
+
 import aiohttp
 
 from mnemoir import __version__
+
+_MOST_AT_ONCE = 1024 * 1024
 
 
 def new_session() -> aiohttp.ClientSession:
@@ -20,3 +24,8 @@ def new_session() -> aiohttp.ClientSession:
         headers={"User-Agent": f"mnemoir/{__version__}", "Accept-Encoding": "identity"},
         read_bufsize=64 * 1024,
     )
+
+
+def in_turns(body: bytes) -> bytes | BytesIO:
+    """A body to send; a long one so that it is written in pieces, and other calls get their turn in between."""
+    return body if len(body) <= _MOST_AT_ONCE else BytesIO(body)

@@ -20,6 +20,7 @@ from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_service import ChatTurn, Recalled
 from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
+from mnemoir.providers.http import in_turns
 
 _MOST_SHOWN = 500  # characters of a refusal that go into our own message
 _REMEMBER_TIMEOUT_S = 120.0  # an extraction may take two model calls
@@ -89,7 +90,9 @@ class HttpMemoryService:
         if self._app is not None:
             local = urlsplit(target)
             return await call_asgi(self._app, "POST", f"{local.path}?{local.query}", headers=headers, body=body)
-        async with self._session.post(target, data=body, headers=headers, allow_redirects=False) as response:
+        async with self._session.post(
+            target, data=in_turns(body), headers=headers, allow_redirects=False
+        ) as response:
             return AsgiAnswer(status=response.status, headers={}, body=await response.read())
 
     def _read(self, answer: AsgiAnswer) -> dict[str, Any]:

@@ -185,7 +185,7 @@ class Workflows(_Section):
     module_timeout_s: Seconds = 60
     file_directories: Paths = ()
     node_timeout_s: Seconds = 1800
-    most_depth: int = Field(default=50, ge=1, le=200)
+    most_depth: int = Field(default=50, ge=1, le=100)  # deeper, the interpreter itself gives up
     most_nodes: int = Field(default=1000, ge=1)
     endpoint_calls_at_once: int = Field(default=0, ge=0)
     timeouts: EndpointTimeouts = EndpointTimeouts()

@@ -7,6 +7,7 @@ spliced in.
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import Event, Finished, ModelEvent, Reply, Text, Thinking, Usage, as_events
@@ -17,6 +18,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.workflows.config.api_type import KINDS, ApiType
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.conversation import asked_speaker
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.assembly import NodeRole, chat_messages, flat_form, flat_prompt
 from mnemoir.workflows.prompting.budget import fit
@@ -26,6 +28,7 @@ from mnemoir.workflows.prompting.injections import inject, injections_of
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.step import Step
+from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, traced_messages, traced_text
 
 _NO_TOOLS = ModelRequest(messages=())
@@ -52,7 +55,7 @@ def question_of(step: Step, properties: ModelProperties) -> Question:
     """What a node of these properties asks, its texts filled by the rules of its endpoint."""
     name = step.early(properties.endpoint)
     target = _target(step, name)
-    variables = step.variables(target.template)
+    variables = cache(partial(step.variables, target.template))  # one for both texts, and often neither names any
     return Question(
         endpoint=name,
         preset=step.early(properties.preset),
@@ -190,7 +193,10 @@ def _call(step: Step, question: Question, target: _Target, *, stream: bool) -> _
     preset = user.preset(question.preset, target.api_type)
     settings = user.settings
     cleaning = cleaning_for(
-        endpoint, properties, assistant_prefix=settings.adds_role_names and settings.adds_missing_assistant
+        endpoint,
+        properties,
+        assistant_prefix=settings.adds_role_names and settings.adds_missing_assistant,
+        speaker=asked_speaker(step.run.turn.chat) if is_group_answer(step) else "",
     )
     if cleaning.problem:
         step.note(cleaning.problem)

@@ -16,6 +16,7 @@ from mnemoir.workflows.node_types import MEMORY_TYPES
 from mnemoir.workflows.services import Services
 
 _log = structlog.get_logger(__name__)
+_TIME_CONTEXT = "time_context_summary"
 _TEXTS_ARE_PROMPTS = ("systemPrompt", "prompt")
 
 
@@ -27,28 +28,19 @@ class CompiledNode:
     node: Node[Any]
     properties: NodeProperties
     stamps: bool  # it reads the conversation with times
-    names_time_context: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledWorkflow:
     """`responder` is the index of the node that answers, -1 without nodes; `overridden` that of the first node with
-    a prompt of its own, which a parent may replace; `closing` are those of the nodes before the answer's end."""
+    a prompt of its own, which a parent may replace. `stamps` tells whether any reads the conversation with times,
+    `names_time_context` whether any may fill in the time context."""
 
     nodes: Sequence[CompiledNode]
     responder: int
     overridden: int
-    closing: Sequence[int]
-
-    @property
-    def stamps(self) -> bool:
-        """Whether any node reads the conversation with times."""
-        return any(node.stamps for node in self.nodes)
-
-    @property
-    def names_time_context(self) -> bool:
-        """Whether any node may fill in the time context."""
-        return any(node.names_time_context for node in self.nodes)
+    stamps: bool
+    names_time_context: bool
 
 
 class Compiler:
@@ -72,7 +64,8 @@ class Compiler:
             nodes=nodes,
             responder=_responder(nodes),
             overridden=_first_with_a_prompt(nodes),
-            closing=[index for index, node in enumerate(nodes) if node.properties.before_close],
+            stamps=any(node.stamps for node in nodes),
+            names_time_context=_TIME_CONTEXT in repr((workflow.variables, [node.raw for node in workflow.nodes])),
         )
 
     def _node(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> CompiledNode:
@@ -86,7 +79,6 @@ class Compiler:
             node=kind(properties, self._services),
             properties=properties,
             stamps=definition.raw.get("addDiscussionIdTimestampsForLLM") is True,
-            names_time_context="time_context_summary" in repr(definition.raw),
         )
 
     def _type(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> type[Node[Any]]:
@@ -100,7 +92,7 @@ class Compiler:
             _log.warning("unknown node type", node=definition.title, type=definition.type, treated_as="Standard")
             return self._types["standard"]
         near = get_close_matches(definition.type.lower(), self._types, n=1)
-        hint = f"Did you mean {self._types[near[0]].kind}?" if near else "docs/nodes.md lists all types."
+        hint = f"Did you mean {self._types[near[0]].kind}?" if near else "docs/nodes/README.md lists all types."
         raise SettingsError(f"{place} has the unknown type {definition.type!r}. {hint}")
 
 

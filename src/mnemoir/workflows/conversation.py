@@ -6,6 +6,7 @@ from dataclasses import replace
 from mnemoir.core.discussion_id import discussion_of, without_tags
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, TextPart, text_message
 from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.timestamps import generation_prompt
 
 _NAMES = {"user": "User: ", "assistant": "Assistant: "}
 
@@ -21,6 +22,19 @@ def conversation_of(chat: ChatRequest, settings: UserSettings) -> tuple[list[Mes
         messages = _with_role_names(messages, settings)
     cleaned = (without_tags(message) for message in messages)
     return [message for message in cleaned if not _is_blank(message)], discussion
+
+
+def as_sent_back(reply: str, chat: ChatRequest, settings: UserSettings) -> str:
+    """An answer as the conversation will hold it when the client sends it back."""
+    if chat.is_completion:
+        return reply.strip()
+    return _NAMES["assistant"] + reply if settings.adds_role_names else reply
+
+
+def asked_speaker(chat: ChatRequest) -> str:
+    """The name and colon at the conversation's end with which a client asks for somebody's turn; "" for none."""
+    said = [message for message in map(without_tags, chat.request.messages[-2:]) if not _is_blank(message)]
+    return generation_prompt(said)
 
 
 def _messages(chat: ChatRequest) -> Sequence[Message]:

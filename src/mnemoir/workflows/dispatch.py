@@ -57,6 +57,11 @@ class Workflows:
         """Whether a config tree decides, and not the built-in workflow."""
         return self._tree is not None
 
+    @property
+    def users(self) -> Sequence[str]:
+        """The users of the tree that are served; none without a tree."""
+        return self._users
+
     def model_names(self) -> list[str]:
         """What clients may put into `model`, for their menus."""
         if self._tree is None:
@@ -126,9 +131,9 @@ class Workflows:
         assert self._tree is not None
         name = model.removesuffix(":latest")
         if len(self._users) == 1:
-            user = self._tree.user(self._users[0])
+            user = self._tree.glance(self._users[0])
             wanted = name.partition(":")[2] or name
-            return user, wanted if wanted in user.shared_folders() else ""
+            return user, wanted if name not in ("", user.name) and user.has_shared_folder(wanted) else ""
         named, _, folder = name.partition(":")
         found = next((user for user in self._users if user.lower() == named.lower()), None)
         if found is None:
@@ -136,8 +141,8 @@ class Workflows:
                 f"model must name one of the users served here: {', '.join(self._users)}. It is {model[:80]!r}.",
                 field="model",
             )
-        user = self._tree.user(found)
-        return user, folder if folder and folder in user.shared_folders() else ""
+        user = self._tree.glance(found)
+        return user, folder if folder and user.has_shared_folder(folder) else ""
 
     async def _chosen(self, turn: Turn, folder: str) -> WorkflowDefinition:
         user = turn.user

@@ -211,6 +211,8 @@ class Engine:
             raise
         finally:
             step.trace.duration_ms = run.turn.elapsed_ms() - step.trace.started_ms
+            if run.turn.user is not None:
+                run.turn.user.look_again()
         if tells:
             yield [NodeFinished(node=title, type=kind, duration_ms=step.trace.duration_ms or 0.0)]
 

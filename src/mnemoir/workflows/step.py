@@ -1,6 +1,6 @@
 """One node at work in one run: what it may know, and what it can have done for it."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import thread_time
@@ -99,12 +99,17 @@ class Step:
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
         return text if given is None else given.text
 
-    def filled_prompt(self, key: str, text: str, variables: Variables) -> str | None:
-        """The node's `systemPrompt` or `prompt`, or what a parent put in its place; None for an empty one."""
+    def filled_prompt(self, key: str, text: str, variables: Callable[[], Variables]) -> str | None:
+        """The node's `systemPrompt` or `prompt`, or what a parent put in its place; None for an empty one.
+
+        `variables` is called when there is something to fill in.
+        """
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
         if given is not None:
-            return given.filled(variables)
-        return self.fill(text, variables) if text else None
+            return given.filled(variables())
+        if "{" not in text and "}" not in text:
+            return text or None
+        return self.fill(text, variables())
 
     def override(self, text: str) -> "Override | None":
         """A text of this node for a child's prompt; None for an empty one, which replaces nothing."""

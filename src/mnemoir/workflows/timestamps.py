@@ -24,8 +24,6 @@ PLACEHOLDER = "PLACEHOLDER_TIMESTAMP_HASH_0000"
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # English in every locale
 _STAMP = re.compile(r"\(\w+, (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\)")
 _LONGEST_GENERATION_PROMPT = 99  # characters
-# up to three words and a colon: a longer beginning is a sentence
-_SPEAKER = re.compile(r"\s*[^\W\d_][\w'.-]{0,40}(?: [\w'.-]{1,40}){0,2}:")
 
 
 def stamp(instant: datetime) -> str:
@@ -108,17 +106,6 @@ def generation_prompt(messages: Sequence[Message]) -> str:
     """The short last message with a colon at its end that asks for the next speaker's turn, trimmed; else ""."""
     text = messages[-1].text.strip() if messages else ""
     return text if text.endswith(":") and len(text) <= _LONGEST_GENERATION_PROMPT else ""
-
-
-def has_speaker(reply: str) -> bool:
-    """Whether a reply begins with somebody's name and a colon."""
-    return _SPEAKER.match(reply) is not None
-
-
-def with_speaker(reply: str, messages: Sequence[Message]) -> str:
-    """The reply under the name that the generation prompt asked for, if it bears none itself."""
-    prompt = generation_prompt(messages)
-    return f"{prompt} {reply.lstrip()}" if prompt and not has_speaker(reply) else reply
 
 
 def _without_generation_prompt(messages: Sequence[Message]) -> Sequence[Message]:

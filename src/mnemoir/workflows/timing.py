@@ -9,16 +9,25 @@ import structlog
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows import timestamps
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow
+from mnemoir.workflows.conversation import as_sent_back
 from mnemoir.workflows.discussion_files import discussion_root
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
+from mnemoir.workflows.tracing import shown
 
 _log = structlog.get_logger(__name__)
 
 
+def is_group_answer(step: Step) -> bool:
+    """Whether the step answers in a group chat, whose answers have a speaker and keep their time at once."""
+    raw = step.definition.raw
+    is_marked = raw.get("useGroupChatTimestampLogic") is True and raw.get("addDiscussionIdTimestampsForLLM") is True
+    return is_marked and step.answers_client and step.run.turn.discussion is not None
+
+
 class Times:
-    """Does nothing in a conversation without a discussion id, nor in a silent workflow.
+    """Does nothing in a conversation without a discussion id; nodes of a silent workflow are shown no times.
 
     Trouble with the file of times never fails an answer: the node then reads its messages without times.
     """
@@ -28,9 +37,10 @@ class Times:
 
     async def begin(self, run: Run, compiled: CompiledWorkflow) -> None:
         """Give every message a time before a workflow that shows them; work out the time context."""
-        if run.turn.discussion is None or run.is_silent or not (compiled.stamps or compiled.names_time_context):
+        stamps = compiled.stamps and not run.is_silent
+        if run.turn.discussion is None or not (stamps or compiled.names_time_context):
             return
-        known = await self._known(run.turn, fills=compiled.stamps)
+        known = await self._known(run.turn, fills=stamps)
         run.turn.times = known
         run.turn.time_context = timestamps.time_context(known, now=self._now())
 
@@ -51,9 +61,8 @@ class Times:
     async def after(self, step: Step, node: CompiledNode) -> None:
         """In a group chat the answer's text is known to be final, so its time is kept with it at once."""
         turn = step.run.turn
-        in_group = step.definition.raw.get("useGroupChatTimestampLogic") is True
-        if in_group and node.stamps and step.answers_client and turn.discussion is not None:
-            await self._noted(turn, str(step.output))
+        if is_group_answer(step) and turn.user is not None:
+            await self._noted(turn, as_sent_back(shown(step.output), turn.chat, turn.user.settings))
 
     async def _known(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
         store, place = self._services.timestamps, self._place(turn)

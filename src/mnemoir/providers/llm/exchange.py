@@ -24,6 +24,7 @@ from mnemoir.core.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
+from mnemoir.providers.http import in_turns
 from mnemoir.providers.llm.border import provider_errors, translated
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.wire import upstream
@@ -194,7 +195,7 @@ class Exchange:
         if url is None:
             url = self._urls[path] = self._endpoint.url(path)
         return await self._session.post(
-            url, data=data, headers=self._headers, allow_redirects=False, timeout=self._timeout
+            url, data=in_turns(data), headers=self._headers, allow_redirects=False, timeout=self._timeout
         )
 
     def _unconnected(self, exc: BaseException, left_s: float) -> Exception:

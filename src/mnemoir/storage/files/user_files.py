@@ -104,7 +104,9 @@ class FileUserFiles:
         """Raises SettingsError also for code: what a model says must not become a module of the server's."""
         place = self._place(path)
         if place.name.lower().endswith(_CODE):
-            raise SettingsError(f"The file {path} would be code, which no workflow may write. Give it another ending.")
+            raise SettingsError(
+                f"The file {path} would be code, which no workflow may write. Give it another ending."
+            )
         return place
 
     def _place(self, path: str) -> _Place:

@@ -34,8 +34,9 @@ def summary_of(run: RunTrace) -> RunSummary:
 
 def row_of(run: RunTrace) -> dict[str, Any]:
     """The columns of a run."""
-    summary = {name: _plain(getattr(summary_of(run), name)) for name in RunSummary.__dataclass_fields__}
-    return {**summary, **owner_of(run.scope), "trace": trace_text(run)}
+    summary = summary_of(run)
+    columns = {name: _plain(getattr(summary, name)) for name in RunSummary.__dataclass_fields__}
+    return {**columns, **owner_of(run.scope), "trace": trace_text(run)}
 
 
 def owner_of(scope: Scope) -> dict[str, str]:

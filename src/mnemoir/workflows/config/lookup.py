@@ -64,6 +64,13 @@ class Lookup:
         """The folders in a folder, in order."""
         return sorted({name for path, name in self._entries(folder) if os.path.isdir(os.path.join(path, name))})
 
+    def has_folder(self, name: str, *folder: str) -> bool:
+        """Whether `folders` of the folder has that very name, which may be anybody's text."""
+        return any(
+            name in self._listing(path).get(folded(name), ()) and os.path.isdir(os.path.join(path, name))
+            for path in self._directories(self.root, folder)
+        )
+
     def relative(self, path: str) -> str:
         """`path` as seen from the root, with slashes."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")

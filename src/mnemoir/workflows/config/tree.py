@@ -1,7 +1,7 @@
 """The config tree: what names in it mean to one of its users.
 
-Every call looks at the files anew, through a cache that notices edits, so that a change of any file counts from the
-next step of a workflow on.
+Files are looked at through a cache that notices edits, so that a change of any file counts from the next step of a
+workflow on.
 """
 
 import os
@@ -29,6 +29,7 @@ _CURRENT_USER = "_current-user"
 _NO_TEMPLATE = PromptTemplate.model_validate({})
 
 T = TypeVar("T")
+U = TypeVar("U", bound="UserTree")
 Folder = Sequence[str]
 
 
@@ -68,11 +69,11 @@ class ConfigTree:
 
     def user(self, name: str) -> "UserTree":
         """The tree as that user sees it. Raises SettingsError when the user's file is missing or broken."""
-        if len(file_parts("user", name)) > 1:
-            raise SettingsError(f"user {name!r} is not allowed: it has a slash. Give the name of a file in Users.")
-        user = UserTree(name, self)
-        _ = user.settings
-        return user
+        return _checked(UserTree(name, self))
+
+    def glance(self, name: str) -> "Glance":
+        """The same for one request. Raises SettingsError too."""
+        return _checked(Glance(name, self))
 
     def problems(self) -> Mapping[str, str]:
         """What is wrong with files of which an older version is in use, by their paths."""
@@ -111,7 +112,7 @@ class ConfigTree:
 
 
 class UserTree:
-    """The tree as one user sees it. `name` is as configured, while the user's file is in lower case.
+    """The tree as one user sees it, each call anew. `name` is as configured, while the user's file is in lower case.
 
     All methods raise SettingsError for what is missing or broken.
     """
@@ -123,25 +124,25 @@ class UserTree:
     @property
     def settings(self) -> UserSettings:
         """The user's file as it is now."""
-        return self.tree.read("user", self.name.lower(), [("Users",)], _settings)
+        return self._read("user", self.name.lower(), [("Users",)], _settings)
 
     def endpoint(self, name: str) -> EndpointDefinition:
         """A model's server; the user's own folder of endpoints is the only place."""
-        return self.tree.read("endpoint", name, self.endpoint_folders(), _endpoint)
+        return self._read("endpoint", name, self.endpoint_folders(), _endpoint)
 
     def api_type(self, name: str) -> ApiType:
         """A protocol."""
-        return self.tree.read("API type", name, [("ApiTypes",)], _api_type)
+        return self._read("API type", name, [("ApiTypes",)], _api_type)
 
     def preset(self, name: str, api_type: ApiType) -> Mapping[str, Any]:  # JSON, sent as it is
         """Sampler settings without their nulls; {} for an empty name."""
         if not name:
             return {}
-        return self.tree.read("preset", name, self.preset_folders(api_type), _preset)
+        return self._read("preset", name, self.preset_folders(api_type), _preset)
 
     def template(self, name: str) -> PromptTemplate:
         """How turns are written for a model that takes flat text."""
-        return self.tree.read("prompt template", name, [("PromptTemplates",)], _template)
+        return self._read("prompt template", name, [("PromptTemplates",)], _template)
 
     def chat_template(self) -> PromptTemplate:
         """The user's own template; an empty one where none is set."""
@@ -154,11 +155,11 @@ class UserTree:
 
     def routing(self, name: str) -> RoutingTable:
         """Categories and their workflows."""
-        return self.tree.read("routing", name, [("Routing",)], _routing)
+        return self._read("routing", name, [("Routing",)], _routing)
 
     def workflow(self, name: str, folder: str = "") -> WorkflowDefinition:
         """A workflow of that folder below `Workflows/`, else the user's own; the same object until it changes."""
-        return self.tree.read("workflow", name, self.workflow_folders(folder), _workflow)
+        return self._read("workflow", name, self.workflow_folders(folder), _workflow)
 
     def has_workflow(self, name: str, folder: str = "") -> bool:
         """Whether there is such a file, sound or not."""
@@ -168,6 +169,14 @@ class UserTree:
         """The folders of shared workflows, whether or not this user offers them."""
         shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
         return self.tree.lookup.folders("Workflows", *shared)
+
+    def has_shared_folder(self, name: str) -> bool:
+        """Whether it is one of `shared_folders`; for less than it takes to list them."""
+        shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
+        return self.tree.lookup.has_folder(name, "Workflows", *shared)
+
+    def look_again(self) -> None:
+        """Nothing: every call does."""
 
     def endpoint_folders(self) -> Sequence[Folder]:
         """Where endpoints are looked for."""
@@ -185,6 +194,37 @@ class UserTree:
             return [("Workflows", *folder_parts("workflowUserFolderOverride", folder))]
         own = folder_parts("workflowConfigsSubDirectoryOverride", self.settings.workflow_folder)
         return [("Workflows", *own), ("Workflows", "_overrides", *own)] if own else [("Workflows", self.name)]
+
+    def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
+        return self.tree.read(field, name, folders, reader)
+
+
+class Glance(UserTree):
+    """The tree for one request: a file that was read stays as it was until `look_again`, which comes between nodes.
+
+    A node needs some files several times, and the file system's word that nothing has changed is the dear part.
+    """
+
+    def __init__(self, name: str, tree: ConfigTree) -> None:
+        super().__init__(name, tree)
+        self._seen: dict[tuple[object, ...], Any] = {}  # what the readers made of the files
+
+    def look_again(self) -> None:
+        """From here on edits count."""
+        self._seen.clear()
+
+    def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
+        key = (field, name, *folders)
+        if key not in self._seen:
+            self._seen[key] = super()._read(field, name, folders, reader)
+        return self._seen[key]  # type: ignore[no-any-return]
+
+
+def _checked(user: U) -> U:
+    if len(file_parts("user", user.name)) > 1:
+        raise SettingsError(f"user {user.name!r} is not allowed: it has a slash. Give the name of a file in Users.")
+    _ = user.settings
+    return user
 
 
 def _current_user(relative: str, raw: Any) -> str:

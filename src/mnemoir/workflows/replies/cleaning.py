@@ -1,8 +1,9 @@
 """A model's answer as its reader gets it: what an endpoint and a node ask to be taken off, in a fixed order.
 
-First the thinking, then leading white space, the node's beginnings, the endpoint's, an echoed time, the speaker's
-name, and at last white space at both ends. A stream is treated the same, but what has been passed on cannot be taken
-back: white space at its end stays, and so does white space at its beginning where nothing else is asked for.
+First the thinking, then leading white space, the node's beginnings, the endpoint's, an echoed time, the assistant's
+name, and at last white space at both ends. In a group chat what is left is put under its speaker's name. A stream is
+treated the same, but what has been passed on cannot be taken back: white space at its end stays, and so does white
+space at its beginning where nothing else is asked for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Protocol
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.replies import beginnings
 from mnemoir.workflows.replies.beginnings import BeginningFilter, Stage, strip_beginning
+from mnemoir.workflows.replies.speaker import under
 from mnemoir.workflows.replies.thinking import ThinkingFilter, ThinkingRule, remove_thinking
 
 _TAGS_MISSING = "removeThinking is on, but startThinkTag or endThinkTag is empty: thinking stays in the answer."
@@ -30,7 +32,10 @@ class ReplyProperties(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning:
-    """What is taken off. `problem` says what was asked for and cannot be done; None when there is nothing to say."""
+    """What is taken off. `problem` says what was asked for and cannot be done; None when there is nothing to say.
+
+    `speaker` is the name, with its colon, that a reply without one is put under; "" for none.
+    """
 
     thinking: ThinkingRule | None = None
     node_beginnings: Sequence[str] = ()
@@ -38,22 +43,23 @@ class Cleaning:
     timestamp_echo: bool = False
     assistant_prefix: bool = False
     trims: bool = False
+    speaker: str = ""
     problem: str | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether a stream is passed on as it comes."""
         takes_off = self.node_beginnings or self.endpoint_beginnings or self.timestamp_echo or self.assistant_prefix
-        return not (self.thinking or takes_off or self.trims)
+        return not (self.thinking or takes_off or self.trims or self.speaker)
 
 
 def cleaning_for(
-    endpoint: EndpointDefinition, properties: ReplyProperties, *, assistant_prefix: bool = False
+    endpoint: EndpointDefinition, properties: ReplyProperties, *, assistant_prefix: bool = False, speaker: str = ""
 ) -> Cleaning:
     """What one node's answer from one endpoint needs.
 
     `assistant_prefix` is for users whose turns carry the names of roles and whose conversations are opened for the
-    assistant: its answers repeat that opening.
+    assistant: its answers repeat that opening. `speaker` is whose turn a group chat asks for, as `Cleaning` has it.
     """
     thinking = _thinking_rule(endpoint)
     return Cleaning(
@@ -65,6 +71,7 @@ def cleaning_for(
         timestamp_echo=properties.adds_timestamps,
         assistant_prefix=assistant_prefix,
         trims=endpoint.trims,
+        speaker=speaker,
         problem=_TAGS_MISSING if endpoint.removes_thinking and thinking is None else None,
     )
 
@@ -118,6 +125,8 @@ def _stages(cleaning: Cleaning) -> Iterator[Stage]:
         yield beginnings.speaker_name
     if cleaning.trims:
         yield beginnings.white_space
+    if cleaning.speaker:
+        yield under(cleaning.speaker)
 
 
 def _thinking_rule(endpoint: EndpointDefinition) -> ThinkingRule | None:
