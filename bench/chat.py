@@ -39,7 +39,7 @@ class Costs:
     first_token: Mapping[str, list[float]] = field(default_factory=dict)
 
 
-async def measure(servers: Mapping[str, Asked], direct: str) -> Costs:
+async def measure(servers: Mapping[str, Asked], direct: str, model: str = "mnemoir") -> Costs:
     """All rounds. One of the servers is the plain one."""
     whole, streamed, tokens = ({name: [] for name in (*servers, DIRECT)} for _ in range(3))
     async with new_session() as session:
@@ -47,12 +47,12 @@ async def measure(servers: Mapping[str, Asked], direct: str) -> Costs:
             for stream, count, kept in ((False, REQUESTS, whole), (True, STREAMS, streamed)):
                 for name, server in servers.items():
                     before = cpu(server.pid)
-                    await load(session, server.url, count, stream=stream)
+                    await load(session, server.url, count, stream=stream, model=model)
                     if number:  # the first round warms up
                         kept[name].append((cpu(server.pid) - before) / count)
         for _ in range(FIRST_TOKEN_CALLS):
             for name, url in ((DIRECT, direct), *((name, server.url) for name, server in servers.items())):
-                tokens[name].append(await first_token(session, url))
+                tokens[name].append(await first_token(session, url, model))
     return Costs(whole=whole, streamed=streamed, first_token=tokens)
 
 

@@ -39,7 +39,7 @@ async def requests_per_second(url: str) -> float:
     async with new_session() as session:
         for _ in range(WINDOWS + 1):
             started = time.perf_counter()
-            await load(session, url, WINDOW_REQUESTS, stream=False, at_once=AT_ONCE)
+            await load(session, url, WINDOW_REQUESTS, stream=False, at_once=AT_ONCE, model=USER)
             rates.append(WINDOW_REQUESTS / (time.perf_counter() - started))
     return median(rates[1:])
 
@@ -77,7 +77,7 @@ async def lookup_time(root: Path, data: Path) -> float:
         overrides={"storage.data_dir": data, "workflows.config_dir": root, "workflows.users": [USER]}
     )
     parts = await open_parts(settings)
-    chat, stopwatch = read_request(orjson.loads(body(stream=False))), Stopwatch()
+    chat, stopwatch = read_request(orjson.loads(body(stream=False, model=USER))), Stopwatch()
     try:
         with stopwatch.on(ConfigTree, UserTree):
             for _ in range(CHATS):
@@ -116,7 +116,7 @@ def run() -> None:
             "one node": traced,
             "without run traces": server("bare", USER, traces=False),
         }
-        print_tables(asyncio.run(measure(servers, direct)), "one node of a config tree")
+        print_tables(asyncio.run(measure(servers, direct, USER)), "one node of a config tree")
         rows = [
             [
                 "JSON answers a second, 16 connections",

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import psutil
@@ -49,10 +50,8 @@ async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobod
 
 async def test_a_module_knows_no_key_of_the_server_and_cannot_write_into_the_answer(host, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "canary-key")
-    body = (
-        'import os, sys; print(\'{"kind": "value", "value": "forged"}\'); sys.stdout.flush(); return dict(os.environ)'
-    )
-    status, told = await host.run(module(host, body))
+    prints = "import json, os; print(json.dumps({'kind': 'value', 'value': 'forged'}), flush=True)"
+    status, told = await host.run(module(host, f"{prints}; return dict(os.environ)"))
     assert (status, "canary-key" in told, "forged" in told) == (200, False, False)
 
 
@@ -60,18 +59,12 @@ async def test_a_module_is_not_what_a_person_or_a_model_writes(host, tmp_path):
     (tmp_path / "notes").mkdir()
     saved = [{"type": "SaveCustomFile", "filepath": LAST, "content": "def Invoke(): return 'canary'"}]
     called = {"type": "PythonModule", "module_path": LAST}
-    for path in (
-        "evil.py",
-        "modules/evil.py",
-        f"{tmp_path}/notes/evil.py",
-        "evil",
-        "evil.txt",
-        f"{tmp_path}/notes/evil",
-    ):
+    names = ("evil.py", "modules/evil.py", "evil.PY", "evil", "evil.txt")
+    for path in (*names, f"{tmp_path}/notes/evil.py", f"{tmp_path}/notes/evil"):
         await host.run(*saved, said=path)
         status, told = await host.run(called, said=path)
         assert (status, "canary" in told) == (500, False), path
-    assert [path.name for path in tmp_path.rglob("evil*")].count("evil.py") == 0
+    assert {path.name for path in tmp_path.rglob("evil*")} == {"evil", "evil.txt"}
 
 
 @pytest.mark.parametrize("path", ["modules/open.py", "open/made.py"])
@@ -161,13 +154,15 @@ async def test_what_is_said_is_the_name_of_a_file_below_the_public_folder_or_non
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
-async def test_a_module_whose_client_leaves_is_ended(host):
-    node = module(host, "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)", timeoutSeconds=60)
-    host.workflow(node)
-    asked = asyncio.create_task(host.ask())
+async def until(happened: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not (host.public.parent / "begun").exists():
-            await asyncio.sleep(0)
-        asked.cancel()
-        while psutil.Process().children(recursive=True):
-            await asyncio.sleep(0)
+        while not happened():
+            await asyncio.to_thread(lambda: None)  # nothing tells, and the server needs its turns
+
+
+async def test_a_module_whose_client_leaves_is_ended(host):
+    host.workflow(module(host, "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)"))
+    asked = asyncio.create_task(host.ask())
+    await until((host.public.parent / "begun").exists)
+    asked.cancel()
+    await until(lambda: not psutil.Process().children(recursive=True))

@@ -150,7 +150,7 @@ async def test_what_looks_like_a_pattern_in_an_endpoint_or_a_node_is_literal(hos
     assert await host.ask() == (200, "answer")
 
 
-@pytest.mark.parametrize("kind,key", [("Conditional", "condition"), ("ArithmeticProcessor", "expression")])
+@pytest.mark.parametrize(("kind", "key"), [("Conditional", "condition"), ("ArithmeticProcessor", "expression")])
 @pytest.mark.parametrize("text", ["a" * 50_000 + "!", "(" * 50_000, "'" * 50_000, "1" * 50_000 + "+", " " * 50_000])
 async def test_a_long_text_takes_no_time_where_it_is_read_by_a_grammar(host, kind, key, text):
     (status, told), longest_s = await host.beside(first(kind, **{key: LAST}), said=text)

@@ -8,7 +8,7 @@ import requests
 from tests.cli.command_process import run
 from tests.scripted_llm import ScriptedLLM, failure
 from tests.serving import ServerProcess
-from tests.tree_kit import answers, asked_by, asks, eventually, newest_run, nodes_of, run_of, settle, user, write_tree
+from tests.tree_kit import answers, asked_by, asks, eventually, nodes_of, run_of, settle, user, write_tree
 
 SECRET = "Zanzibar-Kolibri-4711"
 FILES = {
@@ -90,8 +90,9 @@ def test_times_stand_in_the_order_things_happened(server):
 
 def test_a_run_that_fails_says_where_and_why(server, llm):
     llm.queue(failure(400, "no such preset"))
-    assert ask(server).status_code == 400
-    run = newest_run(server)
+    refused = ask(server)
+    assert refused.status_code == 400
+    run = run_of(server, refused.headers["X-Workflow-Run-Id"])
     assert (run["status"], "no such preset" in run["error"]) == ("failed", True)
     assert "no such preset" in nodes_of(run)["Answering"]["error"]
 

@@ -150,7 +150,7 @@ def test_a_single_user_s_shared_workflow_goes_by_the_folder_alone_too(tree, llm)
     assert asked_titles(llm) == ["Cooking", "Cooking", "For Ada"]
 
 
-def test_users_do_not_see_each_other_s_runs_as_their_own(both):
+def test_a_run_tells_which_user_answered(both):
     ids = {name: ask(both, name).headers["x-workflow-run-id"] for name in ("Ada", "Ben")}
     traced = {name: requests.get(f"{both.url}/api/runs/{run}", timeout=5).json() for name, run in ids.items()}
     assert [(run["user"], run["workflows"][0]["folder"]) for run in traced.values()] == [("Ada",) * 2, ("Ben",) * 2]

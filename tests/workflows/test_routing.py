@@ -77,9 +77,10 @@ def test_a_name_of_punctuation_alone_is_never_named():
 
 
 def test_the_categories_are_variables_in_the_order_of_the_table():
+    bullets = "\n- CODING: programs\n- MY_CAT: my cat\n- SMALL TALK: chatter"
     assert category_variables(TABLE) == {
         "category_colon_descriptions": "CODING: programs; MY_CAT: my cat; SMALL TALK: chatter",
-        "category_colon_descriptions_newline_bulletpoint": "\n- CODING: programs\n- MY_CAT: my cat\n- SMALL TALK: chatter",
+        "category_colon_descriptions_newline_bulletpoint": bullets,
         "categoriesSeparatedByOr": "CODING or MY_CAT or SMALL TALK",
         "categoryNameBulletpoints": "\n- CODING\n- MY_CAT\n- SMALL TALK",
         "category_list": ["CODING", "MY_CAT", "SMALL TALK"],

@@ -91,7 +91,7 @@ def _modules(settings: Settings, served: Served | None) -> ModuleRunner:
 
 
 def _files(settings: Settings, served: Served | None) -> FileUserFiles:
-    """The public folder of a tree, without what a text of a model must not change: configuration, modules, our data."""
+    """The public folder of a tree, without what no text of a model may change: configuration, modules, our data."""
     chosen = settings.workflows
     if served is None:
         return FileUserFiles(chosen.file_directories, settings.storage.data_dir)

@@ -117,6 +117,7 @@ class ChatRoute:
             started=visit_of(scope).started,
         )
         turn.asked_model_at = perf_counter()
+        visit_of(scope).run_id = turn.caller.run_id
         answer = self._stream if chat.stream else self._whole
         with self._site.places:
             async with Departure(receive) as departure:

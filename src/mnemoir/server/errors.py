@@ -130,11 +130,12 @@ def error_headers(exc: MnemoirError) -> dict[str, str]:
 
 def failure(scope: Scope, exc: MnemoirError) -> Response:
     """The answer to the request of `scope` that failed with `exc`."""
-    surface = surface_of(scope["path"])
+    surface, visit = surface_of(scope["path"]), visit_of(scope)
+    run = {"x-workflow-run-id": visit.run_id} if visit.run_id else {}
     return Response(
-        error_body(exc, surface, visit_of(scope).request_id),
+        error_body(exc, surface, visit.request_id),
         status_code=status_of(exc, surface),
-        headers=error_headers(exc),
+        headers=error_headers(exc) | run,
         media_type="application/json",
     )
 

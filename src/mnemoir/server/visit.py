@@ -14,11 +14,15 @@ _ROUTE = "mnemoir.route"
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """`started` is on the clock of perf_counter; `left` tells that the client went before it had its answer."""
+    """`started` is on the clock of perf_counter; `left` tells that the client went before it had its answer.
+
+    `run_id` is that of the workflow run it led to, "" for none.
+    """
 
     request_id: str = field(default_factory=new_request_id)
     started: float = field(default_factory=perf_counter)
     left: bool = False
+    run_id: str = ""
 
 
 def begin_visit(scope: Scope) -> Visit:

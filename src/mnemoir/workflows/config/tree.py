@@ -208,10 +208,19 @@ class Glance(UserTree):
     def __init__(self, name: str, tree: ConfigTree) -> None:
         super().__init__(name, tree)
         self._seen: dict[tuple[object, ...], Any] = {}  # what the readers made of the files
+        self._settings: UserSettings | None = None
+
+    @property
+    def settings(self) -> UserSettings:
+        """The user's file as it was when it was first asked for; most other calls ask for it too."""
+        if self._settings is None:
+            self._settings = super().settings
+        return self._settings
 
     def look_again(self) -> None:
         """From here on edits count."""
         self._seen.clear()
+        self._settings = None
 
     def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
         key = (field, name, *folders)

@@ -1,0 +1,177 @@
+"""A served config tree under load, as a process of its own: crowds, idle connections, floods, long conversations."""
+
+import asyncio
+import contextlib
+import json
+import resource
+import socket
+import threading
+import time
+from collections import Counter
+
+import aiohttp
+import psutil
+import pytest
+import requests
+
+from tests.scripted_llm import Answer, ScriptedLLM
+from tests.server.served_tree import answering, behind, served
+from tests.serving import ServerProcess
+
+CHAT = "/v1/chat/completions"
+PLACES = 256  # server.most_active_chats
+CONNECTIONS = 1000  # server.most_connections
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def llm():
+    """The far model, on a loop of its own."""
+    with ScriptedLLM.in_thread() as threaded:
+        yield threaded
+
+
+@pytest.fixture
+def serve(tmp_path, llm):
+    """Starts a server for Ann, whose workflow is the nodes given."""
+    with contextlib.ExitStack() as running:
+
+        def start(*nodes, **main) -> ServerProcess:
+            tree = served(tmp_path, llm.url, *nodes, **main)["workflows.config_dir"]
+            arguments = ["--config-dir", tree, "--user", "Ann"]
+            return running.enter_context(ServerProcess(tmp_path / "data", arguments=arguments))
+
+        yield start
+
+
+def chat(stream: bool = False, text: str = "Hello") -> dict:
+    return {"model": "Ann", "stream": stream, "messages": [{"role": "user", "content": text}]}
+
+
+def is_alive(server: ServerProcess) -> bool:
+    """Whether a chat is answered."""
+    answer = requests.post(server.url + CHAT, json=chat(), timeout=20)
+    return answer.json()["choices"][0]["message"]["content"] == "Understood."
+
+
+def test_of_two_thousand_idle_connections_those_within_the_limit_are_kept_and_served(serve):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 4096:
+        pytest.skip("this machine does not allow a process enough connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    server = serve()
+    with contextlib.ExitStack() as held:
+        idle = [held.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(2000)]
+        process = psutil.Process(server.pid)
+        inside, outside = ask(idle[0]), ask(idle[CONNECTIONS + 5])
+        assert inside.startswith(b"HTTP/1.1 200")
+        assert outside.startswith(b"HTTP/1.1 503")
+        assert b"retry-after: 1" in outside
+        assert process.num_fds() < CONNECTIONS * 1.25 + 128
+    assert is_alive(server)
+
+
+def ask(connection: socket.socket) -> bytes:
+    """What a connection that was idle is answered."""
+    connection.settimeout(20)
+    connection.sendall(b"GET /api/version HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return connection.recv(65536)
+
+
+async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_the_rest_told_at_once(serve, llm):
+    server = serve(answering(), behind())
+    llm.rule(lambda asked: True, Answer(text="Understood.", silent=True))
+    told: Counter[tuple[int, str | None]] = Counter()
+    all_refused = asyncio.Event()
+
+    async def one(session: aiohttp.ClientSession, number: int) -> None:
+        async with session.post(server.url + CHAT, json=chat(stream=number % 2 == 0)) as answer:
+            await answer.read()
+            told[answer.status, answer.headers.get("Retry-After")] += 1
+            if told[503, "1"] == 1000 - PLACES:
+                all_refused.set()
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.timeout(60):
+        clients = [asyncio.create_task(one(session, number)) for number in range(1000)]
+        await all_refused.wait()  # while the model has not said a word: nobody waited for a place
+        assert told == {(503, "1"): 1000 - PLACES}
+        llm.release()
+        await asyncio.gather(*clients)
+    assert told == {(200, None): PLACES, (503, "1"): 1000 - PLACES}
+    assert is_alive(server)
+
+
+@pytest.mark.parametrize(
+    "content", ["turn {n}", "turn {n} " + "word " * 190], ids=["short turns", "almost 10 MiB"]
+)
+def test_ten_thousand_turns_are_cut_to_the_context_and_nobody_else_waits_for_it(serve, llm, content):
+    server = serve(answering(lastMessagesToSendInsteadOfPrompt=20_000), maxContextTokenSize=4000)
+    turns = [
+        {"role": "user" if n % 2 == 0 else "assistant", "content": content.format(n=n).strip()} for n in range(9_999)
+    ]
+    body = json.dumps({"model": "Ann", "stream": True, "messages": turns}).encode()
+    assert len(body) < 10 * MIB
+    is_alive(server)
+    worker = threading.Thread(target=requests.post, args=(server.url + CHAT, body), kwargs={"timeout": 60})
+    worker.start()
+    waits = []
+    with requests.Session() as session:
+        while worker.is_alive():
+            began = time.perf_counter()
+            assert session.get(f"{server.url}/api/version", timeout=30).status_code == 200
+            waits.append(time.perf_counter() - began)
+    assert max(waits) < 1
+    sent = [message["content"] for message in llm.requests[-1].body["messages"]]
+    assert sent == [turn["content"] for turn in turns[-len(sent) :]]
+    assert 1 < len(sent) < 1000
+
+
+async def requests_of(server: ServerProcess, count: int) -> None:
+    """Half of them streamed, one in twenty cut off, sixteen at a time."""
+    numbers = iter(range(count))
+
+    async def some(session: aiohttp.ClientSession) -> None:
+        for number in numbers:
+            async with session.post(server.url + CHAT, json=chat(stream=number % 2 == 0)) as answer:
+                assert answer.status == 200
+                if number % 20 == 0:
+                    await answer.content.readany()
+                    answer.close()
+                else:
+                    assert b"Understood" in (await answer.read()).replace(b" ", b"")
+
+    async with aiohttp.ClientSession() as session:
+        await asyncio.gather(*(some(session) for _ in range(16)))
+
+
+async def test_thousands_of_requests_leave_neither_memory_nor_descriptors_nor_threads(serve):
+    server = serve(answering(), behind())
+    process = psutil.Process(server.pid)
+    await requests_of(server, 500)
+    before, descriptors, threads = process.memory_info().rss, process.num_fds(), process.num_threads()
+    await requests_of(server, 1500)
+    assert await asyncio.to_thread(is_alive, server)
+    assert process.num_threads() <= threads + 1
+    assert process.num_fds() <= descriptors + 16  # connections to the model are kept for the next call
+    assert process.memory_info().rss - before < 16 * MIB
+    running = requests.get(f"{server.url}/api/runs?status=running", timeout=20).json()
+    assert running["results"] == []
+
+
+def test_a_flood_of_bad_requests_fills_no_log(serve):
+    server = serve()
+    with requests.Session() as session:
+        for number in range(3000):
+            bad = ("{", "[]", '{"messages": 7}')[number % 3]
+            assert session.post(server.url + CHAT, data=bad, timeout=20).status_code == 400
+    lines = server.log.read_text().count("\n")
+    assert lines < 2000  # at most 500 of a kind in ten seconds, and what the start says
+    assert is_alive(server)
+
+
+def test_a_flood_of_failing_workflows_fills_no_log(serve):
+    server = serve(answering("Nowhere"))
+    with requests.Session() as session:
+        for _ in range(1500):
+            assert session.post(server.url + CHAT, json=chat(), timeout=20).status_code == 500
+    assert server.log.read_text().count("\n") < 1400
