@@ -18,7 +18,12 @@ class Stopwatch:
     @contextmanager
     def on(self, *classes: type) -> Iterator[None]:
         """Measure these classes within the block."""
-        before = [(kind, name, member) for kind in classes for name, member in vars(kind).items()]
+        before = [
+            (kind, name, member)
+            for owner in classes
+            for kind in owner.__mro__[:-1]
+            for name, member in vars(kind).items()
+        ]
         for kind, name, member in before:
             if isinstance(member, property):
                 setattr(kind, name, property(self._timed(member.fget)))

@@ -112,9 +112,9 @@ async def hosted(folder: Path, *, user: JSON | None = None, **settings: Any) -> 
     async with contextlib.AsyncExitStack() as opened:
         llm = await opened.enter_async_context(ScriptedLLM())
         public = tree(folder, llm.url, **(user or {}))
-        given = {name.replace("__", "."): value for name, value in settings.items()}
-        given |= {"storage.data_dir": str(folder / "data"), "llm.provider": "offline", "llm.tries": 1}
+        given: JSON = {"storage.data_dir": str(folder / "data"), "llm.provider": "offline", "llm.tries": 1}
         given |= {"workflows.config_dir": str(public), "workflows.users": ["ann"]}
+        given |= {name.replace("__", "."): value for name, value in settings.items()}
         loaded = load_settings(None, given, environ={})
         parts = await open_parts(loaded)
         opened.push_async_callback(parts.aclose)

@@ -282,3 +282,11 @@ SHUT = [
 async def test_no_workflow_writes_configuration_or_code(host, path):
     status, told = await host.run({"type": "SaveCustomFile", "filepath": path, "content": "import os"})
     assert (status, "outside the directories" in told or "would be code" in told) == (500, True)
+
+
+async def test_a_data_directory_within_the_public_folder_is_shut_to_workflows(tmp_path):
+    async with hosted(tmp_path, storage__data_dir=str(tmp_path / "Public" / "data")) as served:
+        for node in ({"type": "GetCustomFile"}, {"type": "SaveCustomFile", "content": "x"}):
+            status, told = await served.run({**node, "filepath": "data/mnemoir.db"})
+            assert (status, "outside the directories" in told) == (500, True)
+        assert (await served.run({"type": "SaveCustomFile", "content": "x", "filepath": "notes.txt"}))[0] == 200

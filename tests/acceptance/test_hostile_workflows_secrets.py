@@ -44,12 +44,12 @@ def told(asked: Asked) -> Answer:
 
 
 def _credential(asked: Asked) -> str:
-    return asked.headers["Authorization"].partition(" ")[2]
+    return asked.headers.get("Authorization", "").partition(" ")[2]
 
 
 def secret_tree(folder: Path, url: str) -> Path:
     """Endpoints with a key, with a password and with a token in the URL, and a node for each."""
-    public = tree(folder, url)
+    public = tree(folder, url, useOfflineWikiApi=True, offlineWikiApiPort=9)
     place = url.removeprefix("http://")
     endpoints = {
         "Keyed": {"endpoint": url, "apiKey": KEY},
@@ -68,9 +68,37 @@ def secret_tree(folder: Path, url: str) -> Path:
     write(
         public / "Configs" / "Workflows" / "_shared" / "Torn" / "_DefaultWorkflow.json", [asking(endpointName="Torn")]
     )
+    held = {"type": "WorkflowLock", "workflowLockId": "{agent1Input}"}
+    write(public / "Configs" / "Workflows" / "ann" / "Held.json", [held, held])
+    write(public / "Configs" / "Workflows" / "ann" / "Unfound.json", [asking(endpointName="{agent1Input}")])
+    for number, node in enumerate(LOUD):
+        write(public / "Configs" / "Workflows" / "_shared" / f"loud{number}" / "_DefaultWorkflow.json", [node])
+    (public / "modules").mkdir()
+    (public / "modules" / "failing.py").write_text(
+        "def Invoke(said):\n    print(said); raise FileNotFoundError(said)"
+    )
+    (public / "modules" / "leaving.py").write_text("import sys\ndef Invoke(said):\n    sys.exit(said)")
+    (public / "notes.txt").write_text("a file")
     return public
 
 
+LAST = "{chat_user_prompt_last_one}"
+LOUD: Sequence[JSON] = (  # what fails or is refused with a person's words in its message
+    {"type": "PythonModule", "module_path": LAST},
+    {"type": "PythonModule", "module_path": "modules/failing.py", "args": [LAST]},
+    {"type": "PythonModule", "module_path": "modules/leaving.py", "args": [LAST]},
+    {"type": "GetCustomFile", "filepath": f"/{LAST}"},
+    {"type": "SaveCustomFile", "filepath": f"notes.txt/{LAST}", "content": "x"},
+    {"type": "ConditionalCustomWorkflow", "conditionalKey": LAST, "conditionalWorkflows": {"a": "b"}},
+    {"type": "CustomWorkflow", "workflowName": "Held", "scoped_variables": [LAST]},
+    {"type": "CustomWorkflow", "workflowName": "Unfound", "scoped_variables": [LAST]},
+    {"type": "ArithmeticProcessor", "expression": LAST},
+    {"type": "Conditional", "condition": f"{LAST} {LAST}"},
+    {"type": "StaticResponse", "content": "{{ chat_user_prompt_last_one.encode() }}", "jinja2": True},
+    {"type": "StaticResponse", "content": "{{ [] | join(chat_user_prompt_last_one, 1, 2, 3) }}", "jinja2": True},
+    {"type": "OfflineWikiApiFullArticle", "promptToSearch": LAST},
+    asking(addDiscussionIdTimestampsForLLM=True),
+)
 ENDPOINTS = ("Keyed", "Worded", "Tokened", "Broken", "Odd", "Gone", "Nowhere", "Torn")
 FAILURES = ("object", "message", "text", "cut", "rubbish", "event", "nothing")
 
@@ -87,7 +115,9 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
         for how in FAILURES:
             yield chat(server, name, f"{SAID} fail by {how}")
             yield chat(server, name, f"{SAID} fail by {how}", stream=True)
-    listed = requests.get(f"{server.url}/api/runs", timeout=30)
+    for number in range(len(LOUD)):
+        yield chat(server, f"loud{number}", f"[DiscussionId]../{SAID}[/DiscussionId]{SAID}", SAID)
+    listed = requests.get(f"{server.url}/api/runs?limit=200", timeout=30)
     yield listed
     for run_of in listed.json()["results"]:
         yield requests.get(f"{server.url}/api/runs/{run_of['id']}", timeout=30)
@@ -115,7 +145,11 @@ def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path,
             commands = [run("runs", *asked, "--url", server.url, cwd=tmp_path) for asked in looks_at(answers)]
             server.stop()
         commands.append(run("check", "--config-dir", str(public), cwd=tmp_path))
-    assert {asked.headers["Authorization"].split()[0] for asked in llm.requests} == {"Bearer", "Basic"}
+    assert {asked.headers.get("Authorization", "none").split()[0] for asked in llm.requests} == {
+        "Bearer",
+        "Basic",
+        "none",
+    }
     places = {
         "answers": "".join(f"{answer.headers} {answer.text}" for answer in answers),
         "log": server.log.read_text() + bytes_in(tmp_path / "logs"),

@@ -119,7 +119,7 @@ BUSY = "{% for i in range(4000) %}{{ i }}{% endfor %}"  # some milliseconds, and
 async def test_many_templates_of_one_node_have_one_limit(host):
     node = first("StringConcatenator", strings=[BUSY] * 2000, jinja2=True)
     (status, told), longest_s = await host.beside(node)
-    assert (status, "The Jinja2 templates of one node take more than 0.1 s together" in told) == (500, True)
+    assert (status, "The Jinja2 templates of one node take more than" in told) == (500, True)
     assert longest_s < QUICK_S
 
 

@@ -64,7 +64,7 @@ def served(
     user: Mapping[str, object] | None = None,
     **main: Any,
 ) -> JSON:
-    """Settings of a server for one user, Ann, whose workflow is `nodes`: without any, one that asks the endpoint Main.
+    """Settings of a server for one user, Ann, whose workflow is `nodes`; without any, it asks the endpoint Main.
 
     `files` are further files below `Configs`, `user` further settings of Ann, `main` further members of the endpoint.
     """

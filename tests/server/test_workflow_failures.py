@@ -1,4 +1,4 @@
-"""Endpoints of a config tree that misbehave: an honest answer, no key in it, no node behind it, the next one served."""
+"""Endpoints of a config tree that misbehave: an honest answer, no key in it, no node run behind it."""
 
 import asyncio
 import time
@@ -6,14 +6,17 @@ import time
 import orjson
 import pytest
 
+from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, ScriptedLLM, closed_port_url, failure, gzip_bomb, html_page, redirect
 from tests.server.served_tree import BEHIND, KEY, KINDS, answering, behind, endpoint, served
-from tests.server.server_kit import error_of, hello
+from tests.server.server_kit import asks, error_of, hello
+from tests.server.test_incomplete_answers import only_the_whole_turn_is_remembered, says
 from tests.server.test_upstream_failures import assert_broken_off, most_allocated, sent_text, upstream_left
 
 CHAT = "/v1/chat/completions"
 JSON_TYPE = {"Content-Type": "application/json"}
 MIB = 1024 * 1024
+SHORT = {"workflows.timeouts.between_bytes_s": 0.2, "embedding.provider": "openai"}
 ALL = pytest.mark.parametrize("kind", KINDS)
 WITH_AN_END = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "Kobold"])  # its streams have none
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
@@ -24,6 +27,11 @@ async def still_serves(server, llm) -> None:
     llm.reply("Good morning.")
     answer = await server.post(CHAT, hello())
     assert answer["choices"][0]["message"]["content"] == "Good morning."
+
+
+def said(body: bytes, stream: bool) -> str:
+    """The text of an answer."""
+    return sent_text(body) if stream else orjson.loads(body)["choices"][0]["message"]["content"]
 
 
 async def nothing_ran_behind(server, llm) -> None:
@@ -159,6 +167,19 @@ async def test_a_body_that_ends_early_is_an_error_and_nothing_runs_behind_it(ope
     assert (run["status"], "Main" in run["error"]) == ("failed", True)
 
 
+@pytest.mark.parametrize("path", [CHAT, "/api/chat"])
+async def test_of_an_answer_that_broke_within_its_stream_no_memory_is_made(open_server, llm, tmp_path, path):
+    remembering = {"title": "Remember", "type": "Remember", "beforeClose": True}
+    settings = served(tmp_path, llm.url, answering(), remembering)
+    server = await open_server(settings | asks(llm, **SHORT))
+    seen = learn_every_turn(llm)
+    for broken in ({"stall_after": 2}, {"cut_after": 2}, {"end_after": 2}):
+        llm.reply("One two three four", **broken)
+        answer = await server.ask("POST", path, says("I am allergic to nuts."), x_memory="on", x_user_id="mira")
+        assert b"error" in answer.body.strip().splitlines()[-1]
+    await only_the_whole_turn_is_remembered(server, llm, seen)
+
+
 @ALL
 async def test_an_answer_reads_the_same_however_the_network_cuts_it_and_its_thinking_is_gone(
     open_server, llm, tmp_path, kind
@@ -181,7 +202,7 @@ async def test_an_event_that_makes_no_sense_is_passed_over(open_server, llm, tmp
     assert sent_text(answer.body) == "One two three four"
 
 
-@ALL
+@pytest.mark.parametrize("kind", ["OpenAiChat", "Kobold", "OllamaText"])
 async def test_a_mebibyte_in_one_event_reaches_the_client(open_server, llm, tmp_path, kind):
     server = await open_server(served(tmp_path, llm.url, kind=kind))
     llm.reply(pieces=["x" * MIB])
@@ -212,14 +233,12 @@ async def test_rubbish_with_status_200_is_a_bad_gateway(open_server, llm, tmp_pa
 
 
 @WAYS
-@pytest.mark.parametrize("body", [b"{}", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}'])
-async def test_an_answer_of_an_endpoint_without_a_text_is_empty(open_server, llm, tmp_path, stream, body):
+async def test_an_answer_of_an_endpoint_without_a_text_is_empty(open_server, llm, tmp_path, stream):
     server = await open_server(served(tmp_path, llm.url))
-    llm.queue(Answer(body=body, headers=JSON_TYPE))
-    told = await server.ask("POST", CHAT, hello(stream=stream))
-    assert told.status == 200
-    text = sent_text(told.body) if stream else orjson.loads(told.body)["choices"][0]["message"]["content"]
-    assert text == ""
+    for body in (b"{}", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}'):
+        llm.queue(Answer(body=body, headers=JSON_TYPE))
+        told = await server.ask("POST", CHAT, hello(stream=stream))
+        assert (told.status, said(told.body, stream)) == (200, "")
 
 
 async def test_an_endless_answer_is_stopped_at_its_size_with_memory_flat(listen, llm, http, tmp_path):
@@ -300,14 +319,14 @@ async def test_a_backup_answers_for_an_endpoint_that_fails_before_its_first_word
 ):
     async with ScriptedLLM() as other:
         files = {"Endpoints/Second.json": endpoint(other.url, "OllamaChat")}
-        settings = served(tmp_path, llm.url, files=files, backupEndpointName="Second")
+        settings = served(tmp_path, llm.url, files=files, backupEndpointName="Second") | {"llm.tries": 3}
         server = await open_server(settings | {"workflows.timeouts.first_byte_s": 0.3})
         other.reply("Good morning.")
         llm.queue(TROUBLE[trouble])
         answer = await server.ask("POST", CHAT, hello(stream=stream))
         assert (answer.status, len(other.requests)) == (200, 1)
-        text = sent_text(answer.body) if stream else orjson.loads(answer.body)["choices"][0]["message"]["content"]
-        assert text == "Good morning."
+        assert len(llm.requests) < 2  # nor is the first one asked again
+        assert said(answer.body, stream) == "Good morning."
 
 
 @pytest.mark.parametrize("trouble", [{"stall_after": 1}, {"cut_after": 1}, {"end_after": 1}])

@@ -7,10 +7,12 @@ import socket
 import orjson
 import psutil
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from tests.scripted_llm import Answer
-from tests.server.served_tree import BEFORE, BEHIND, answering, asking, before, behind, calling, locking, served
-from tests.server.server_kit import asks, error_of, hello
+from tests.server.served_tree import BEHIND, answering, asking, before, behind, calling, locking, served
+from tests.server.server_kit import error_of, hello
 
 CHAT = "/v1/chat/completions"
 NODES = (before(), locking(), answering(), behind())
@@ -48,7 +50,7 @@ async def asked(llm, count: int) -> None:
 async def ended(server) -> dict:
     """The trace of the newest run, once it is over."""
     async with asyncio.timeout(2):
-        while (run := (await server.get("/api/runs"))["results"][0])["status"] == "running":  # noqa: ASYNC110 - as is
+        while (run := (await server.get("/api/runs"))["results"][0])["status"] == "running":  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.005)
     return await server.get(f"/api/runs/{run['id']}")
 
@@ -69,10 +71,19 @@ async def is_free(server, llm) -> None:
     assert (trace["status"], titles(trace)) == ("finished", ["Before", "Lock", "Answer", "Behind"])
 
 
-@WAYS
-@pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/api/chat", "/api/generate"])
+@pytest.mark.parametrize(
+    ("path", "stream"),
+    [
+        (CHAT, True),
+        (CHAT, False),
+        ("/v1/completions", True),
+        ("/api/chat", False),
+        ("/api/generate", True),
+        ("/api/generate", False),
+    ],
+)
 async def test_leaving_before_the_first_word_frees_place_and_lock_and_runs_no_further_node(
-    listen, llm, tmp_path, stream, path
+    listen, llm, tmp_path, path, stream
 ):
     server = await listen(served(tmp_path, llm.url, *NODES, maxConcurrentRequests=1))
     llm.queue(Answer(text="A thought."), Answer(silent=True))
@@ -135,7 +146,7 @@ async def test_one_who_waits_for_the_place_of_an_endpoint_and_leaves_asks_it_not
         await asked(llm, 1)
         async with client(server, hello()):
             async with asyncio.timeout(2):
-                while server.app is None or len((await server.get("/api/runs"))["results"]) < 2:
+                while len((await server.get("/api/runs"))["results"]) < 2:  # noqa: ASYNC110 - no event tells it
                     await asyncio.sleep(0.005)
         assert (await ended(server))["status"] == "cancelled"
         llm.release()
@@ -150,6 +161,27 @@ async def test_one_who_leaves_the_moment_the_answer_is_complete_takes_nothing_wi
             await reader.readuntil(b"data: [DONE]\n\n")
         trace = await ended(server)
         assert (trace["status"], titles(trace)) == ("finished", ["Before", "Lock", "Answer", "Behind"])
+
+
+async def test_an_answer_is_complete_although_the_model_keeps_its_stream_open(listen, http, tmp_path):
+    async def talk(request: web.Request) -> web.StreamResponse:
+        if not (await request.json()).get("stream"):
+            return web.json_response({"choices": [{"message": {"content": "A thought."}}]})
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n')
+        await response.write(b"data: [DONE]\n\n")
+        await asyncio.Event().wait()
+        return response
+
+    app = web.Application()
+    app.router.add_post(CHAT, talk)
+    async with TestServer(app) as model:
+        server = await listen(served(tmp_path, str(model.make_url("")), answering(), behind()))
+        async with client(server, hello(stream=True)) as reader, asyncio.timeout(5):
+            await reader.readuntil(b"data: [DONE]\n\n")
+        trace = await ended(server)
+    assert (trace["status"], titles(trace)) == ("finished", ["Answer", "Behind"])
 
 
 async def test_others_are_answered_at_once_after_clients_that_left_with_the_default_settings(listen, llm, tmp_path):

@@ -8,7 +8,7 @@ from mnemoir.core.messages import text_message
 from mnemoir.workflows.services import Limits
 from tests.scripted_llm import failure
 from tests.tree_kit import answers, asked_by, asked_titles, asks
-from tests.workflows.workflow_kit import caller, chat, events, nodes_of, reply, shape, text_of
+from tests.workflows.workflow_kit import chat, events, nodes_of, reply, shape, text_of
 
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 
@@ -226,7 +226,7 @@ async def test_a_text_chooses_the_workflow(desk, key, members, answer):
 
 
 async def test_a_text_without_a_route_is_told_with_the_routes_there_are(desk):
-    with pytest.raises(SettingsError, match="no workflow for 'else'. Its routes are: Code,"):
+    with pytest.raises(SettingsError, match=r"no workflow for 'else'\. Its routes are: Code,"):
         await reply(desk.tree(choosing("else"), files=CHOICES))
 
 
@@ -274,13 +274,3 @@ async def test_the_limit_of_a_node_is_none_for_a_workflow_of_nodes_with_limits(d
     files = {"Workflows/Ann/Inner.json": [asks("Inner", timeoutSeconds=20)]}
     workflows = desk.tree(calling("Inner"), files=files, limits=Limits(node_timeout_s=1e-9))
     assert await reply(workflows) == "Understood."
-
-
-async def test_the_time_a_client_takes_to_read_is_not_the_nodes(desk, llm):
-    llm.reply("one two three")
-    running = desk.tree(answers("Say", timeoutSeconds=0.5)).run(request(stream=True), caller())
-    said = []
-    async for batch in running:
-        said += batch
-        await llm.idle(0.2)
-    assert text_of(said) == "one two three"

@@ -121,12 +121,14 @@ class Desk:
         settings: Mapping[str, object] | None = None,
         limits: Limits | None = None,
         users: Sequence[str] = ("Ann",),
+        grace_s: float = 5.0,
     ) -> Workflows:
         """Ann's, whose workflow `Chat` has these nodes; `settings` are members of her file, `files` further files."""
         own = {"Users/ann.json": user(**(settings or {})), "Workflows/Ann/Chat.json": nodes}
         write_tree(self.public, self.llm.url, {**own, **(files or {})})
         tree = ConfigTree.open(self.public)
-        return self._made(Workflows(self._engine(limits or Limits()), self.runs, default_workflow(), tree, users))
+        engine = self._engine(limits or Limits())
+        return self._made(Workflows(engine, self.runs, default_workflow(), tree, users, grace_s=grace_s))
 
     @property
     def services(self) -> Services:
@@ -180,6 +182,14 @@ def text_of(happened: Sequence[Event]) -> str:
 async def reply(workflows: Workflows, request: ChatRequest | None = None) -> str:
     """The text of an answer."""
     return text_of(await events(workflows, request))
+
+
+async def asked(llm: ScriptedLLM, times: int) -> None:
+    """Wait until that many requests have come to the model."""
+    async with asyncio.timeout(20):
+        while len(llm.requests) < times:
+            llm.arrived.clear()
+            await llm.arrived.wait()
 
 
 def nodes_of(run: RunTrace | WorkflowTrace) -> list[NodeTrace]:

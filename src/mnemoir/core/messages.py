@@ -49,6 +49,8 @@ class Message:
     @property
     def text(self) -> str:
         """All text parts, joined by newlines."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], TextPart):
+            return self.parts[0].text  # nearly every message is one, and is asked for its text a dozen times
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 

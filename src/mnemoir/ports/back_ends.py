@@ -15,6 +15,7 @@ class BackEnd:
 
     `base_url` has no `/v1` and no slash at its end; the protocol's whole path is put behind it. `most_at_once` limits
     the calls under way to this endpoint, over all requests; 0 sets no limit. None for a time means the server's own.
+    `is_asked_once` is True where another endpoint is asked sooner than this one again.
     """
 
     name: str  # of the endpoint, for messages
@@ -23,6 +24,7 @@ class BackEnd:
     api_key: str = field(default="", repr=False)
     most_at_once: int = 0
     connect_timeout_s: float | None = None
+    is_asked_once: bool = False
 
 
 class BackEnds(Protocol):

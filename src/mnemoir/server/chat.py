@@ -119,7 +119,8 @@ class ChatRoute:
         turn.asked_model_at = perf_counter()
         visit_of(scope).run_id = turn.caller.run_id
         answer = self._stream if chat.stream else self._whole
-        with self._site.places:
+        key = header(scope, b"x-idempotency-key")
+        with self._site.under_way.alone(turn.caller.scope, key), self._site.places:
             async with Departure(receive) as departure:
                 self._site.under_way.begins(turn.answer_id, departure)
                 try:

@@ -6,6 +6,7 @@ and, on a loopback address, names that are not this machine's.
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -63,14 +64,18 @@ class Origins:
         await self._app(scope, receive, _readable_by(origin, send))
 
     def _is_ours(self, host: str) -> bool:
-        name = _host_name(host)
-        return is_loopback(name) or name in self._hosts or host.lower() in self._hosts
+        return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
 
     def _allows(self, origin: str) -> bool:
         if origin.lower().rstrip("/") in self._origins:
             return True
         scheme, _, rest = origin.partition("://")
-        return scheme in ("http", "https") and is_loopback(_host_name(rest))
+        return scheme in ("http", "https") and _is_this_machine(rest)
+
+
+@lru_cache(maxsize=64)  # clients send the same one with every request
+def _is_this_machine(host: str) -> bool:
+    return is_loopback(_host_name(host))
 
 
 def _host_name(host: str) -> str:

@@ -1,16 +1,21 @@
-"""Answers under way, each by the id it carries, so that a client can have one ended by another request."""
+"""Answers under way: each by the id it carries, so that a client can have it ended by another request, and by the
+key a client may send with a chat, so that the same one sent twice runs once.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound
 from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import failure
+
+_LONGEST_KEY = 128
 
 
 class UnderWay:
@@ -19,6 +24,24 @@ class UnderWay:
     def __init__(self, max_body_bytes: int) -> None:
         self._max_body_bytes = max_body_bytes
         self._answers: dict[str, Departure] = {}
+        self._keys: set[Hashable] = set()
+
+    @contextmanager
+    def alone(self, owner: Hashable, key: str | None) -> Iterator[None]:
+        """Runs the body unless a chat of that owner and key is under way: that is a Conflict. None is no key."""
+        if key is None:
+            yield
+            return
+        if len(key) > _LONGEST_KEY:
+            raise InvalidRequest(f"X-Idempotency-Key must have at most {_LONGEST_KEY} characters.")
+        claim = (owner, key)
+        if claim in self._keys:
+            raise Conflict("The same request is being answered already; wait for that answer.")
+        self._keys.add(claim)
+        try:
+            yield
+        finally:
+            self._keys.discard(claim)
 
     def begins(self, answer_id: str, departure: Departure) -> None:
         """An answer may now be ended by its id."""

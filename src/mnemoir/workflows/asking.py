@@ -233,6 +233,7 @@ def _back_end(step: Step, target: _Target) -> BackEnd:
         api_key=endpoint.api_key,
         most_at_once=endpoint.most_at_once,
         connect_timeout_s=step.user.settings.connect_timeout_s,
+        is_asked_once=bool(endpoint.backup),
     )
 
 
@@ -262,7 +263,7 @@ def _fitted(
     fitting, dropped = fit(messages, room - (estimate_prompt_tokens(beside) if beside else 0))
     if dropped:
         step.note(
-            f"{dropped} of {len(messages)} messages were left out, oldest first, to stay within "
+            f"{dropped} messages were left out, oldest first, to stay within "
             f"{endpoint.context_tokens} tokens (maxContextTokenSize)."
         )
     return fitting

@@ -12,11 +12,13 @@ _FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # how a path begins on Windows
 def own_directory(named: str, base: Path, default: Path) -> Path:
     """The directory a configuration names, relative to `base`; `default` for none, or one of another system.
 
-    A Windows path copied to another system would otherwise become an oddly named folder there.
+    A Windows path copied to another system would otherwise become an oddly named folder there. So would the home of a
+    user who is not known here.
     """
     if not named.strip() or (os.name != "nt" and _FOREIGN.match(named)):
         return default
-    return base / Path(named).expanduser()
+    place = os.path.expanduser(named)
+    return default if place.startswith("~") else base / place
 
 
 def discussion_root(turn: Turn, data_dir: Path) -> Path:

@@ -44,12 +44,15 @@ class Workflows:
         default: WorkflowDefinition,
         tree: ConfigTree | None = None,
         users: Sequence[str] = (),
+        *,
+        grace_s: float = _GRACE_S,
     ) -> None:
         self._engine = engine
         self._runs = runs
         self._default = default
         self._tree = tree
         self._users = tuple(users)
+        self._grace_s = grace_s
         self._background: set[asyncio.Task[None]] = set()
 
     @property
@@ -81,8 +84,8 @@ class Workflows:
         asked = chat.request.model
         if self._tree is None:
             return asked or OWN_MODEL
-        user, folder = self._asked(asked or "")
-        return f"{user.name}:{folder}" if folder else user.name
+        user, wanted = self._asked(asked or "")
+        return f"{user}:{wanted}" if wanted and self._tree.user(user).has_shared_folder(wanted) else user
 
     async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
         """The events of one answer, batch by batch; a complete one ends with Finished.
@@ -111,7 +114,7 @@ class Workflows:
         self._engine.stop()
         if not self._background:
             return
-        _, late = await asyncio.wait(self._background, timeout=_GRACE_S)
+        _, late = await asyncio.wait(self._background, timeout=self._grace_s)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
@@ -120,20 +123,19 @@ class Workflows:
         trace = RunTrace(id=caller.run_id, scope=caller.scope, model=chat.request.model or "", stream=chat.stream)
         if self._tree is None:
             return Turn(chat=chat, caller=caller, messages=list(chat.request.messages), trace=trace), ""
-        user, folder = self._asked(chat.request.model or "")
-        trace.user = user.name
+        name, wanted = self._asked(chat.request.model or "")
+        user = self._tree.glance(name)
+        trace.user = name
         messages, discussion = conversation_of(chat, user.settings)
         turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion=discussion)
-        return turn, folder
+        return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
 
-    def _asked(self, model: str) -> tuple[UserTree, str]:
-        """The user a model name means, and the shared folder it names, "" for none."""
-        assert self._tree is not None
+    def _asked(self, model: str) -> tuple[str, str]:
+        """The user a model name means, and what may be the name of a shared folder, "" for none."""
         name = model.removesuffix(":latest")
         if len(self._users) == 1:
-            user = self._tree.glance(self._users[0])
-            wanted = name.partition(":")[2] or name
-            return user, wanted if name not in ("", user.name) and user.has_shared_folder(wanted) else ""
+            [user] = self._users
+            return user, "" if name == user else name.partition(":")[2] or name
         named, _, folder = name.partition(":")
         found = next((user for user in self._users if user.lower() == named.lower()), None)
         if found is None:
@@ -141,8 +143,7 @@ class Workflows:
                 f"model must name one of the users served here: {', '.join(self._users)}. It is {model[:80]!r}.",
                 field="model",
             )
-        user = self._tree.glance(found)
-        return user, folder if folder and user.has_shared_folder(folder) else ""
+        return found, folder
 
     async def _chosen(self, turn: Turn, folder: str) -> WorkflowDefinition:
         user = turn.user

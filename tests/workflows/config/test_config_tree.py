@@ -113,13 +113,12 @@ def test_presets_are_looked_for_in_the_users_folder_and_then_around_it(settings,
     assert user.preset("P", user.api_type("Open-AI-API")) == {"found": found}
 
 
-def test_an_empty_preset_is_none_and_a_missing_one_is_told_once(tmp_path):
-    tree = tree_of(tmp_path)
-    api_type = tree.user("Ann").api_type("Open-AI-API")
-    with capture_logs() as logs:
-        found = [tree.user("Ann").preset(name, api_type) for name in ("", "Clam", "Clam")]
-    assert found == [{}, {}, {}]
-    assert [("Did you mean 'Calm'?" in line["cause"]) for line in logs] == [True]
+def test_an_empty_preset_is_none_and_a_missing_one_is_an_error_with_the_nearest_name(tmp_path):
+    user = tree_of(tmp_path).user("Ann")
+    api_type = user.api_type("Open-AI-API")
+    assert user.preset("", api_type) == {}
+    with pytest.raises(SettingsError, match=r"Did you mean 'Calm'\?"):
+        user.preset("Clam", api_type)
 
 
 def test_a_preset_that_is_no_object_is_an_error(tmp_path):

@@ -129,7 +129,7 @@ class HttpBackEnds:
             base_url=back_end.base_url,
             api_key=back_end.api_key or None,
             timeouts=self._timeouts if connect_s is None else replace(self._timeouts, connect_s=connect_s),
-            tries=self._tries,
+            tries=1 if back_end.is_asked_once else self._tries,
             most_bytes=self._most_bytes,
         )
 

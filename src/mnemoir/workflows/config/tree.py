@@ -7,7 +7,7 @@ workflow on.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -81,11 +81,9 @@ class ConfigTree:
 
     def find(self, field: str, name: str, folders: Iterable[Folder]) -> Found | None:
         """The file of that name in the first folder that has one. Raises SettingsError for a name that is none."""
-        *inner, last = file_parts(field, name)
-        for folder in folders:
-            for file in file_names(last):
-                if found := self.lookup.find(*folder, *inner, file):
-                    return found
+        for place in _places(field, name, tuple(folders)):
+            if found := self.lookup.find(*place):
+                return found
         return None
 
     def read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
@@ -227,6 +225,13 @@ class Glance(UserTree):
         if key not in self._seen:
             self._seen[key] = super()._read(field, name, folders, reader)
         return self._seen[key]  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def _places(field: str, name: str, folders: tuple[Folder, ...]) -> Sequence[Sequence[str]]:
+    """The paths to look at for a file of that name, in order. Raises SettingsError for a name that is none."""
+    *inner, last = file_parts(field, name)
+    return [(*folder, *inner, file) for folder in folders for file in file_names(last)]
 
 
 def _checked(user: U) -> U:

@@ -24,6 +24,8 @@ def fit(
     Counts from the newest and stops at the first that does not fit: what is older is never counted. What always stays
     may be over the budget alone. The answer of a tool is dropped with the call it answers. Pictures do not count.
     """
+    if sum(_TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
+        return list(messages), 0  # no estimate says more than a token for each character
     kept = _always_kept(messages)
     left = budget_tokens
     for index in kept:
@@ -60,7 +62,14 @@ def _behind_answers(messages: Sequence[Message], start: int) -> int:
 
 def _tokens(message: Message, most: int, estimate: Estimate) -> int:
     """Tokens of a message; any number over `most` for one that is clearly longer."""
-    texts = [message.text, *(call.arguments for call in message.tool_calls)]
-    if sum(map(len, texts)) > _MOST_CHARACTERS_PER_TOKEN * max(most, 0):
+    if _characters(message) > _MOST_CHARACTERS_PER_TOKEN * max(most, 0):
         return max(most, 0) + 1
-    return _TOKENS_AROUND_MESSAGE + sum(map(estimate, texts))
+    return _TOKENS_AROUND_MESSAGE + sum(map(estimate, _texts(message)))
+
+
+def _characters(message: Message) -> int:
+    return sum(map(len, _texts(message)))
+
+
+def _texts(message: Message) -> Sequence[str]:
+    return [message.text, *(call.arguments for call in message.tool_calls)]

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from jinja2.exceptions import SecurityError
 
 MOST_STEPS: Final = 200_000
-MOST_SECONDS: Final = 0.1  # of processor time, for everybody else waits; a busy machine fails no honest template
+MOST_SECONDS: Final = 0.25  # of processor time, for everybody else waits; a busy machine fails no honest template
 MOST_OUTPUT: Final = 1024 * 1024  # characters, those of blocks that are set aside included
 MOST_WEIGHT: Final = 16 * 1024 * 1024  # of one value: characters, and _ITEM for each member
 MOST_WEIGHT_IN_ALL: Final = 4 * MOST_WEIGHT

@@ -1,0 +1,27 @@
+"""Where the files of a discussion are kept."""
+
+from pathlib import Path
+
+import pytest
+
+from mnemoir.workflows.discussion_files import own_directory
+
+BASE, DEFAULT = Path("/tree/Public"), Path("/tree/Public/DiscussionIds")
+
+
+@pytest.mark.parametrize(
+    ("named", "place"),
+    [
+        ("", DEFAULT),
+        ("  ", DEFAULT),
+        ("chats", BASE / "chats"),
+        ("/srv/chats", Path("/srv/chats")),
+        ("~/chats", Path.home() / "chats"),
+        ("~nobody-of-that-name/chats", DEFAULT),
+        ("D:\\Temp", DEFAULT),
+        ("D:/Temp", DEFAULT),
+        ("\\\\server\\share", DEFAULT),
+    ],
+)
+def test_a_directory_is_the_one_that_is_named_where_it_can_be(named, place):
+    assert own_directory(named, BASE, DEFAULT) == place
