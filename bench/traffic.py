@@ -52,7 +52,9 @@ async def first_token(session: aiohttp.ClientSession, url: str, model: str = "mn
 
 
 def cpu(pid: int) -> float:
-    """Seconds of processor time the process has used."""
+    """Seconds of processor time the process has used; to the microsecond on Linux, else to some ten milliseconds."""
+    if sys.platform == "linux":
+        return time.clock_gettime(~pid << 3 | 2)  # the clock of a process, as clock_getcpuclockid(3) makes its number
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 

@@ -10,6 +10,7 @@ import structlog
 from pydantic import ValidationError
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.node_types import MEMORY_TYPES
@@ -78,7 +79,7 @@ class Compiler:
             definition=definition,
             node=kind(properties, self._services),
             properties=properties,
-            stamps=definition.raw.get("addDiscussionIdTimestampsForLLM") is True,
+            stamps=is_set(definition.raw, "addDiscussionIdTimestampsForLLM"),
         )
 
     def _type(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> type[Node[Any]]:

@@ -12,6 +12,7 @@ from mnemoir.core.errors import SettingsError
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message
 from mnemoir.core.runs import NodeTrace
+from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
@@ -116,7 +117,7 @@ class Step:
         if not text:
             return None
         variables = self.variables()
-        if self.definition.raw.get("jinja2") is True:
+        if is_set(self.definition.raw, "jinja2"):
             return Override(text=self.fill(text, variables), variables=None)
         return Override(text=text, variables=variables)
 
@@ -133,7 +134,7 @@ class Step:
             return text
         if variables is None:
             variables = self.variables()
-        return self._rendered(text, variables) if self.definition.raw.get("jinja2") is True else fill(text, variables)
+        return self._rendered(text, variables) if is_set(self.definition.raw, "jinja2") else fill(text, variables)
 
     def early(self, text: str) -> str:
         """A name with {agentNInput} and the workflow's own variables in it; never {agentNOutput}."""
@@ -205,7 +206,7 @@ class Step:
             outputs=run.outputs,
             categories=run.categories,
             delimiter=settings.conversation_delimiter if settings.separates_conversation else "\n",
-            adds_role_names=raw.get("addUserAssistantTags") is True,
+            adds_role_names=is_set(raw, "addUserAssistantTags"),
             n_messages=self._whole("nMessagesToIncludeInVariable", 5),
             token_limit=self._whole("estimatedTokensToIncludeInVariable", 2048),
             min_messages=self._whole("minMessagesInVariable", 5),

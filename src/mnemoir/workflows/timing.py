@@ -9,6 +9,7 @@ import structlog
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows import timestamps
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow
+from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.conversation import as_sent_back
 from mnemoir.workflows.discussion_files import discussion_root
 from mnemoir.workflows.run import Run, Turn
@@ -22,7 +23,7 @@ _log = structlog.get_logger(__name__)
 def is_group_answer(step: Step) -> bool:
     """Whether the step answers in a group chat, whose answers have a speaker and keep their time at once."""
     raw = step.definition.raw
-    is_marked = raw.get("useGroupChatTimestampLogic") is True and raw.get("addDiscussionIdTimestampsForLLM") is True
+    is_marked = is_set(raw, "useGroupChatTimestampLogic") and is_set(raw, "addDiscussionIdTimestampsForLLM")
     return is_marked and step.answers_client and step.run.turn.discussion is not None
 
 
@@ -52,7 +53,7 @@ class Times:
         step.stamped = timestamps.stamped(
             turn.messages,
             turn.times,
-            relative=step.definition.raw.get("useRelativeTimestamps") is True,
+            relative=is_set(step.definition.raw, "useRelativeTimestamps"),
             now=self._now(),
         )
         if step.answers_client:

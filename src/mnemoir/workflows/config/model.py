@@ -12,6 +12,11 @@ def _flag(raw: object) -> object:
     return raw
 
 
+def is_set(raw: Mapping[str, Any], key: str) -> bool:
+    """Whether a flag is on that any object may have, whatever fields its type has."""
+    return _flag(raw.get(key)) in (True, 1)
+
+
 def _line(raw: object) -> object:
     """A number where a text belongs is its text."""
     return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else raw
