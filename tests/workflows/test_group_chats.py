@@ -149,3 +149,9 @@ async def test_a_file_of_times_that_cannot_be_read_fails_no_answer(desk, llm):
     file.write_text("not JSON")
     assert await reply(desk.tree(answers("Say", **GROUP)), chat(*ASKED)) == "Bob: Understood."
     assert file.read_text() == "not JSON"
+
+
+async def test_flags_may_be_written_as_words(desk, llm):
+    words = dict.fromkeys(GROUP, "true")
+    llm.reply("It is me.")
+    assert await reply(desk.tree(answers("Say", **words)), chat(*ASKED)) == "Bob: It is me."

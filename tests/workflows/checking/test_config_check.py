@@ -98,7 +98,7 @@ BAD_PLACES = [
     ("warning", "Workflows/Ann/Chat.json", "$.nodes[0].type"),
     ("error", "Workflows/Ann/Chat.json", "$.nodes[1].endpointName"),
     ("warning", "Workflows/Ann/Chat.json", "$.nodes[2].maxResponseSizeInTokns"),
-    ("warning", "Workflows/Ann/Chat.json", "$.nodes[2].preset"),
+    ("error", "Workflows/Ann/Chat.json", "$.nodes[2].preset"),
     ("error", "Workflows/Ann/Chat.json", "$.nodes[3].type"),
     ("warning", "Workflows/Ann/Chat.json", "$.nodes[4].prompt"),
     ("warning", "Workflows/Ann/Chat.json", "$.nodes[4].prompt"),

@@ -10,6 +10,7 @@ from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.survey import Survey, nearest
 from mnemoir.workflows.checking.workflows import NodeAt, WorkflowAt
+from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.routing import category_variables
 from mnemoir.workflows.text.filling import names_in
@@ -37,7 +38,7 @@ def check_variables(survey: Survey, workflow: WorkflowAt, given: Given) -> None:
     known = {*(KNOWN if given.categories else KNOWN - _CATEGORIES), *workflow.variables, *given.user_wide}
     for node in workflow.nodes:
         for place, text, outputs in _texts(survey, node):
-            for name in sorted(_names(survey, place, text, jinja=node.raw.get("jinja2") is True)):
+            for name in sorted(_names(survey, place, text, jinja=is_set(node.raw, "jinja2"))):
                 if name not in known:
                     _tell(survey, place, name, known, outputs, given)
 

@@ -1,5 +1,6 @@
 """What all files of the config tree have in common: unknown keys are kept and never wrong, null means not given."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
