@@ -238,6 +238,14 @@ async def test_only_the_overrides_of_the_chosen_route_count(desk, llm, spelling)
     assert sent_to(llm, "Inner") == "for code"
 
 
+async def test_what_falls_to_the_default_keeps_the_prompts_of_its_workflow(desk, llm):
+    routes = {"Default": "InnerRest"}
+    files = {"Workflows/Ann/InnerRest.json": [asks("Inner", "own")]}
+    over = {"Default": {"promptOverride": "never"}}
+    await reply(desk.tree(choosing("else", conditionalWorkflows=routes, routeOverrides=over), files=files))
+    assert sent_to(llm, "Inner") == "own"
+
+
 # --- limits
 
 

@@ -18,7 +18,7 @@ from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished,
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
 from mnemoir.workflows.config.workflow import WorkflowDefinition
-from mnemoir.workflows.node import ModelProperties
+from mnemoir.workflows.node import ModelProperties, ValueNode
 from mnemoir.workflows.run import NO_OVERRIDES, Overrides, Rest, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import UNSET, Step, WorkflowEnded
@@ -191,7 +191,8 @@ class Engine:
         if not node.node.applies(step):
             return
         self._check(run, node)
-        await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
+        if isinstance(node.node, ValueNode):
+            await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
         run.trace.nodes.append(step.trace)
         title, kind = node.definition.title, node.definition.type
         tells = not step.answers_client

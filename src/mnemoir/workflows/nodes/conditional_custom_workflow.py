@@ -62,7 +62,8 @@ class ConditionalCustomWorkflow(Node[ConditionalProperties]):
         if route not in workflows:
             raise self._no_route(step, key)
         step.note(f"{key!r} chose {workflows[route]}")
-        texts = {name.strip().lower(): texts for name, texts in properties.route_overrides.items()}.get(route)
+        # the texts of a route belong to its own word: what falls to Default keeps the prompts of its workflow
+        texts = {name.strip().lower(): texts for name, texts in properties.route_overrides.items()}.get(key)
         chosen = texts or _NO_TEXTS
         return run_child(
             step,
