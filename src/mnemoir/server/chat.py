@@ -5,7 +5,6 @@ place to be answered in, the headers, and the end of the work when the client le
 """
 
 import asyncio
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -109,10 +108,11 @@ class ChatRoute:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = self._dialect.read(body)
+        caller = self._caller(scope, chat)
         turn = _Turn(
             chat=chat,
-            caller=self._caller(scope, chat),
-            answer_id=f"{self._dialect.id_prefix}{uuid.uuid4().hex}",
+            caller=caller,
+            answer_id=self._dialect.id_prefix + caller.run_id.removeprefix("run_"),  # one random number for both
             model=self._site.parts.workflows.model_name(chat),
             started=visit_of(scope).started,
         )

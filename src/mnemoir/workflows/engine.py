@@ -7,7 +7,6 @@ quick: it is for writing down what must not be lost.
 """
 
 import asyncio
-import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -129,7 +128,10 @@ class Engine:
 
     def _new_run(self, turn: Turn, workflow: WorkflowDefinition, *, is_silent: bool = False) -> Run:
         trace = WorkflowTrace(name=workflow.name, folder=workflow.folder)
-        return Run(id=uuid.uuid4().hex, turn=turn, workflow=workflow, trace=trace, is_silent=is_silent)
+        turn.runs_begun += 1
+        return Run(
+            id=f"{turn.trace.id}.{turn.runs_begun}", turn=turn, workflow=workflow, trace=trace, is_silent=is_silent
+        )
 
     async def _output(self, run: Run) -> object:
         """Run a silent workflow to its end; what its responder gave."""

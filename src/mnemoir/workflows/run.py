@@ -39,6 +39,7 @@ class Turn:
     rest: list["Rest"] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
     nodes_run: int = 0
+    runs_begun: int = 0
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
     is_answered: bool = False

@@ -29,6 +29,7 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
 _GATHERING_S = 0.05  # a run that begins and ends within it is written once
+_SLACK = 4  # a quarter more than asked for may be kept: to drop a few at each write costs as much as to write
 _PRUNED_EVERY_S = 3600.0  # also a server that nobody asks anything keeps the promised age
 _MOST_WAITING = 512
 _MOST_FOLLOWERS = 64
@@ -46,6 +47,7 @@ class SqliteRunStore:
         self._most_runs = most_runs
         self._kept = timedelta(days=keep_days)
         self._clock = clock
+        self._slack = max(1, most_runs // _SLACK)
         self._last = self._file.run(self._prune)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="run-traces")
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
@@ -182,7 +184,9 @@ class SqliteRunStore:
             connection.execute(_QUERIES["put_run"], {**row, "number": number, "written_at": written_at})
         if under_way is not None:
             _end_lost(connection, under_way)
-        self._drop(connection)
+        self._undropped += len(batch)
+        if not batch or self._undropped >= self._slack:
+            self._drop(connection)
 
     def _prune(self, connection: apsw.Connection) -> int:
         """At the start: nothing is under way. The number of the newest run."""
@@ -194,6 +198,7 @@ class SqliteRunStore:
         before = (self._clock() - self._kept).timestamp()
         connection.execute(_QUERIES["drop_old_runs"], {"before": before})
         connection.execute(_QUERIES["drop_first_runs"], {"most": self._most_runs})
+        self._undropped = 0
 
     def _lose(self, count: int) -> None:
         self.left_out += count

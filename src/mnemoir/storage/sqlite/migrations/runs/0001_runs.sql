@@ -1,7 +1,8 @@
 -- The last runs, in a file of their own: a burst of traces never holds up the writer of memories.
 --
 -- `number` is the order in which runs began, whatever the clock said; `written_at` is seconds since 1970, for the age.
--- The trace stands last, so that reading the narrow columns of many rows leaves its overflow pages alone.
+-- The trace stands last, so that reading the narrow columns of many rows leaves its overflow pages alone. There are no
+-- further indexes: rows come and go with every request, and few questions over a thousand of them can do without.
 
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
@@ -20,7 +21,3 @@ CREATE TABLE runs (
     error TEXT,
     trace TEXT NOT NULL
 ) STRICT;
-
-CREATE INDEX runs_by_status ON runs (status, number);
-CREATE INDEX runs_by_age ON runs (written_at);
-CREATE INDEX runs_of_scope ON runs (tenant, project, scope_user);

@@ -8,13 +8,12 @@ VALUES
      :category, :duration_ms, :error, :trace);
 
 -- name: end_lost_runs
--- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by index
--- runs_by_status.
+-- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
 UPDATE runs SET status = 'failed', error = :error
  WHERE status = 'running' AND id NOT IN (SELECT value FROM json_each(:under_way));
 
 -- name: drop_old_runs
--- Forget runs written down before a time; by index runs_by_age.
+-- Forget runs written down before a time; by looking at all.
 DELETE FROM runs WHERE written_at < :before;
 
 -- name: drop_first_runs
@@ -36,11 +35,11 @@ SELECT id, started_at, status, user, model, workflow, category, duration_ms, err
  ORDER BY number DESC LIMIT :limit;
 
 -- name: latest_runs_of_status
--- The same, only those of one status; by index runs_by_status.
+-- The same, only those of one status.
 SELECT id, started_at, status, user, model, workflow, category, duration_ms, error FROM runs
  WHERE status = :status AND (number < (SELECT number FROM runs WHERE id = :before) OR :before IS NULL)
  ORDER BY number DESC LIMIT :limit;
 
 -- name: forget_runs
--- Remove the runs of a user, or of a whole project for a user named ''; by index runs_of_scope.
+-- Remove the runs of a user, or of a whole project for a user named ''; by looking at all.
 DELETE FROM runs WHERE tenant = :tenant AND project = :project AND (scope_user = :scope_user OR :scope_user = '');
