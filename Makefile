@@ -23,7 +23,7 @@ serve: $(READY)
 	@exec $(BIN)/mnemoir serve $(ARGS)
 
 test: $(READY)
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
