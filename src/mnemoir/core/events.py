@@ -45,6 +45,14 @@ class Usage:
     output_tokens: int = 0
     cached_tokens: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        """The counts of both calls together."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:

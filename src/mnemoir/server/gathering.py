@@ -42,7 +42,7 @@ class Gathering:
             case ToolCallPart():
                 self._calls.setdefault(event.index, []).append(event)
             case Usage():
-                self._usage = _sum(self._usage, event)
+                self._usage = self._usage + event
             case Finished():
                 self._finished = event
             case _:
@@ -55,12 +55,4 @@ def _joined(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
         id=next((piece.id for piece in pieces if piece.id), f"call_{index}"),
         name=next((piece.name for piece in pieces if piece.name), ""),
         arguments="".join(piece.arguments for piece in pieces),
-    )
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cached_tokens=one.cached_tokens + other.cached_tokens,
     )

@@ -242,10 +242,7 @@ class LineWriter:
         elif isinstance(event, ToolCallPart):
             self._gather(event)
         elif isinstance(event, Usage):
-            self._usage = Usage(
-                input_tokens=self._usage.input_tokens + event.input_tokens,
-                output_tokens=self._usage.output_tokens + event.output_tokens,
-            )
+            self._usage += event
         elif isinstance(event, Finished):
             if self._calls:
                 out.append(self._line({"tool_calls": write_tool_calls(list(self._calls.values()))}))

@@ -14,7 +14,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, Pro
 from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Text, Usage
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
-from mnemoir.wire.openai_usage import added, read_usage, write_usage
+from mnemoir.wire.openai_usage import read_usage, write_usage
 from mnemoir.wire.sse import SseReader
 
 DONE = b"data: [DONE]\n\n"
@@ -59,7 +59,7 @@ class ChunkWriter(ABC):
             if event.__class__ is Text:
                 out += (self._before_text, orjson.dumps(event.text), self._after_text)
             elif isinstance(event, Usage):
-                self._usage = added(self._usage, event)
+                self._usage = self._usage + event
             elif isinstance(event, Finished):
                 out.append(self._finish(event.reason))
             else:

@@ -25,12 +25,3 @@ def write_usage(usage: Usage) -> dict[str, Any]:
         "total_tokens": usage.input_tokens + usage.output_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
     }
-
-
-def added(one: Usage, other: Usage) -> Usage:
-    """The counts of two model calls together."""
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cached_tokens=one.cached_tokens + other.cached_tokens,
-    )

@@ -38,7 +38,6 @@ class Limits:
     module_timeout_s: float = 60
     most_depth: int = 50
     most_nodes: int = 1000
-    endpoint_calls_at_once: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

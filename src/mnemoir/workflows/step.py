@@ -1,7 +1,6 @@
 """One node at work in one run: what it may know, and what it can have done for it."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Final, Protocol
@@ -164,18 +163,6 @@ class Step:
         """Tell in the trace, and at debug level in the log, what was decided here."""
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
-
-    async def child_output(
-        self, name: str, *, folder: str = "", inputs: Sequence[object] = (), overrides: Overrides = NO_OVERRIDES
-    ) -> object:
-        """The result of a silent sub-workflow: its responder's output, of whatever type."""
-        self.output = UNSET
-        batches = self.engine.run_child(self, name, folder=folder, inputs=inputs, overrides=overrides)
-        async with aclosing(batches):
-            async for _ in batches:
-                pass
-        found, self.output = self.output, UNSET
-        return found
 
     def _rendered(self, text: str, variables: Variables) -> str:
         """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""

@@ -58,7 +58,7 @@ class Exchange:
         request = _request(question, tokens)
         for attempt in range(_TRIES):
             reply = await self._ask(request)
-            self.usage = _sum(self.usage, reply.usage)
+            self.usage = self.usage + reply.usage
             if reply.reason == "length":
                 raise CutOff
             if reply.reason == "content_filter":
@@ -152,14 +152,6 @@ def _request(question: Question, tokens: int) -> ModelRequest:
 def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
     value = read_json(reply.text)
     return None if value is None else read(value)
-
-
-def _sum(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        input_tokens=a.input_tokens + b.input_tokens,
-        output_tokens=a.output_tokens + b.output_tokens,
-        cached_tokens=a.cached_tokens + b.cached_tokens,
-    )
 
 
 def strings(values: Sequence[Any]) -> list[str]:
