@@ -1,0 +1,69 @@
+"""What the memory of discussions works with."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.ports.discussions import ChunkLedger, DiscussionFiles, RecordStore, RollingSummaries
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.search.indexing import Indexing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscussionMemory:
+    """The stores behind their ports, and the embedding model of hybrid search."""
+
+    ledger: ChunkLedger
+    summaries: RollingSummaries
+    records: RecordStore
+    files: DiscussionFiles
+    indexing: Indexing
+    embedding: EmbeddingModel
+    clock: Clock = utc_now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPolicy:
+    """When chunks are made, and how large: tokens as `estimate` counts them.
+
+    The newest `lookback` messages are left alone, for people still change them. More than that are looked at once
+    they have `target_tokens` together, or once there are `most_messages` of them.
+    """
+
+    target_tokens: int = 1000
+    most_messages: int = 5
+    lookback: int = 3
+    estimate: Callable[[str], int] = estimate_prompt_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """How a long making is watched and stopped: `goes_on` is asked between chunks, `progress` is told done and all."""
+
+    goes_on: Callable[[], bool] = lambda: True
+    progress: Callable[[int, int], None] = lambda done, total: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a making did: chunks made, those still to make, blocks that went stale or came back, and what to tell.
+
+    `is_busy` tells that nothing was done because somebody else is making memories of the discussion.
+    """
+
+    chunks: int = 0
+    left: int = 0
+    stale: int = 0
+    revived: int = 0
+    notes: Sequence[str] = field(default=())
+    is_busy: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a making would do: the chunks it would ask a model about, their messages and their estimated tokens."""
+
+    chunks: int
+    messages: int
+    tokens: int
