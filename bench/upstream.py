@@ -1,7 +1,7 @@
 """A model server that costs next to nothing: it answers every chat with the same bytes.
 
 `python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one; below `/slow` they come 20 ms
-apart, as a model's do.
+apart, as a model's do. Below `/waiting` a whole answer comes after 100 ms.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from aiohttp import web
 
 PIECES = 100
 PIECE_S = 0.02
+WAIT_S = 0.1
 _USAGE = {"prompt_tokens": 10, "completion_tokens": PIECES, "total_tokens": PIECES + 10}
 _WHOLE = orjson.dumps(
     {
@@ -56,11 +57,19 @@ async def chat(request: web.Request, *, piece_s: float) -> web.StreamResponse:
     return response
 
 
+async def waiting(request: web.Request) -> web.StreamResponse:
+    """The canned answer, whole, after a while."""
+    await request.read()
+    await asyncio.sleep(WAIT_S)
+    return web.Response(body=_WHOLE, content_type="application/json")
+
+
 def main() -> None:
     """Serve until the process is ended."""
     app = web.Application()
     app.router.add_post("/v1/chat/completions", partial(chat, piece_s=0))
     app.router.add_post("/slow/v1/chat/completions", partial(chat, piece_s=PIECE_S))
+    app.router.add_post("/waiting/v1/chat/completions", waiting)
     web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=lambda *_: None)
 
 

@@ -77,9 +77,9 @@ def _fresh(server, llm):
     llm.clear()
 
 
-def chat(server, name, content="Hello", *, stream=False, **more):
+def chat(server, name, content="Hello", *, before=(), stream=False, **more):
     """The answer's text; the model says `Understood.` unless told otherwise."""
-    messages = [{"role": "user", "content": content}]
+    messages = [*before, {"role": "user", "content": content}]
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
             answer = client.chat.completions.create(model=name, messages=messages, **more)
@@ -184,6 +184,43 @@ def test_memory_is_recalled_in_a_workflow_of_ones_own(server, llm):
     answering = next(asked for asked in llm.requests if "answers plainly" in asked.prompt)
     assert "I am allergic to walnuts." in answering.body["messages"][-1]["content"]
     assert nodes_of(newest_run(server))["Recall what bears on the message"]["memories"] == [said["content"]]
+
+
+def long_talk(discussion):
+    """Some 4000 tokens about a dog, in turns, of a discussion."""
+    said = [f"Part {number}: Bruno, Lena's dog, saw a hare. " + "It was far away. " * 40 for number in range(16)]
+    tag = f"You know dogs. [DiscussionId]{discussion}[/DiscussionId]"
+    turns = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(said)]
+    return [{"role": "system", "content": tag}, *turns]
+
+
+def test_a_long_conversation_is_summed_up_behind_the_answer_and_its_summary_read_in_the_next(server, llm, tree):
+    llm.rule(lambda asked: "You write the notes of a long" in asked.prompt, "<think>hm</think>Bruno saw hares.")
+    llm.rule(lambda asked: "You keep the summary of a long" in asked.prompt, "A story about hares.")
+    before = long_talk("hares")
+    assert chat(server, "discussion-summary", "And then?", before=before, stream=True) == "Understood."
+    assert newest_run(server)["status"] == "finished"
+    llm.clear()
+    assert chat(server, "discussion-summary", "And at last?", before=before) == "Understood."
+    system = llm.requests[0].body["messages"][0]["content"]
+    assert "<summary>\nA story about hares.\n</summary>" in system
+    assert "<parts>\nBruno saw hares.\n\nBruno saw hares.\n\nBruno saw hares.\n</parts>" in system
+    assert system.endswith("You know dogs. ")
+    assert list(tree.rglob("hares_summary.jsonl"))
+
+
+def test_what_was_said_long_ago_is_found_before_the_answer(server, llm, tree):
+    fact = {"title": "Dog", "summary": "Lena's retriever is Bruno.", "entities": ["Bruno"], "key_phrases": ["dog"]}
+    llm.rule(lambda asked: "key_phrases" in asked.prompt, json.dumps([fact]))
+    llm.rule(lambda asked: "You choose search words" in asked.prompt, "hound; retriever")
+    before = long_talk("dogs")
+    assert chat(server, "discussion-search", "Who is Lena?", before=before) == "Understood."
+    assert newest_run(server)["status"] == "finished"
+    llm.clear()
+    assert chat(server, "discussion-search", "What has Lena?", before=before, stream=True) == "Understood."
+    (answering,) = (asked for asked in llm.requests if "You see its last messages" in asked.prompt)
+    assert "Lena's retriever is Bruno." in answering.body["messages"][0]["content"]
+    assert list(tree.rglob("dogs_vector_memory.db"))
 
 
 def test_the_answer_comes_before_the_slow_work_and_a_second_request_need_not_wait_for_it(server, llm):

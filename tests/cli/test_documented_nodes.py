@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 import requests
@@ -19,43 +18,13 @@ from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.schemas import schemas
 from mnemoir.workflows.starter import ModelServer, starter_files
 from mnemoir.workflows.text.variables import KNOWN
+from tests.cli.documented_keys import DOCS, json_in, keys, page, rows, wrong
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess
 
-DOCS = Path(__file__).parents[2] / "docs"
 TYPES = {kind.kind: kind for kind in node_types().values()}
 IMAGE = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs="
 QUESTION = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": IMAGE}}]
-
-
-def page(name):
-    return (DOCS / name).read_text(encoding="utf-8")
-
-
-def rows(text):
-    """The default in each row of a table of keys, by the key."""
-    return {row[1]: row[2] for row in re.finditer(r"^\| `([\w*]+)` \| ([^|]*) \| .*\|$", text, re.MULTILINE)}
-
-
-def keys(model):
-    """The default of each key of a file, by the key; None where there is none, or one that a table cannot show."""
-    shown = {}
-    for name, field in model.model_fields.items():
-        default = field.default
-        plain = isinstance(default, str | int | float) and default not in ("", "\n") and len(str(default)) < 40
-        shown[field.alias or name] = f"`{json.dumps(default).strip(chr(34))}`" if plain else None
-    return shown
-
-
-def wrong(model, text, *elsewhere):
-    """Keys of the model that have no row, or one with another default."""
-    found = rows(text)
-    there = {key for other in elsewhere for key in keys(other)}
-    return [
-        key
-        for key, default in keys(model).items()
-        if key not in there and (found.get(key) is None or default not in (None, found[key]))
-    ]
 
 
 def test_every_node_type_has_a_page_and_no_page_is_left_over():
@@ -110,10 +79,6 @@ def test_what_an_article_node_says_without_articles_is_told_as_it_is(name):
     kind = TYPES[name]
     told = page(f"nodes/{name}.md")
     assert [line for text in (kind.off, kind.nothing) for line in text.split("\n") if f"`{line}" not in told] == []
-
-
-def json_in(name):
-    return [json.loads(found) for found in re.findall(r"^```json\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)]
 
 
 def examples():

@@ -29,6 +29,7 @@ HOSTILE = [
         "com1",
         "LPT9 .x",
     ],
+    *["d1_memories.jsonl", "d1_vector_memory.DB", "d1_chat_summary.Json", "d1.lock", "d1.tmp", "x.db-wal"],
     *["x.", "x ", "\u202etxt", "a\u200fb", "a\nb", "\ud800", "%41", "a/b", "\x7f"],
 ]
 

@@ -44,9 +44,9 @@ def test_only_a_json_true_switches_memory_on(given: object) -> None:
     assert openai_chat.read_request(user_request(memoryEnabled=True)).memory is True
 
 
-def test_user_and_conversation_are_read_and_unknown_members_are_ignored() -> None:
-    chat = openai_chat.read_request(user_request(user=7, session_id="s1", is_admin=True, created_at="1999"))
-    assert (chat.user, chat.conversation, chat.stream, chat.request.model) == ("7", "s1", False, "m")
+def test_the_user_is_read_and_unknown_members_are_ignored() -> None:
+    chat = openai_chat.read_request(user_request(user=7, metadata="x", is_admin=True, created_at="1999"))
+    assert (chat.user, chat.stream, chat.request.model) == ("7", False, "m")
 
 
 def test_parts_are_read_in_openai_and_anthropic_words() -> None:

@@ -28,7 +28,7 @@ READERS: list[Callable[[Any], object]] = [
 ]
 FIELDS = [
     "model", "messages", "stream", "stream_options", "temperature", "top_p", "max_tokens", "max_completion_tokens",
-    "stop", "seed", "tools", "tool_choice", "response_format", "reasoning_effort", "user", "session_id", "n",
+    "stop", "seed", "tools", "tool_choice", "response_format", "reasoning_effort", "user", "n",
     "options",
     "format", "think", "prompt", "system", "images", "input", "encoding_format", "dimensions", "memoryEnabled",
 ]  # fmt: skip

@@ -72,7 +72,6 @@ def test_a_type_that_is_not_known_asks_its_endpoint_with_a_warning(compiled):
     [
         ({"type": "Respnod", "title": "t"}, r"Tested: node 1 \(t\) has the unknown type 'Respnod'. .* Respond\?"),
         ({"type": "Dance"}, "has the unknown type 'Dance'. docs/nodes"),
-        ({"type": "VectorMemorySearch"}, "is of type VectorMemorySearch, which this version does not offer"),
         ({"type": "Standard", "title": "t", "prompt": []}, r"node 1 \(t\): prompt: input should be"),
         ({"type": "Standard", "timeoutSeconds": -1}, "timeoutSeconds: input should be greater than 0"),
         ({"type": "CustomWorkflow", "scoped_variables": "one"}, "scoped_variables: "),

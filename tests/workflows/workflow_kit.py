@@ -15,6 +15,7 @@ from mnemoir.core.fence import RecalledLine
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.memory_service import ChatTurn, Recalled
 from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
@@ -29,10 +30,12 @@ from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.services import ChatMemory, Limits, Services
+from tests.discussion_stores import discussion_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.tree_kit import user, write_tree
 
@@ -109,6 +112,7 @@ class Desk:
     locks: SqliteWorkflowLocks
     runs: ListedRuns
     made: list[Workflows] = field(default_factory=list)
+    discussions: DiscussionMemory = field(default_factory=discussion_stores)
 
     def workflows(self, workflow: WorkflowDefinition | None = None) -> Workflows:
         """Without a config tree: the built-in workflow, unless another is given."""
@@ -135,6 +139,8 @@ class Desk:
         memory = self.memory
         return Services(
             own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            discussions=self.discussions,
+            discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
             memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),
             back_ends=HttpBackEnds(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NoModules(),

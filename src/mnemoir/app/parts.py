@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.tree import open_tree
-from mnemoir.app.workflows import make_workflows, open_runs
+from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
@@ -60,6 +61,7 @@ class Parts:
     indexing: Indexing
     facts: Facts
     workflows: Workflows
+    discussions: Discussions
     runs: RunStore
     memory_service: HttpMemoryService
     background: Background
@@ -109,6 +111,8 @@ async def open_parts(settings: Settings) -> Parts:
         background = own(Background(jobs, {"remember": _rememberer(service)}))
         runs = own(open_runs(settings))
         memory = _chat_memory(settings, service, background, project_settings)
+        kept = open_discussions(embedding, indexing, own)
+        workflows, discussions = make_workflows(settings, served, model, memory, kept, runs, session, own)
         return Parts(
             settings=settings,
             database=database,
@@ -123,7 +127,8 @@ async def open_parts(settings: Settings) -> Parts:
             background=background,
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
-            workflows=make_workflows(settings, served, model, memory, runs, session, own),
+            workflows=workflows,
+            discussions=discussions,
             _open=opened.pop_all(),
         )
 

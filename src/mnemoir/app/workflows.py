@@ -7,27 +7,39 @@ from typing import Any
 
 import aiohttp
 
+from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import timeouts_of
 from mnemoir.app.tree import Served
+from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.modules import ModuleRunner
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
+from mnemoir.search.indexing import Indexing
 from mnemoir.settings import Settings
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.files.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
+from mnemoir.storage.sqlite.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 
 RUNS_FILE = "runs.db"
+DEFAULT_USER = "user"
 _MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules
 
 Own = Callable[[Any], Any]  # keeps a part to be closed at the end, and gives it back
@@ -47,15 +59,20 @@ def make_workflows(
     served: Served | None,
     model: ChatModel,
     memory: ChatMemory,
+    discussions: DiscussionMemory,
     runs: RunStore,
     session: aiohttp.ClientSession,
     own: Own,
-) -> Workflows:
+) -> tuple[Workflows, Discussions]:
     """All parts of the workflows; those that hold anything are given to `own`, in the order they are opened."""
     chosen, data_dir = settings.workflows, settings.storage.data_dir
+    tree, users = (served.tree, served.users) if served is not None else (None, ())
+    places = DiscussionPlaces(discussions.files, data_dir, several_users=len(users) > 1)
     services = Services(
         own_model=model,
         memory=memory,
+        discussions=discussions,
+        discussion_places=places,
         back_ends=HttpBackEnds(
             session,
             timeouts=timeouts_of(chosen.timeouts),
@@ -77,8 +94,21 @@ def make_workflows(
         ),
     )
     engine = Engine(Compiler(node_types(), services), services)
-    tree, users = (served.tree, served.users) if served is not None else (None, ())
-    return own(Workflows(engine, runs, default_workflow(), tree, users))  # type: ignore[no-any-return]
+    workflows = own(Workflows(engine, runs, default_workflow(), tree, users))
+    scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
+    return workflows, Discussions(discussions, places, Rebuilding(engine, services, runs), served, scope)
+
+
+def open_discussions(embedding: EmbeddingModel, indexing: Indexing, own: Own) -> DiscussionMemory:
+    """The stores of discussions; none of them opens anything yet."""
+    return DiscussionMemory(
+        ledger=FileChunkLedger(),
+        summaries=FileRollingSummaries(),
+        records=own(SqliteRecordStore()),
+        files=FileDiscussionFiles(),
+        indexing=indexing,
+        embedding=embedding,
+    )
 
 
 def _modules(settings: Settings, served: Served | None) -> ModuleRunner:

@@ -8,6 +8,7 @@ import typer
 
 from mnemoir import __version__
 from mnemoir.cli.check import check
+from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.init import init
 from mnemoir.cli.memories import commands as memories
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.add_typer(memories, name="memories")
 app.add_typer(runs, name="runs")
+app.add_typer(discussions, name="discussions")
 app.command()(serve)
 app.command()(init)
 app.command()(check)

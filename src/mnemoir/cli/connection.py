@@ -4,17 +4,18 @@ So there is one code path: every command asks a route. The data directory has on
 owns it and cannot be reached, opening it here is refused and the refusal names the owner.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Protocol
 
 import aiohttp
 import orjson
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
-from mnemoir.providers.asgi_call import call_asgi
+from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 
@@ -28,8 +29,8 @@ class Connection(Protocol):
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """The parsed JSON answer. Bytes are sent as they are, anything else as JSON."""
 
-    def lines(self, target: str) -> AsyncIterator[bytes]:
-        """The lines of the answer to a GET, without their ends."""
+    def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
+        """The lines of the answer as they come, without their ends; blank ones are left out."""
 
 
 class OverHttp:
@@ -50,21 +51,17 @@ class OverHttp:
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
 
-    async def lines(self, target: str) -> AsyncIterator[bytes]:
+    async def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
         """See Connection."""
         try:
-            async with self._session.get(
-                self._url + target, headers=dict(self._headers), allow_redirects=False
+            async with self._session.request(
+                method, self._url + target, data=_bytes(body), headers=dict(self._headers), allow_redirects=False
             ) as response:
                 if response.status != 200:
                     _read(response.status, await response.read())
-                rest = b""
-                async for piece in response.content.iter_any():
-                    *whole, rest = (rest + piece).split(b"\n")
-                    for line in whole:
+                async with aclosing(_lines(response.content.iter_any())) as lines:
+                    async for line in lines:
                         yield line
-                if rest:
-                    yield rest
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
 
@@ -81,14 +78,27 @@ class InProcess:
         answer = await call_asgi(self._app, method, target, headers=self._headers, body=_bytes(body))
         return _read(answer.status, answer.body)
 
-    async def lines(self, target: str) -> AsyncIterator[bytes]:
+    async def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
         """See Connection."""
-        answer = await call_asgi(self._app, "GET", target, headers=self._headers)
-        if answer.status != 200:
-            _read(answer.status, answer.body)
-        for line in answer.body.split(b"\n"):
-            if line:
-                yield line
+        said: asyncio.Queue[Message | None] = asyncio.Queue()
+
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            async def tell(message: Message) -> None:
+                said.put_nowait(message)
+                await send(message)
+
+            await self._app(scope, receive, tell)
+
+        asked = call_asgi(watched, method, target, headers=self._headers, body=_bytes(body))
+        async with _ended_with(asyncio.create_task(asked), said) as answer:
+            head = await said.get()
+            if head is not None and head["status"] == 200:
+                async with aclosing(_lines(_pieces(said))) as lines:
+                    async for line in lines:
+                        yield line
+            whole = await answer
+            if whole.status != 200:
+                _read(whole.status, whole.body)
 
 
 @asynccontextmanager
@@ -139,6 +149,34 @@ async def _opened(settings: Settings) -> AsyncIterator[ASGIApp]:
         await parts.aclose()
 
 
+@asynccontextmanager
+async def _ended_with(
+    task: asyncio.Task[AsgiAnswer], said: asyncio.Queue[Message | None]
+) -> AsyncIterator[asyncio.Task[AsgiAnswer]]:
+    """The task, which ends with the body at the latest; its end is the last thing that is `said`."""
+    task.add_done_callback(lambda _: said.put_nowait(None))
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _pieces(said: asyncio.Queue[Message | None]) -> AsyncIterator[bytes]:
+    while (message := await said.get()) is not None:
+        yield message.get("body", b"")
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    rest = b""
+    async for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in filter(bytes.strip, whole):
+            yield line
+    if rest.strip():
+        yield rest
+
+
 def _headers_of(settings: Settings) -> dict[str, str]:
     """The key this machine's settings hold, as the server wants it; the admin key opens what the others open."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
@@ -153,6 +191,8 @@ def _bytes(body: object) -> bytes:
 
 
 def _read(status: int, body: bytes) -> Any:
+    if status == 204:
+        return None
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -130,6 +130,8 @@ def server_options(settings: "Settings") -> "ServerOptions":
         allow_unauthenticated=server.allow_unauthenticated,
         allowed_hosts=server.allowed_hosts,
         cors_origins=server.cors_origins,
+        session_headers=server.session_headers,
+        session_fields=server.session_fields,
         max_body_bytes=server.max_body_mib * MIB,
         most_connections=server.most_connections,
         most_active_chats=server.most_active_chats,

@@ -44,7 +44,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     The file appears when it is whole, and only its owner can read it.
     """
     count = 0
-    with progress("Exporting", None) as step, _output(file) as write:
+    with progress("Exporting", None) as step, output(file) as write:
         async with session.connected() as connection:
             target = session.target("/api/export", {"user_id": user} if user else {})
             async for line in connection.lines(target):
@@ -114,7 +114,8 @@ def _count_lines(file: Path) -> int:
 
 
 @contextmanager
-def _output(file: Path | None) -> Iterator[Write]:
+def output(file: Path | None) -> Iterator[Write]:
+    """Writes to standard output, or to a file that appears when it is whole and that only its owner can read."""
     if file is None:
         yield sys.stdout.buffer.write
         sys.stdout.flush()

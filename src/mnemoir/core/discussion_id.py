@@ -20,6 +20,7 @@ _OPEN = "[DiscussionId]"
 _CLOSE = "[/DiscussionId]"
 _ENCODED = "%"
 _MOST_BYTES = 100  # leaves room for the endings of file names below the 255 bytes of most file systems
+_FILE_ENDINGS = (".json", ".jsonl", ".db", ".db-wal", ".db-shm", ".db-journal", ".lock", ".tmp")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])( *\..*)?", re.IGNORECASE)
 
 _log = structlog.get_logger(__name__)
@@ -65,6 +66,7 @@ def _keeps_its_name(name: str) -> bool:
         and not any(c in "/\\:" for c in name)
         and not name.startswith(_ENCODED)
         and not name.endswith((".", " "))  # Windows drops them
+        and not name.lower().endswith(_FILE_ENDINGS)  # where a file of another discussion may belong
         and not _DEVICE.fullmatch(name)
         and len(name.encode()) <= _MOST_BYTES
     )

@@ -1,7 +1,7 @@
 """What is kept of a discussion: summaries of its chunks, one rolling summary, records to search.
 
-A *discussion* is a conversation under a name that a client chose. A *chunk* is a run of its messages that a model read
-at once. What was made of a chunk knows the chunk's messages by their digests, so that it can be found again in a
+A *discussion* is a conversation under a name that a client chose. A *chunk* is a run of its messages that a model
+read at once. What was made of a chunk knows the chunk's messages by their digests, so that it can be found again in a
 conversation that was edited since, and holds them word for word, so that it can be traced and made anew.
 """
 
@@ -90,8 +90,8 @@ class ChunkSummary:
 class RollingSummary:
     """The summary of a whole discussion so far.
 
-    `hash` is that of the newest chunk summary in it; `number` the highest number among those in it, None where another
-    program wrote it.
+    `hash` is that of the newest chunk summary in it; `number` the highest number among those in it, None where
+    another program wrote it.
     """
 
     text: str

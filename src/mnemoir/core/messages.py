@@ -106,9 +106,9 @@ class ModelRequest:
 class ChatRequest:
     """What a client asked of us: the model request, and how it wants the answer.
 
-    `memory` is True only for a JSON `true` in `memoryEnabled`; `user` and `conversation` are the client's
-    own names, unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its
-    whole text when no marker in it told roles apart.
+    `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
+    unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
+    when no marker in it told roles apart.
     """
 
     request: ModelRequest
@@ -118,4 +118,3 @@ class ChatRequest:
     include_usage: bool = False
     memory: bool = False
     user: str | None = None
-    conversation: str | None = None

@@ -16,6 +16,7 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
     dialects,
+    discussions,
     embeddings,
     later,
     memories,
@@ -26,6 +27,7 @@ from mnemoir.server import (
     transfer,
 )
 from mnemoir.server.chat import ChatRoute
+from mnemoir.server.discussion_models import DiscussionBody, RebuildBody
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.front import Front, not_this_method
@@ -41,9 +43,16 @@ from mnemoir.server.rest import problems_of
 from mnemoir.server.site import Places, Site
 from mnemoir.server.under_way import UnderWay
 
-_BODIES = (AddBody, SearchBody, PromptBody, SettingsBody)
+_BODIES = (AddBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody)
 # static paths first: a user or a memory of any name follows them
-_ROUTERS = (operations.router, project_routes.router, transfer.router, runs.router, memories.router)
+_ROUTERS = (
+    operations.router,
+    project_routes.router,
+    transfer.router,
+    runs.router,
+    discussions.router,
+    memories.router,
+)
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:

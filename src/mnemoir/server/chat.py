@@ -24,6 +24,7 @@ from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.gathering import Gathering
 from mnemoir.server.keys import presented_key
+from mnemoir.server.sessions import session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
@@ -108,7 +109,7 @@ class ChatRoute:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = self._dialect.read(body)
-        caller = self._caller(scope, chat)
+        caller = self._caller(scope, body, chat)
         turn = _Turn(
             chat=chat,
             caller=caller,
@@ -184,18 +185,17 @@ class ChatRoute:
                 if counts_tokens:
                     self._count_in(batch)
 
-    def _caller(self, scope: Scope, chat: ChatRequest) -> Caller:
+    def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest) -> Caller:
         """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
         project = self._site.project(scope)
         user = _given(chat.user, header(scope, b"x-user-id")) or self._site.options.default_user
-        conversation = _given(chat.conversation, header(scope, b"x-conversation-id"))
         switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
         return Caller(
             scope=Owner(
                 tenant=project.tenant,
                 project=project.project,
                 user=entity_name(user, "user"),
-                conversation=None if conversation is None else entity_name(conversation, "conversation_id"),
+                conversation=session_id(scope, body, self._site.options),
             ),
             request_id=visit_of(scope).request_id,
             memory=chat.memory or switched_on,

@@ -15,7 +15,9 @@ class ServerOptions:
     """Where it listens, who may ask, and how much at once.
 
     `root_path` is "" or starts with "/" and does not end with one. `api_keys` are plain texts; none means that no key
-    is asked for. `decay_days` and `search_limit` are what a project without settings of its own is told.
+    is asked for. `session_fields` and `session_headers` are where a chat's session id may be, the first one to be
+    looked at first; a field within an object is written with a dot. `decay_days` and `search_limit` are what a
+    project without settings of its own is told.
     """
 
     host: str = "127.0.0.1"
@@ -25,6 +27,8 @@ class ServerOptions:
     allow_unauthenticated: bool = False
     allowed_hosts: Sequence[str] = ()
     cors_origins: Sequence[str] = ()
+    session_headers: Sequence[str] = ("X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id")
+    session_fields: Sequence[str] = ("conversation_id", "session_id", "metadata.session_id")
     max_body_bytes: int = 10 * MIB
     most_connections: int = 1000
     most_active_chats: int = 256

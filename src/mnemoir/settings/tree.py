@@ -5,6 +5,7 @@ order, and a test holds the two together. Secrets are `SecretStr`, which prints 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from mnemoir.settings.addresses import http_url, listening_host, ollama_address
 from mnemoir.settings.places import default_data_dir
 
 OPENAI_URL = "https://api.openai.com/v1"
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
@@ -57,6 +59,18 @@ def _project(raw: str) -> str:
     return raw
 
 
+def _header(raw: str) -> str:
+    if not _HEADER_NAME.fullmatch(raw):
+        raise ValueError("must be names of HTTP headers, such as X-Session-Id")
+    return raw
+
+
+def _field(raw: str) -> str:
+    if not all(step.strip() for step in raw.split(".")):
+        raise ValueError("must be names of fields, with a dot for one within an object, such as metadata.session_id")
+    return raw
+
+
 def _path(raw: Path) -> Path:
     return raw.expanduser().absolute()
 
@@ -74,6 +88,8 @@ Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
+FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
 Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
 
@@ -93,6 +109,8 @@ class Server(_Section):
     admin_api_key: Key | None = None
     allowed_hosts: Names = ()
     cors_origins: Names = ()
+    session_headers: HeaderNames = ("X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id")
+    session_fields: FieldNames = ("conversation_id", "session_id", "metadata.session_id")
     most_connections: int = Field(default=1000, ge=1)
     most_active_chats: int = Field(default=256, ge=1)
     request_deadline_s: Seconds = 30

@@ -103,12 +103,9 @@ def texts(body: Json, name: str, *, at: str = "") -> tuple[str, ...]:
     return tuple(as_text(item, f"{at}{name}[{n}]") for n, item in enumerate(as_list(value, at + name)))
 
 
-def own_name(body: Json, *names: str) -> str | None:
-    """The first of these members that is set, as the client's own name for something: a string, or a number."""
-    for name in names:
-        value = body.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if value is not None:
-            return as_text(value, name)
-    return None
+def own_name(body: Json, name: str, *, at: str = "") -> str | None:
+    """A member that is the client's own name for something: a string, or a whole number; None when there is none."""
+    value = body.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return None if value is None else as_text(value, at + name)

@@ -54,7 +54,6 @@ def read_request(body: Json) -> ChatRequest:
         stream=ollama_options.read_stream(body),
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
-        conversation=members.own_name(body, "conversation_id", "session_id"),
     )
 
 

@@ -60,7 +60,6 @@ def read_request(body: Json) -> ChatRequest:
         unmarked_prompt=system + prompt if marked is None else None,
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
-        conversation=members.own_name(body, "conversation_id", "session_id"),
     )
 
 

@@ -55,7 +55,6 @@ def read_request(body: Json) -> ChatRequest:
         include_usage=members.boolean(options, "include_usage", at="stream_options."),
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
-        conversation=members.own_name(body, "conversation_id", "session_id"),
     )
 
 

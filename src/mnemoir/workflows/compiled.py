@@ -13,7 +13,6 @@ from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.node import Node, NodeProperties
-from mnemoir.workflows.node_types import MEMORY_TYPES
 from mnemoir.workflows.services import Services
 
 _log = structlog.get_logger(__name__)
@@ -87,8 +86,6 @@ class Compiler:
         if found is not None:
             return found
         place = _place(workflow, definition)
-        if definition.type.lower() in MEMORY_TYPES:
-            raise SettingsError(f"{place} is of type {definition.type}, which this version does not offer.")
         if definition.raw.get("endpointName"):
             _log.warning("unknown node type", node=definition.title, type=definition.type, treated_as="Standard")
             return self._types["standard"]

@@ -11,17 +11,22 @@ from mnemoir.workflows.timestamps import generation_prompt
 _NAMES = {"user": "User: ", "assistant": "Assistant: "}
 
 
-def conversation_of(chat: ChatRequest, settings: UserSettings) -> tuple[list[Message], str | None]:
+def conversation_of(
+    chat: ChatRequest, settings: UserSettings, session: str | None = None
+) -> tuple[list[Message], str | None]:
     """The messages with role names where the user wants them, and the id of the discussion they belong to.
 
-    A prompt without markers is one user message. Tags of the id are cut out, blank messages left out.
+    A prompt without markers is one user message. Tags of the id are cut out, blank messages left out. Without a tag
+    the id is `session`, the client's own for the conversation. A tag that names nothing, or a path, keeps the
+    conversation out of every discussion.
     """
     messages = _messages(chat)
-    discussion = discussion_of(messages)
+    tagged = discussion_of(messages)
     if not chat.is_completion:
         messages = _with_role_names(messages, settings)
-    cleaned = (without_tags(message) for message in messages)
-    return [message for message in cleaned if not _is_blank(message)], discussion
+    cleaned = [without_tags(message) for message in messages]
+    is_tagged = any(new is not old for new, old in zip(cleaned, messages, strict=True))
+    return [message for message in cleaned if not _is_blank(message)], tagged if is_tagged else session
 
 
 def as_sent_back(reply: str, chat: ChatRequest, settings: UserSettings) -> str:

@@ -99,6 +99,7 @@ class Workflows:
             return
         self._runs.begun(turn.trace)
         try:
+            await self._engine.place(turn)
             workflow = await self._chosen(turn, folder)
             async with aclosing(self._engine.answer(turn, workflow)) as batches:
                 async for batch in batches:
@@ -126,7 +127,9 @@ class Workflows:
         name, wanted = self._asked(chat.request.model or "")
         user = self._tree.glance(name)
         trace.user = name
-        messages, discussion = conversation_of(chat, user.settings)
+        messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
+        if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
+            discussion = None
         turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion=discussion)
         return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
 

@@ -38,9 +38,19 @@ class Engine:
         self._times = Times(services)
         self._is_stopping = False
 
+    @property
+    def is_stopping(self) -> bool:
+        """See `SubWorkflows`."""
+        return self._is_stopping
+
     def stop(self) -> None:
         """From now on no model is asked behind an answer; what is asked already may finish."""
         self._is_stopping = True
+
+    async def place(self, turn: Turn) -> None:
+        """Find out where the turn's discussion is kept, before anything runs for it. Raises StorageUnavailable."""
+        if turn.discussion is not None:
+            turn.place = await self._services.discussion_places.of(turn.user, turn.discussion)
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> Batches:
         """The answer of a workflow to the client, all but its Finished: that is left in `turn.finished`.

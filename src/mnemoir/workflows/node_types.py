@@ -20,23 +20,6 @@ from mnemoir.workflows.node import Node
 
 GROUP = "mnemoir.nodes"
 
-# node types of the format that need the memory of a discussion
-MEMORY_TYPES = frozenset(
-    {
-        "chatsummarymemorygatheringtool",
-        "chatsummarysummarizer",
-        "conversationmemory",
-        "fullchatsummary",
-        "getcurrentmemoryfromfile",
-        "getcurrentsummaryfromfile",
-        "qualitymemory",
-        "recentmemory",
-        "recentmemorysummarizertool",
-        "vectormemorysearch",
-        "writecurrentsummarytofileandreturnit",
-    }
-)
-
 _log = structlog.get_logger(__name__)
 
 Types = Mapping[str, type[Node[Any]]]

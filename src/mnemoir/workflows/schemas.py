@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from mnemoir.workflows.config.api_type import KINDS, ApiType
+from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.template import PromptTemplate
@@ -29,7 +30,7 @@ _PRESET: Schema = {
 
 
 def schemas(node_types: Mapping[str, type[Node[Any]]]) -> Mapping[str, Schema]:
-    """One schema per folder of the tree, by the name of the kind of file."""
+    """One schema for each kind of file in the tree, by its name."""
     made = {
         "users": _of("user", UserSettings),
         "endpoints": _of("endpoint", EndpointDefinition),
@@ -37,6 +38,7 @@ def schemas(node_types: Mapping[str, type[Node[Any]]]) -> Mapping[str, Schema]:
         "presets": _PRESET,
         "prompt-templates": _of("prompt template", PromptTemplate),
         "routing": _of("routing table", RoutingTable),
+        "discussion-settings": _of("discussion settings", DiscussionSettings),
         "workflows": _workflow(node_types),
     }
     return {name: {"$schema": _DIALECT, **schema} for name, schema in made.items()}

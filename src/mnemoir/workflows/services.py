@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.back_ends import BackEnds
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_service import ChatTurn, MemoryService
@@ -14,6 +15,7 @@ from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
 from mnemoir.ports.wikipedia import OfflineWikipedia
 from mnemoir.ports.workflow_locks import WorkflowLocks
+from mnemoir.workflows.discussion_files import DiscussionPlaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,8 @@ class Services:
 
     own_model: ChatModel
     memory: ChatMemory
+    discussions: DiscussionMemory
+    discussion_places: DiscussionPlaces
     back_ends: BackEnds
     modules: ModuleRunner
     files: UserFiles

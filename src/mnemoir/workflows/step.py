@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message
@@ -37,6 +38,10 @@ class WorkflowEnded(Exception):
 
 class SubWorkflows(Protocol):
     """The engine, as far as a node may use it."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the server is about to end: no further model should be asked for what can be done later."""
 
     def run_child(
         self,
@@ -93,6 +98,11 @@ class Step:
                 "start the server with --config-dir."
             )
         return user
+
+    @property
+    def discussion(self) -> Discussion | None:
+        """The discussion this conversation belongs to; None when it belongs to none."""
+        return self.run.turn.place
 
     def raw_prompt(self, key: str, text: str) -> str:
         """The same as `filled_prompt`, before it is filled; "" for an empty one."""

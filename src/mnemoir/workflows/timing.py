@@ -11,7 +11,6 @@ from mnemoir.workflows import timestamps
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.conversation import as_sent_back
-from mnemoir.workflows.discussion_files import discussion_root
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
@@ -86,8 +85,8 @@ class Times:
             _log.warning("the time of an answer cannot be written", error=exc.message)
 
     def _place(self, turn: Turn) -> tuple[Path, str]:
-        assert turn.discussion is not None
-        return discussion_root(turn, self._services.data_dir), turn.discussion
+        assert turn.place is not None
+        return turn.place.root, turn.place.id
 
     def _now(self) -> datetime:
         return self._services.clock().astimezone()

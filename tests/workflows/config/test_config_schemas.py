@@ -18,8 +18,17 @@ def made():
     return schemas(TYPES)
 
 
-def test_there_is_one_for_each_folder_of_the_tree(made):
-    assert list(made) == ["users", "endpoints", "api-types", "presets", "prompt-templates", "routing", "workflows"]
+def test_there_is_one_for_each_kind_of_file_in_the_tree(made):
+    assert list(made) == [
+        "users",
+        "endpoints",
+        "api-types",
+        "presets",
+        "prompt-templates",
+        "routing",
+        "discussion-settings",
+        "workflows",
+    ]
     assert {schema["$schema"] for schema in made.values()} == {"https://json-schema.org/draft/2020-12/schema"}
 
 
@@ -35,7 +44,8 @@ def test_properties_go_by_their_keys_in_the_file_with_default_and_description(ma
 
 
 def test_every_property_is_described(made):
-    described = [made[name] for name in ("users", "endpoints", "api-types", "prompt-templates")]
+    kinds = ("users", "endpoints", "api-types", "prompt-templates", "discussion-settings")
+    described = [made[name] for name in kinds]
     described += [made["workflows"]["$defs"][kind.kind] for kind in TYPES.values()]
     assert [
         key for schema in described for key, inner in schema["properties"].items() if "description" not in inner

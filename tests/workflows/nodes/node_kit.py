@@ -8,9 +8,11 @@ from typing import Any
 
 import aiohttp
 
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.llm.endpoint import Timeouts
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
@@ -18,10 +20,12 @@ from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
+from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.node import Node
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
+from tests.discussion_stores import discussion_stores
 
 NOT_ASKED: Any = None  # in place of the parts that none of these nodes may use
 HELLO = (text_message("system", "Be kind."), text_message("user", "Hello."))
@@ -54,6 +58,7 @@ class Bench:
     inputs: Sequence[object] = ()
     outputs: dict[int, object] = field(default_factory=dict)
     discussion: str | None = None
+    discussions: DiscussionMemory = field(default_factory=discussion_stores)
     step: Step = NOT_ASKED
 
     def endpoint(self, name: str, url: str, api_type: str = "chat") -> None:
@@ -72,10 +77,19 @@ class Bench:
             pass
         return self.step.output
 
+    @property
+    def place(self) -> Discussion | None:
+        """Where the discussion of the nodes is kept."""
+        if self.discussion is None:
+            return None
+        return Discussion(root=self.public / "DiscussionIds", id=self.discussion, legacy=self.public)
+
     def _services(self) -> Services:
         return Services(
             own_model=NOT_ASKED,
             memory=NOT_ASKED,
+            discussions=self.discussions,
+            discussion_places=DiscussionPlaces(self.discussions.files, self.public),
             back_ends=HttpBackEnds(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NOT_ASKED,
             files=FileUserFiles([self.public], self.public),
@@ -96,6 +110,7 @@ class Bench:
             trace=RunTrace(id="r1", scope=caller.scope),
             user=ConfigTree.open(self.public).user("someone"),
             discussion=self.discussion,
+            place=self.place,
         )
         definition = NodeDefinition(number=9, title="tested", type=raw["type"], raw=raw)
         workflow = WorkflowDefinition(name="bench", nodes=(definition,), variables=self.variables)

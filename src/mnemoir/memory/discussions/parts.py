@@ -39,7 +39,7 @@ class ChunkPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """How a long making is watched and stopped: `goes_on` is asked between chunks, `progress` is told done and all."""
+    """How a making is watched and stopped: `goes_on` is asked between chunks, `progress` is told done and all."""
 
     goes_on: Callable[[], bool] = lambda: True
     progress: Callable[[int, int], None] = lambda done, total: None

@@ -54,6 +54,6 @@ def _check_rest(survey: Survey) -> None:
     for path in survey.files("Presets"):
         survey.raw(path)
     for path in survey.files("Workflows"):
-        workflow = workflow_at(survey, path)
+        workflow = None if path in survey.no_workflows else workflow_at(survey, path)
         for node in workflow.nodes if workflow else ():
             check_node(survey, node.place, node.raw)

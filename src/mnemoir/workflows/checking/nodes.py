@@ -9,19 +9,15 @@ from pydantic import BaseModel, ValidationError
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.survey import Survey, nearest
 from mnemoir.workflows.node import ModelProperties, Node
-from mnemoir.workflows.node_types import MEMORY_TYPES
 
 _LATER_TYPES = {
     "contextcompactor",
-    "conversationalkeywordsearchperformertool",
     "conversationchunkprocessor",
     "curlcommand",
     "delimitedchunker",
     "getcurrentstatedocument",
     "jsonextractor",
-    "keywordsearchperformertool",
     "mcptoolcall",
-    "memorykeywordsearchperformertool",
     "offlineresearcherapideepresearch",
     "offlineresearcherapiquicksearch",
     "tagtextextractor",
@@ -77,6 +73,11 @@ def type_name(raw: Mapping[str, Any]) -> str:
     return str(raw.get("type") or "Standard").lower()
 
 
+def is_note(key: str) -> bool:
+    """Whether people write such a key for themselves."""
+    return key.lower() in _NOTES or key.startswith("_")
+
+
 @cache
 def keys_of(model: type[BaseModel]) -> Set[str]:
     """The members of a file that a model reads."""
@@ -85,7 +86,7 @@ def keys_of(model: type[BaseModel]) -> Set[str]:
 
 def _tell_unknown_type(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
     written, name = raw.get("type"), type_name(raw)
-    if name in MEMORY_TYPES or name in _LATER_TYPES:
+    if name in _LATER_TYPES:
         survey.tell(place, f"Node type {written!r} is not offered by this version.", "Remove the node.")
         return
     near = nearest(name, [kind.kind for kind in survey.types.values()])
@@ -102,7 +103,7 @@ def _check_keys(survey: Survey, place: Place, raw: Mapping[str, Any], kind: type
     known = keys_of(kind.properties_type)
     passed_over = known | keys_of(ModelProperties) | _LATER
     for key in raw:
-        if key in passed_over or key.lower() in _NOTES or key.startswith("_"):
+        if key in passed_over or is_note(key):
             continue
         near = nearest(key, list(known))
         fix = f"Did you mean {near!r}?" if near else "Remove it, if it is not a note for yourself."

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from mnemoir.workflows.checking.circles import circles
+from mnemoir.workflows.checking.discussions import check_needs
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.references import check_references
@@ -34,11 +35,13 @@ class Reach:
         """All that was reached, and what lies in the user's folder besides."""
         for folder in self._user.workflow_folders():
             for path in self._survey.files(*folder):
-                self._gather(path)
+                if path not in self._survey.no_workflows:
+                    self._gather(path)
         for workflow in self._workflows.values():
             for node in workflow.nodes:
                 check_node(self._survey, node.place, node.raw)
                 check_references(self._survey, self._user, node)
+                check_needs(self._survey, self._user, node)
             check_variables(self._survey, workflow, self._given(workflow.path))
         self._check_circles()
 

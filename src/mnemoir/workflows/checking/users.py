@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from mnemoir.workflows.checking.discussions import check_discussion_settings
 from mnemoir.workflows.checking.endpoints import check_endpoints
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.reach import Reach
@@ -36,6 +37,8 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
     for key, tool in tools_of(settings):
         if tool:
             reach.start_at(Name(place=place / key, name=tool, inputs=None))
+    for maker in check_discussion_settings(survey, user, place):
+        reach.start_at(maker)
     reach.check()
 
 

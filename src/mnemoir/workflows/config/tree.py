@@ -15,6 +15,7 @@ from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.config.api_type import ApiType
+from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.files import FileCache, Reader
 from mnemoir.workflows.config.lookup import Found, Lookup, file_names, file_parts, folder_parts
@@ -25,6 +26,7 @@ from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
 
+DISCUSSION_SETTINGS = "discussionIdMemoryFileWorkflowSettings"  # the user's key that names their file
 _CURRENT_USER = "_current-user"
 _NO_TEMPLATE = PromptTemplate.model_validate({})
 
@@ -163,6 +165,16 @@ class UserTree:
         """Whether there is such a file, sound or not."""
         return self.tree.find("workflow", name, self.workflow_folders(folder)) is not None
 
+    def discussion_settings(self) -> DiscussionSettings:
+        """How memories of discussions are made: a file among the user's own workflows."""
+        name = self.settings.discussion_settings
+        if not name:
+            raise SettingsError(
+                f"Users/{self.name.lower()}.json does not tell how memories are made. Write a file of discussion "
+                f"settings into {'/'.join(self.workflow_folders()[0])}, and name it as {DISCUSSION_SETTINGS}."
+            )
+        return self._read(DISCUSSION_SETTINGS, name, self.workflow_folders(), _discussion_settings)
+
     def shared_folders(self) -> list[str]:
         """The folders of shared workflows, whether or not this user offers them."""
         shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
@@ -262,3 +274,4 @@ _endpoint: Reader[EndpointDefinition] = partial(shaped, EndpointDefinition)
 _api_type: Reader[ApiType] = partial(shaped, ApiType)
 _template: Reader[PromptTemplate] = partial(shaped, PromptTemplate)
 _routing: Reader[RoutingTable] = partial(shaped, RoutingTable)
+_discussion_settings: Reader[DiscussionSettings] = partial(shaped, DiscussionSettings)

@@ -1,6 +1,7 @@
 """CustomWorkflow: run another workflow as one step, and give it texts to work with."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from pydantic import Field
 
@@ -58,3 +59,19 @@ def run_child(
         overrides=Overrides(system_prompt=step.override(system_prompt), prompt=step.override(prompt)),
         silent=not step.answers_client,
     )
+
+
+async def output_of(step: Step, workflow: str, *, key: str = "") -> object:
+    """What another workflow of the user gives to this node alone; `key` of the user's file names it.
+
+    Raises SettingsError where none is named.
+    """
+    if not workflow:
+        raise SettingsError(
+            f"Node {step.definition.title!r} of type {step.definition.type} runs the workflow that {key} names, "
+            "and the user's file names none."
+        )
+    async with aclosing(step.engine.run_child(step, workflow, silent=True)) as batches:
+        async for _ in batches:
+            pass  # a silent child says nothing; its output becomes that of the step
+    return step.output

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from mnemoir.core.errors import ProviderUnavailable
-from mnemoir.workflows.spreading import spread
+from mnemoir.memory.spreading import spread
 
 
 def failing(done_before: int = 0):

@@ -1,0 +1,286 @@
+"""Memory of discussions: searching records, reading chunk summaries, finding the place, making memories anew.
+
+`python -m bench.discussions [--small]`; `--small` takes a tenth of everything. Each baseline does the same in the
+plain way: a full-text query in the order of bm25, a JSON array that is read as a whole, and the hash of the newest
+memory looked up among those of all messages.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+import orjson
+
+from bench.config_tree import USER
+from bench.report import median, ms, percentile, table
+from bench.talk import (
+    blocks,
+    conversation,
+    edited,
+    keywords,
+    ledger_lines,
+    records,
+    source,
+    write_memory_tree,
+)
+from bench.traffic import process, until_listening
+from bench.upstream import WAIT_S
+from mnemoir.app import open_parts
+from mnemoir.core.discussions import Discussion, NewRecord, RollingSummary
+from mnemoir.core.message_hash import hashes
+from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
+from mnemoir.core.scope import Scope
+from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.memory.discussions.alignment import align
+from mnemoir.memory.discussions.digests import digests_of
+from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.reading import (
+    all_summaries,
+    find_records,
+    recent_summaries,
+    rolling_summary_text,
+    summaries_since,
+)
+from mnemoir.providers.embedding.minilm_model import MiniLM
+from mnemoir.search.indexing import Indexing
+from mnemoir.settings import load_settings
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
+from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.workflows.caller import Caller
+from tests.serving import free_port
+
+RECORDS, CHUNKS, MESSAGES, TOKENS = 100_000, 10_000, 10_000, 200_000
+NOT_YET = 10  # messages at the end of the conversation that nothing was made of
+SEARCHES, READS, LOOKS, APPENDS = 200, 200, 30, 50
+LIMIT = 5
+PER_CHUNK = 100
+HEADER = ("", "median", "p95", "baseline", "ratio", "target")
+
+_PLAIN = (
+    "SELECT memories.memory_text FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid "
+    "WHERE memories_fts MATCH ? ORDER BY bm25(memories_fts) LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Seconds that something took, each time, beside those of a baseline."""
+
+    name: str
+    took: Sequence[float]
+    baseline: Sequence[float] = ()
+    target: str = ""
+
+    def cells(self) -> Sequence[str]:
+        plain = median(self.baseline) if self.baseline else None
+        ratio = f"{median(self.took) / plain:.3f}" if plain else ""
+        shown = ms(plain) if plain else ""
+        return [self.name, ms(median(self.took)), ms(percentile(self.took, 0.95)), shown, ratio, self.target]
+
+
+async def times(count: int, work: Callable[[int], Awaitable[object]]) -> list[float]:
+    """Seconds each call took; a first one that is not counted warms up."""
+    await work(0)
+    took = []
+    for number in range(count):
+        started = time.perf_counter()
+        await work(number)
+        took.append(time.perf_counter() - started)
+    return took
+
+
+def plain_times(count: int, work: Callable[[int], object]) -> list[float]:
+    """The same for what needs no event loop."""
+    work(0)
+    took = []
+    for number in range(count):
+        started = time.perf_counter()
+        work(number)
+        took.append(time.perf_counter() - started)
+    return took
+
+
+async def measure_search(memory: DiscussionMemory, root: Path, count: int) -> list[Row]:
+    """Searching the records of one discussion, by words that are rare and common."""
+    discussion, made = Discussion(root=root, id="searched"), records(count)
+    await fill(memory.records, discussion, made)
+    asked = keywords(SEARCHES, made)
+
+    async def search(number: int) -> object:
+        return await memory.records.search(discussion, asked[number], limit=LIMIT)
+
+    took = await times(SEARCHES, search)
+    plain = apsw.Connection(str(root / "searched_vector_memory.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        baseline = plain_times(SEARCHES, lambda number: plain_search(plain, asked[number]))
+    finally:
+        plain.close()
+    return [Row(name=f"search in {count:,} records", took=took, baseline=baseline, target="p95 at most 20 ms")]
+
+
+async def fill(store: SqliteRecordStore, discussion: Discussion, made: Sequence[NewRecord]) -> None:
+    """Store records, a hundred of each chunk."""
+    await store.begin(discussion)
+    for number, start in enumerate(range(0, len(made), PER_CHUNK)):
+        await store.append(discussion, made[start : start + PER_CHUNK], source(number))
+
+
+def plain_search(database: apsw.Connection, asked: Sequence[str]) -> object:
+    """The full-text query as one would write it."""
+    phrases = " OR ".join(f'"{phrase}"' for phrase in asked)
+    return database.execute(_PLAIN, (phrases, LIMIT)).fetchall()
+
+
+async def measure_reading(memory: DiscussionMemory, root: Path, count: int) -> list[Row]:
+    """Reading a long ledger, beside an array of the same summaries; and storing one more."""
+    discussion, lines = Discussion(root=root, id="read"), ledger_lines(count)
+    (root / "read_memories.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    array = root / "array.json"
+    array.write_text(json.dumps([{k: line[k] for k in ("text_block", "hash")} for line in lines], indent=4))
+    await memory.summaries.save(
+        discussion, RollingSummary(text="So far.", hash=str(lines[-4]["hash"]), number=count - 3)
+    )
+    await fill(memory.records, discussion, records(PER_CHUNK))
+    baseline = plain_times(10, lambda _: json.loads(array.read_bytes())[-3:])
+    found = await recent_summaries(memory, discussion, 3)
+    assert found == [line["text_block"] for line in lines[-3:]], "the ledger is not read as it was written"
+    readers: Sequence[tuple[str, Callable[[int], Awaitable[object]], str]] = (
+        ("newest 3", lambda _: memory.ledger.newest(discussion, 3), "p95 at most 2 ms"),
+        ("newest 50", lambda _: memory.ledger.newest(discussion, 50), "p95 at most 2 ms"),
+        (
+            "the last summaries, as nodes read them",
+            lambda _: recent_summaries(memory, discussion),
+            "p95 at most 5 ms",
+        ),
+        ("all summaries", lambda _: all_summaries(memory, discussion), "p95 at most 5 ms"),
+        ("those after the rolling summary", lambda _: summaries_since(memory, discussion), "p95 at most 5 ms"),
+        ("the rolling summary", lambda _: rolling_summary_text(memory, discussion), "p95 at most 5 ms"),
+        ("records", lambda _: find_records(memory, discussion, "kakakaka; lokakaka"), "p95 at most 5 ms"),
+    )
+    rows = [
+        Row(name=f"{name}, of {count:,} chunks", took=await times(READS, work), baseline=baseline, target=target)
+        for name, work, target in readers
+    ]
+    stored = await times(APPENDS, lambda number: memory.ledger.append(discussion, "Notes.", source(count + number)))
+    rewritten = plain_times(5, lambda _: array.write_text(json.dumps(json.loads(array.read_bytes()), indent=4)))
+    return [*rows, Row(name=f"store one more, after {count:,}", took=stored, baseline=rewritten)]
+
+
+def measure_place(count: int) -> list[Row]:
+    """Finding where a conversation goes on that was processed but for its last messages."""
+    messages = conversation(count)
+    kept = blocks(digests_of(messages).own[: count - NOT_YET])
+    stored = {hashlib.sha256(messages[count - NOT_YET - 1].text.encode()).hexdigest()}
+    changed = edited(messages, count // 2)
+    assert align(kept, digests_of(messages)).place == count - NOT_YET, "the place was not found"
+    baseline = plain_times(LOOKS, lambda _: plain_place(messages, stored))
+    cases = (
+        ("as it was", messages),
+        ("with a message edited", changed),
+        ("only its newest half", messages[count // 2 :]),
+    )
+    return [
+        Row(
+            name=f"place in {count:,} messages, {name}",
+            took=plain_times(LOOKS, lambda _, said=said: align(kept, digests_of(said))),
+            baseline=baseline,
+            target="at most 20 ms",
+        )
+        for name, said in cases
+    ]
+
+
+def plain_place(messages: Sequence[Message], stored: set[str]) -> int:
+    """The format's own way: hash all messages, look for the newest one that is stored."""
+    known = [hashes(message)[0] for message in messages]
+    return next((at for at in reversed(range(len(known))) if known[at] in stored), -1) + 1
+
+
+async def measure_making(home: Path, upstream: str, tokens: int) -> list[list[str]]:
+    """A whole chat that makes the chunk summaries of a long conversation, over one endpoint and over three."""
+    said = long_conversation(tokens)
+    one, chunks = await made_anew(home / "one", upstream, said, endpoints=1)
+    three, again = await made_anew(home / "three", upstream, said, endpoints=3)
+    assert chunks == again, "the same conversation gave other chunks"
+    title = f"{tokens:,} tokens, {chunks} chunks, {WAIT_S * 1e3:.0f} ms an answer"
+    least = chunks * WAIT_S / 3
+    return [[title, f"{one:.2f} s", f"{three:.2f} s", f"{one / three:.2f}", "at least 2.7", f"{least:.2f} s"]]
+
+
+def long_conversation(tokens: int) -> list[Message]:
+    """Messages of that many estimated tokens together, and some more that are left alone; the first names the id."""
+    messages, total = conversation(tokens // 20), 0
+    for number, message in enumerate(messages):
+        if total >= tokens:
+            tag = text_message("system", "[DiscussionId]anew[/DiscussionId]")
+            return [tag, *messages[: number + 3]]
+        total += estimate_prompt_tokens(message.text)
+    raise ValueError("the conversation is too short")
+
+
+async def made_anew(home: Path, upstream: str, messages: Sequence[Message], *, endpoints: int) -> tuple[float, int]:
+    """Seconds until all memories were made, and of how many chunks."""
+    root = write_memory_tree(home / "Public" / "Configs", upstream, home / "kept", endpoints)
+    overrides = {"storage.data_dir": home / "data", "workflows.config_dir": root, "workflows.users": [USER]}
+    parts = await open_parts(load_settings(overrides=overrides))
+    try:
+        caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
+        chat = ChatRequest(request=ModelRequest(messages=tuple(messages), model=USER), stream=False)
+        started = time.perf_counter()
+        async with aclosing(parts.workflows.run(chat, caller)) as batches:
+            async for _ in batches:
+                pass
+        took = time.perf_counter() - started
+        discussion = await parts.discussions.require(USER, "anew")
+        return took, len(await parts.discussions.memory.ledger.all(discussion))
+    finally:
+        await parts.aclose()
+
+
+async def measure_stores(root: Path, scale: int) -> list[Row]:
+    """All that needs no server, in one folder."""
+    embedding = MiniLM()
+    memory = DiscussionMemory(
+        ledger=FileChunkLedger(),
+        summaries=FileRollingSummaries(),
+        records=(store := SqliteRecordStore()),
+        files=FileDiscussionFiles(),
+        indexing=Indexing(embedding),
+        embedding=embedding,
+    )
+    try:
+        found = await measure_search(memory, root, RECORDS // scale)
+        return [*found, *await measure_reading(memory, root, CHUNKS // scale)]
+    finally:
+        await store.aclose()
+        await embedding.aclose()
+
+
+def run(scale: int = 1) -> None:
+    """The whole measurement; of sizes divided by `scale`."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, process("bench.upstream", str(port)):
+        home = Path(folder)
+        (home / "stores").mkdir()
+        rows = asyncio.run(measure_stores(home / "stores", scale)) + measure_place(MESSAGES // scale)
+        table("memory of discussions; the ratio is that of the medians", HEADER, [row.cells() for row in rows])
+        asyncio.run(until_listening(port))
+        made = asyncio.run(measure_making(home, f"http://127.0.0.1:{port}", TOKENS // scale))
+        header = ("memories of a conversation made anew", "one endpoint", "three", "times as fast", "target", "ideal")
+        table("making memories", header, made)
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--small", action="store_true", help="a tenth of everything")
+    run(10 if options.parse_args().small else 1)

@@ -1,0 +1,155 @@
+"""Long discussions to measure with: words as common and as rare as in a language, what is said, and what was kept."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from bench.config_tree import USER, write_tree
+from mnemoir.core.discussions import Block, ChunkSource, NewRecord, SourceMessage
+from mnemoir.core.messages import Message, text_message
+
+VOCABULARY = 20_000
+_SYLLABLES = ("ka", "lo", "mi", "ren", "sta", "ve", "dor", "ul", "pin", "ge", "tro", "as", "fel", "ny", "bo", "qui")
+_COMMON = np.arange(1, VOCABULARY + 1, dtype=np.float64)
+_SHARES = (1 / _COMMON) / (1 / _COMMON).sum()  # Zipf: the second word is half as common as the first
+_ENDPOINTS = ("Model-1", "Model-2", "Model-3")
+
+
+def word(number: int) -> str:
+    """The word of that rank, 0 the most common; no two are alike."""
+    places = len(_SYLLABLES)
+    return "".join(_SYLLABLES[number // places**place % places] for place in range(4))
+
+
+class Speaker:
+    """Says words as a language has them; the same ones each time it is made with the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._words = [word(number) for number in range(VOCABULARY)]
+
+    def words(self, count: int) -> list[str]:
+        """So many of them, common ones often."""
+        return [self._words[number] for number in self._random.choice(VOCABULARY, size=count, p=_SHARES)]
+
+    def texts(self, count: int, length: int) -> list[str]:
+        """Texts of `length` words."""
+        said = self.words(count * length)
+        return [" ".join(said[start : start + length]) for start in range(0, len(said), length)]
+
+    def pick(self, count: int) -> int:
+        """A number below `count`."""
+        return int(self._random.integers(count))
+
+
+def records(count: int) -> list[NewRecord]:
+    """Records with a summary of forty words."""
+    speaker = Speaker(1)
+    summaries, titles = speaker.texts(count, 40), speaker.texts(count, 4)
+    rest = speaker.texts(count * 4, 2)
+    return [
+        NewRecord(
+            metadata={
+                "title": titles[number],
+                "summary": summaries[number],
+                "entities": rest[4 * number : 4 * number + 2],
+                "key_phrases": rest[4 * number + 2 : 4 * number + 4],
+            }
+        )
+        for number in range(count)
+    ]
+
+
+def keywords(count: int, made: Sequence[NewRecord]) -> list[list[str]]:
+    """What is searched for: three to eight words or phrases, rare and very common ones, phrases that occur."""
+    speaker = Speaker(2)
+    return [
+        [_phrase(speaker, made) if speaker.pick(2) else speaker.words(1)[0] for _ in range(3 + speaker.pick(6))]
+        for _ in range(count)
+    ]
+
+
+def _phrase(speaker: Speaker, made: Sequence[NewRecord]) -> str:
+    said = str(made[speaker.pick(len(made))].metadata["summary"]).split()
+    start = speaker.pick(len(said) - 1)
+    return " ".join(said[start : start + 2])
+
+
+def source(number: int) -> ChunkSource:
+    """Five messages of a chunk, word for word."""
+    said = [f"message {message} of chunk {number}" for message in range(5)]
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in said]
+    return ChunkSource(
+        hash=hashes[-1],
+        digests=[digest[:16] for digest in hashes],
+        messages=[SourceMessage(role="user", text=text) for text in said],
+    )
+
+
+def ledger_lines(count: int) -> list[Mapping[str, object]]:
+    """Chunk summaries of a hundred words, as they stand in a ledger."""
+    texts, lines = Speaker(3).texts(count, 100), []
+    for number, text in enumerate(texts):
+        made = source(number)
+        messages = [{"role": said.role, "content": said.text} for said in made.messages]
+        kept = {"text_block": text, "hash": made.hash, "id": f"chunk-{number}", "number": number + 1}
+        lines.append(
+            kept | {"created_at": "2026-11-21T10:00:00Z", "messages": list(made.digests), "source": messages}
+        )
+    return lines
+
+
+def conversation(count: int) -> list[Message]:
+    """Messages of thirty words; every fifth is the same short one."""
+    texts = Speaker(4).texts(count, 30)
+    said = ["ok" if number % 5 == 4 else text for number, text in enumerate(texts)]
+    return [text_message(("user", "assistant")[number % 2], text) for number, text in enumerate(said)]
+
+
+def blocks(digests: Sequence[str], size: int = 10) -> list[Block]:
+    """The chunks of a conversation whose messages have these digests, ten messages each."""
+    spans = [digests[start : start + size] for start in range(0, len(digests), size)]
+    return [Block(key=f"chunk-{number}", hash=span[-1], digests=span) for number, span in enumerate(spans)]
+
+
+def edited(messages: Sequence[Message], at: int) -> list[Message]:
+    """The same conversation with another text in one place."""
+    changed = list(messages)
+    changed[at] = replace(changed[at], parts=text_message("user", "I meant something else.").parts)
+    return changed
+
+
+def write_memory_tree(root: Path, upstream: str, kept: Path, endpoints: int) -> Path:
+    """A tree whose user's only node makes chunk summaries, shared by so many endpoints that answer after a while."""
+    write_tree(root, upstream)
+    names = _ENDPOINTS[:endpoints]
+    chosen = {
+        "Endpoints": {
+            f"{USER}/{name}.json": {
+                "endpoint": f"{upstream}/waiting",
+                "apiTypeConfigFileName": "Chat",
+                "modelNameToSendToAPI": name,
+            }
+            for name in names
+        },
+        "Workflows": {
+            f"{USER}/Answer.json": [{"title": "Make memories", "type": "QualityMemory"}],
+            f"{USER}/Settings.json": {
+                "multiModelList": [{"endpointName": name} for name in names],
+                "systemPrompt": "You write notes.",
+                "prompt": "Sum this up:\n[TextChunk]",
+                "chunkEstimatedTokenSize": 1000,
+            },
+        },
+    }
+    for folder, files in chosen.items():
+        for name, content in files.items():
+            (root / folder / name).write_bytes(orjson.dumps(content))
+    user = root / "Users" / f"{USER}.json"
+    said = {"discussionDirectory": str(kept), "discussionIdMemoryFileWorkflowSettings": "Settings"}
+    user.write_bytes(orjson.dumps(orjson.loads(user.read_bytes()) | said))
+    return root

@@ -1,0 +1,112 @@
+"""Discussions as the front doors use them: whose they are, what is kept of them, and making that anew."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from mnemoir.app.tree import Served
+from mnemoir.core.discussions import Discussion, DiscussionListed
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.ids import new_request_id
+from mnemoir.core.messages import Message
+from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
+
+_PATIENCE_S = 10.0
+
+
+class Discussions:
+    """Those of every user of the config tree that is served; without a tree those of nobody in particular.
+
+    `user` is a name of the tree; None means the first one.
+    """
+
+    def __init__(
+        self,
+        memory: DiscussionMemory,
+        places: DiscussionPlaces,
+        rebuilding: Rebuilding,
+        served: Served | None,
+        scope: Scope,
+    ) -> None:
+        self.memory = memory
+        self._places = places
+        self._rebuilding = rebuilding
+        self._served = served
+        self._scope = scope
+
+    def users(self) -> Sequence[str]:
+        """The users of the tree; none without one."""
+        return () if self._served is None else self._served.users
+
+    async def discussion(self, user: str | None, id: str) -> Discussion:
+        """The discussion of that id, whether or not anything is kept of it. Raises InvalidRequest for either name."""
+        if not id.strip() or id in (".", "..") or "\0" in id:
+            raise InvalidRequest(f"{id[:80]!r} is no id of a discussion.", field="id")
+        return await self._places.of(self._tree(user), id)
+
+    async def require(self, user: str | None, id: str) -> Discussion:
+        """The same. Raises NotFound where nothing is kept of it."""
+        discussion = await self.discussion(user, id)
+        if not await self.memory.files.exists(discussion):
+            raise NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")
+        return discussion
+
+    async def listed(self, user: str | None) -> Sequence[DiscussionListed]:
+        """All of the user's, by id."""
+        tree = self._tree(user)
+        found: dict[str, DiscussionListed] = {}
+        for root in self._places.roots(tree):
+            for listed in await self.memory.files.listed(root, None if tree is None else tree.tree.public):
+                found.setdefault(listed.id, listed)
+        return [found[id] for id in sorted(found)]
+
+    async def remove(self, user: str | None, id: str) -> None:
+        """Take away all that is kept of it. Raises NotFound, Conflict while memories are being made of it."""
+        discussion = await self.require(user, id)
+        async with self.memory.files.making(discussion, patience_s=_PATIENCE_S) as is_ours:
+            if not is_ours:
+                raise Conflict(f"Memories of discussion {id[:80]!r} are being made. Try again later.")
+            await self.memory.files.remove(discussion)
+
+    async def plan(self, user: str | None, id: str, messages: Sequence[Message] | None) -> Plan:
+        """What a rebuild would ask models about. Raises as `rebuild` does."""
+        discussion = await self.discussion(user, id)
+        return await self._rebuilding.plan(self._caller(), self._required_tree(user), discussion, messages)
+
+    async def rebuild(
+        self, user: str | None, id: str, messages: Sequence[Message] | None
+    ) -> AsyncGenerator[RebuildProgress, None]:
+        """Make the memories anew; see `Rebuilding.rebuild`."""
+        discussion = await self.discussion(user, id)
+        async for progress in self._rebuilding.rebuild(
+            self._caller(), self._required_tree(user), discussion, messages
+        ):
+            yield progress
+
+    def _tree(self, user: str | None) -> UserTree | None:
+        if self._served is None:
+            if user:
+                raise InvalidRequest("No config tree is served, so discussions have no users.", field="user")
+            return None
+        name = user or self._served.users[0]
+        found = next((known for known in self._served.users if known.lower() == name.lower()), None)
+        if found is None:
+            raise InvalidRequest(
+                f"user must name one of the users served here: {', '.join(self._served.users)}. It is {name[:80]!r}.",
+                field="user",
+            )
+        return self._served.tree.user(found)
+
+    def _required_tree(self, user: str | None) -> UserTree:
+        tree = self._tree(user)
+        if tree is None:
+            raise InvalidRequest(
+                "Memories of discussions are made as a config tree says; start the server with --config-dir."
+            )
+        return tree
+
+    def _caller(self) -> Caller:
+        return Caller(scope=self._scope, request_id=new_request_id())

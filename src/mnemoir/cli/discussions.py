@@ -1,0 +1,285 @@
+"""`mnemoir discussions …`: what is remembered of discussions, looked at, carried about and made anew."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, aclosing, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import orjson
+import typer
+
+from mnemoir.cli.options import Config, DataDir, Json, Url
+from mnemoir.cli.output import Step, note, print_json, print_row, progress
+from mnemoir.cli.session import Session, run
+from mnemoir.cli.transfer import output
+from mnemoir.core.errors import InvalidRequest, MnemoirError
+
+commands = typer.Typer(
+    help="Look at what is remembered of discussions, and make it anew.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Id = Annotated[str, typer.Argument(help="Id of the discussion, as list prints it.")]
+User = Annotated[
+    str | None, typer.Option("--user", "-u", help="User of the config tree; else the first one that is served.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
+
+_DISCUSSIONS = "/api/discussions"
+
+
+@commands.command("list")
+def list_discussions(
+    user: User = None,
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
+    after: Annotated[str | None, typer.Option(help="Go on behind the discussion of this id.")] = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print the discussions of which something is remembered, by id."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    answer = session.ask("GET", _DISCUSSIONS, query=_given(user=user, limit=limit, after=after))
+    if as_json:
+        print_json(answer)
+        return
+    for one in answer["results"]:
+        print_row(one["id"], one["updated_at"], _counts(one))
+    if answer["next"]:
+        note(f"More follow with --after {answer['next']}.")
+
+
+@commands.command()
+def show(
+    id: Id,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print what there is of a discussion: counts, the rolling summary, the last chunk summaries."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    told = session.ask("GET", _path(id), query=_given(user=user))
+    if as_json:
+        print_json(told)
+        return
+    for line in _lines_of(told):
+        print_row(line)
+
+
+@commands.command()
+def search(
+    id: Id,
+    words: Annotated[list[str], typer.Argument(help="Words to look for; several in quotes are a phrase.")],
+    user: User = None,
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 5,
+    hybrid: Annotated[bool, typer.Option("--hybrid", help="By meaning as well as by words.")] = False,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Find records of a discussion that hold any of the words, best first."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    query = _given(user=user, q=";".join(words), limit=limit, mode="hybrid" if hybrid else "keyword")
+    answer = session.ask("GET", _path(id, "search"), query=query)
+    if as_json:
+        print_json(answer)
+        return
+    for record in answer["results"]:
+        print_row(record["id"], str(record["created_at"])[:10], record["text"])
+
+
+@commands.command()
+def rebuild(
+    id: Id,
+    messages: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="JSON file with the messages of the conversation; else those that were kept are read again.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what a model would be asked about.")] = False,
+    yes: Yes = False,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make all memories of a discussion anew; until all are there, the old ones stay."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    body = {} if messages is None else {"messages": _messages(messages)}
+    if dry_run or not yes:
+        plan = session.ask("POST", _path(id, "rebuild"), query=_given(user=user, dry_run="true"), body=body)
+        told = f"{plan['chunks']} chunks of {plan['messages']} messages, about {plan['tokens']} tokens"
+        if dry_run:
+            print_json(plan) if as_json else print_row(told)
+            return
+        typer.confirm(f"Make memories of {told} anew?", abort=True, err=True)
+    last = run(_rebuilt(session, session.target(_path(id, "rebuild"), _given(user=user)), body))
+    if as_json:
+        print_json(last)
+    for text in last["notes"]:
+        note(text)
+    if last["done"] < last["all"]:
+        raise MnemoirError(
+            f"Only {last['done']} of {last['all']} chunks were done, so the old memories stay. Try again to go on."
+        )
+    note(f"Made memories of {last['done']} chunks.")
+
+
+@commands.command("export")
+def export_discussion(
+    id: Id,
+    file: Annotated[Path | None, typer.Argument(help="File to write; else standard output.")] = None,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Write all that is remembered of a discussion as one JSON object, with the words behind it."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    told = session.ask("GET", _path(id, "export"), query=_given(user=user))
+    with output(file) as write:
+        write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    counts = {
+        "chunk_summaries": len(told["chunk_summaries"]),
+        "records": sum(len(chunk["records"]) for chunk in told["record_chunks"]),
+    }
+    if as_json and file:
+        print_json(counts)
+    note(f"Exported {counts['chunk_summaries']} chunk summaries and {counts['records']} records.")
+
+
+@commands.command("import")
+def import_discussion(
+    id: Annotated[str, typer.Argument(help="Id that the discussion gets.")],
+    file: Annotated[Path, typer.Argument(help="A file that export wrote.", exists=True, dir_okay=False)],
+    replace: Annotated[bool, typer.Option("--replace", help="Even where something is remembered of it.")] = False,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Store what export wrote as a discussion: the whole of it, or nothing."""
+    session = Session(config=config, data_dir=data_dir, url=url)
+    query = _given(user=user, replace="true" if replace else None)
+    answer = session.ask("POST", _path(id, "import"), query=query, body=file.read_bytes())
+    if as_json:
+        print_json(answer)
+        return
+    note(f"{answer['message']}.")
+
+
+@commands.command()
+def delete(
+    id: Id,
+    yes: Yes = False,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Forget a discussion: all that was made of it, and the words kept with it."""
+    if not yes:
+        typer.confirm(f"Forget all of discussion {id!r}?", abort=True, err=True)
+    session = Session(config=config, data_dir=data_dir, url=url)
+    session.ask("DELETE", _path(id), query=_given(user=user))
+    if as_json:
+        print_json({"deleted": id})
+        return
+    note("The discussion is forgotten.")
+
+
+async def _rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The last line of a rebuild, with its progress told on the way."""
+    last: dict[str, Any] = {}
+    with _bar() as tell:
+        async with session.connected() as connection, aclosing(connection.lines(target, "POST", body)) as lines:
+            async for line in lines:
+                last = orjson.loads(line)
+                if "error" in last:
+                    raise MnemoirError(last["error"], code=last["code"])
+                tell(last["done"], last["all"])
+    if not last.get("finished"):
+        raise MnemoirError("The server ended the rebuild before it was done, so the old memories stay. Try again.")
+    return last
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """Tells how many chunks of how many are done: a bar on a terminal, else a line each on standard error."""
+    with ExitStack() as shown:
+        at: list[Step] = []
+        done_before = 0
+
+        def tell(done: int, all_chunks: int) -> None:
+            nonlocal done_before
+            if not sys.stderr.isatty():
+                if done != done_before:
+                    note(f"{done} of {all_chunks} chunks")
+            else:
+                if not at:
+                    at.append(shown.enter_context(progress("Rebuilding", all_chunks)))
+                at[0](done - done_before)
+            done_before = done
+
+        yield tell
+
+
+def _messages(file: Path) -> list[Any]:
+    """The messages of a JSON file: a list of them, or an object with such a list, as chat clients send it."""
+    try:
+        told = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as exc:
+        raise InvalidRequest(f"{file} is not valid JSON: {exc.msg}.", code="invalid_json") from exc
+    messages = told.get("messages") if isinstance(told, dict) else told
+    if not isinstance(messages, list):
+        raise InvalidRequest(f"{file} holds no list of messages, each with `role` and `content`.")
+    return messages
+
+
+def _path(id: str, below: str = "") -> str:
+    """The route of a discussion. Raises InvalidRequest for an id that a URL would swallow."""
+    if id in ("", ".", ".."):
+        raise InvalidRequest(f"{id!r} is no id of a discussion.")
+    named = f"{_DISCUSSIONS}/{quote(id, safe='', errors='replace')}"
+    return f"{named}/{below}" if below else named
+
+
+def _given(**query: object) -> dict[str, object]:
+    return {name: value for name, value in query.items() if value is not None}
+
+
+def _counts(one: Mapping[str, Any]) -> str:
+    summary = ", rolling summary" if one["has_summary"] else ""
+    return f"{one['chunk_summaries']} chunk summaries, {one['records']} records{summary}, {one['bytes']} bytes"
+
+
+def _lines_of(told: Mapping[str, Any]) -> Iterator[str]:
+    yield told["id"]
+    if "bytes" in told:
+        yield f"{told['updated_at']}  {_counts(told)}"
+    if told["summary"]:
+        yield "Rolling summary:"
+        yield from _indented(told["summary"]["text"])
+    if told["latest"]:
+        yield "Last chunk summaries:"
+    for summary in told["latest"]:
+        yield from _indented(summary["text"])
+
+
+def _indented(text: str) -> Iterator[str]:
+    """A line each; the first one stands out."""
+    for at, line in enumerate(text.splitlines()):
+        yield f"{'    ' if at else '  - '}{line}"

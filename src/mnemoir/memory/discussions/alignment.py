@@ -1,0 +1,171 @@
+"""Finding the place: which of the stored chunks the conversation still holds, and which of its messages none covers.
+
+People edit, delete and regenerate messages, and clients send long conversations shortened. So no single hash is
+trusted: every chunk is looked for by all its messages. One that is found lives on. One that is not is stale, its text
+is gone, unless it lies in front of what a shortening client still sends: what is out of view says nothing about it.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockChanges, BlockKey
+from mnemoir.memory.discussions.digests import Digests
+from mnemoir.memory.discussions.matching import Found, Run, find_in_order
+from mnemoir.memory.discussions.shortening import out_of_view, rest_in_view
+
+_BEGINNING = 32  # chunks looked at for having been found by chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Messages that no chunk covers, `stop` not among them; they belong in front of the block `before`."""
+
+    start: int
+    stop: int
+    before: BlockKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How stored chunks and a conversation fit together.
+
+    `changes` is to be stored before any new chunk is. `place` is the index of the first message behind the last one
+    that is covered; `gaps` lie in front of it, oldest first.
+    """
+
+    changes: BlockChanges
+    gaps: Sequence[Gap]
+    place: int
+
+
+def align(blocks: Sequence[Block], digests: Digests) -> Alignment:
+    """Fit `blocks`, stale ones too and in the order of the conversation, to its messages as they are now."""
+    own = digests.own
+    living = [at for at, block in enumerate(blocks) if not block.is_stale]
+    found = _without_chance(_found(blocks, living, digests), blocks, living, own)
+    kept, covered = _out_of_view(blocks, living, found, own)
+    cut = [Found(name=kept[-1], start=0, stop=covered)] if covered else []
+    spans = _spans(blocks, living, kept, cut + found, own)
+    revived = _revived(blocks, kept, spans, own)
+    placed = [span for span in spans if _is_foreign(blocks[span.name])]
+    changes = BlockChanges(
+        placed={blocks[span.name].key: own[span.start : span.stop] for span in placed},
+        stale=frozenset(blocks[at].key for at in _stale(blocks, living, kept, found)),
+        revived=frozenset(blocks[span.name].key for span in revived),
+    )
+    spans = sorted(spans + revived, key=lambda span: span.name)
+    return Alignment(changes=changes, gaps=list(_gaps(blocks, spans)), place=spans[-1].stop if spans else 0)
+
+
+def _is_foreign(block: Block) -> bool:
+    return not block.digests
+
+
+def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
+    """Live blocks in the conversation; those of other programs only by their last message."""
+    present = frozenset(digests.own) if any(_is_foreign(blocks[at]) for at in living) else frozenset()
+
+    def sought(block: Block) -> Sequence[str]:
+        if block.digests:
+            return block.digests
+        last = block.hash[:DIGEST_CHARACTERS]
+        return (last if last in present else digests.others.get(last, last),)
+
+    runs = [Run(name=at, digests=sought(blocks[at])) for at in living]
+    return find_in_order(runs, digests.own, 0, len(digests.own))
+
+
+def _without_chance(
+    found: list[Found], blocks: Sequence[Block], living: Sequence[int], own: list[str]
+) -> list[Found]:
+    """Leave out what is only found at the beginning because a short message was said more than once.
+
+    A shortened conversation may begin within a chunk, with an "ok" that is a chunk of its own, long out of view. All
+    between that one and the next would count as deleted.
+    """
+    in_front = dict(zip(living[1:], living, strict=False))
+    for number, behind in enumerate(found[1:_BEGINNING], 1):
+        hidden = in_front[behind.name]
+        is_cut = rest_in_view(blocks[hidden].digests, own[: behind.start], least=behind.start)
+        if is_cut and hidden != found[number - 1].name:
+            return found[number:]
+    if found and found[-1].name != living[-1] and rest_in_view(blocks[living[-1]].digests, own, least=found[-1].stop):
+        return []
+    return found
+
+
+def _out_of_view(
+    blocks: Sequence[Block], living: Sequence[int], found: Sequence[Found], own: list[str]
+) -> tuple[list[int], int]:
+    """Blocks in front of all that are found that live on, and how many messages the last of them covers."""
+    unseen = [at for at in living if not _is_foreign(blocks[at]) and (not found or at < found[0].name)]
+    zone = own[: found[0].start] if found else own
+    is_bounded = bool(found) and not _is_foreign(blocks[found[0].name])
+    hidden = out_of_view([blocks[at] for at in unseen], zone, is_bounded=is_bounded)
+    return unseen[: hidden.chunks], hidden.covered
+
+
+def _spans(
+    blocks: Sequence[Block], living: Sequence[int], kept: Sequence[int], found: Sequence[Found], own: list[str]
+) -> list[Found]:
+    """What each covers: a block of another program all that was said since the one before it.
+
+    Where one that went stale lies between, its text is not covered again: it is to be made anew.
+    """
+    spans: list[Found] = []
+    before, stop = kept[-1] if kept else -1, 0
+    for span in found:
+        if _is_foreign(blocks[span.name]):
+            gone = living[bisect_right(living, before) : bisect_left(living, span.name)]
+            known = {digest for at in gone for digest in blocks[at].digests}
+            start = next((at + 1 for at in range(span.stop - 2, stop - 1, -1) if own[at] in known), stop)
+            span = Found(name=span.name, start=start, stop=span.stop)
+        spans.append(span)
+        before, stop = span.name, span.stop
+    return spans
+
+
+def _stale(
+    blocks: Sequence[Block], living: Sequence[int], kept: Sequence[int], found: Sequence[Found]
+) -> Iterator[int]:
+    """Those not found; of another program's only the newest, for the text of others is covered by the next one."""
+    lives = {*kept, *(span.name for span in found)}
+    newest = found[-1].name if found else len(blocks)
+    return (at for at in living if at not in lives and (at > newest or not _is_foreign(blocks[at])))
+
+
+def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]) -> list[Found]:
+    """Stale blocks whose text is back where none covers it, between the same neighbours as in the store."""
+    stale = [at for at, block in enumerate(blocks) if block.is_stale and block.digests]
+    revived: list[Found] = []
+    before, start = kept[-1] if kept else -1, 0
+    for fence in (*spans, Found(name=len(blocks), start=len(own), stop=len(own))):
+        between = stale[bisect_right(stale, before) : bisect_left(stale, fence.name)]
+        if between and start < fence.start:
+            runs = [Run(name=at, digests=blocks[at].digests) for at in between]
+            back = find_in_order(runs, own, start, fence.start)
+            revived += back if fence.name < len(blocks) else _told_apart(back, start, own)
+        before, start = fence.name, fence.stop
+    return revived
+
+
+def _told_apart(back: Sequence[Found], at: int, own: list[str]) -> Iterator[Found]:
+    """Behind all else, those that go on where the one before ends, or have a message that was said only once.
+
+    An "ok" from elsewhere would tear apart what is not due yet.
+    """
+    times = Counter(own) if back else Counter[str]()
+    for span in back:
+        if span.start == at or any(times[digest] == 1 for digest in own[span.start : span.stop]):
+            yield span
+            at = span.stop
+
+
+def _gaps(blocks: Sequence[Block], spans: Sequence[Found]) -> Iterator[Gap]:
+    stop = 0
+    for span in spans:
+        if stop < span.start:
+            yield Gap(start=stop, stop=span.start, before=blocks[span.name].key)
+        stop = span.stop

@@ -1,0 +1,237 @@
+"""Making memories: what a conversation has that nothing was made of yet is cut into chunks, read by models and kept.
+
+One procedure serves both stores. It is asked for again and again as a conversation grows, and may end anywhere: each
+chunk is stored by itself, in order, and what is stored is never made again.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion, SourceMessage
+from mnemoir.core.errors import MnemoirError
+from mnemoir.core.message_hash import hashes
+from mnemoir.core.messages import Message
+from mnemoir.memory.discussions.alignment import align
+from mnemoir.memory.discussions.chunking import chunk_spans
+from mnemoir.memory.discussions.digests import digests_of
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.memory.spreading import spread_in_order
+from mnemoir.ports.discussions import ChunkStore, DiscussionFiles
+
+R = TypeVar("R")
+
+_MANY_MESSAGES = 500  # a longer conversation is looked through in a thread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A run of messages to make a memory of; `text` is what they say, one below the other.
+
+    `before` is the block it will stand in front of, None for the end. What was made of the messages in front of it
+    are the blocks in front of that one, the results of chunks just made among them.
+    """
+
+    text: str
+    source: ChunkSource
+    before: BlockKey | None
+
+
+Worker = Callable[[Chunk], Awaitable[R | None]]
+Keep = Callable[[R, ChunkSource, BlockKey | None], Awaitable[object]]
+
+
+async def make(
+    store: ChunkStore,
+    files: DiscussionFiles,
+    discussion: Discussion,
+    messages: Sequence[Message],
+    policy: ChunkPolicy,
+    keep: Keep[R],
+    workers: Sequence[Worker[R]],
+    *,
+    in_order: bool,
+    control: Control | None = None,
+) -> Made:
+    """Bring the store up to the conversation: `messages` without those of the system, as the client sees them now.
+
+    A worker makes something of a chunk, or None when its model said nothing; `keep` stores it. With `in_order` a
+    chunk is begun when the one before it is stored, and another worker takes over where one fails; else all workers
+    are at work at once. Either way results are stored in the order of the chunks. The first chunk that no worker can
+    make ends it, with a note: it and those behind it are left for the next time. Raises StorageUnavailable.
+    """
+    async with files.making(discussion) as is_ours:
+        if not is_ours:
+            return Made(is_busy=True)
+        existed = await store.begin(discussion)
+        work = await _work(await store.blocks(discussion), messages, policy, existed)
+        if work.changes:
+            await _to_its_end(store.change(discussion, work.changes))
+        run = _Run(work.chunks, keep, control or Control())
+        await run.go(workers, in_order=in_order)
+    return Made(
+        chunks=run.done,
+        left=len(work.chunks) - run.done,
+        stale=len(work.changes.stale),
+        revived=len(work.changes.revived),
+        notes=run.notes,
+    )
+
+
+async def plan(store: ChunkStore, discussion: Discussion, messages: Sequence[Message], policy: ChunkPolicy) -> Plan:
+    """What `make` would ask models about; nothing is written. A store without chunks counts as one not begun yet."""
+    blocks = await store.blocks(discussion)
+    chunks = (await _work(blocks, messages, policy, existed=bool(blocks))).chunks
+    return Plan(
+        chunks=len(chunks),
+        messages=sum(len(chunk.source.digests) for chunk in chunks),
+        tokens=sum(policy.estimate(chunk.text) for chunk in chunks),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    changes: BlockChanges
+    chunks: Sequence[Chunk]
+
+
+async def _work(blocks: Sequence[Block], messages: Sequence[Message], policy: ChunkPolicy, existed: bool) -> _Work:
+    if len(messages) > _MANY_MESSAGES:
+        return await asyncio.to_thread(_work_to_do, blocks, messages, policy, existed)
+    return _work_to_do(blocks, messages, policy, existed)
+
+
+def _work_to_do(blocks: Sequence[Block], messages: Sequence[Message], policy: ChunkPolicy, existed: bool) -> _Work:
+    digests = digests_of(messages)
+    found = align(blocks, digests)
+    settled = max(0, len(messages) - policy.lookback)
+    runs: list[tuple[int, int, BlockKey | None]] = [
+        (gap.start, min(gap.stop, settled), gap.before) for gap in found.gaps if gap.start < settled
+    ]
+    if _is_due(messages[found.place : settled], policy, existed):
+        runs.append((found.place, settled, None))
+    chunks = [
+        chunk
+        for start, stop, before in runs
+        for chunk in _chunks(messages[start:stop], digests.own[start:stop], before, policy)
+    ]
+    return _Work(changes=found.changes, chunks=chunks)
+
+
+def _is_due(new: Sequence[Message], policy: ChunkPolicy, existed: bool) -> bool:
+    """While nothing was begun only tokens count, so that a long history becomes few large chunks."""
+    if not new:
+        return False
+    if existed and len(new) >= policy.most_messages:
+        return True
+    return policy.estimate("\n".join(message.text for message in new)) >= policy.target_tokens
+
+
+def _chunks(
+    messages: Sequence[Message], digests: Sequence[str], before: BlockKey | None, policy: ChunkPolicy
+) -> Iterator[Chunk]:
+    """The chunks of a run that say anything: about pictures alone there is nothing to read."""
+    tokens = [policy.estimate(message.text) for message in messages]
+    for start, stop in chunk_spans(tokens, policy.target_tokens):
+        part = messages[start:stop]
+        text = "\n".join(message.text for message in part)
+        if text.strip():
+            source = ChunkSource(
+                hash=hashes(part[-1])[0],
+                digests=digests[start:stop],
+                messages=[SourceMessage(role=message.role, text=message.text) for message in part],
+            )
+            yield Chunk(text=text, source=source, before=before)
+
+
+class _Stopped(Enum):
+    """What a worker gives in place of a result when it is not to begin another chunk."""
+
+    STOPPED = 0
+
+
+class _Run(Generic[R]):
+    def __init__(self, chunks: Sequence[Chunk], keep: Keep[R], control: Control) -> None:
+        self._chunks = chunks
+        self._keep = keep
+        self._control = control
+        self.done = 0
+        self.notes: list[str] = []
+
+    async def go(self, workers: Sequence[Worker[R]], *, in_order: bool) -> None:
+        watched = [self._watched(worker) for worker in workers]
+        results = _one_by_one(self._chunks, watched) if in_order else _all_at_once(self._chunks, watched)
+        async with aclosing(results):
+            while self.done < len(self._chunks):
+                try:
+                    result = await anext(results)
+                except MnemoirError as error:
+                    self._note(f"A chunk could not be read by a model: {error}")
+                    return
+                if result is _Stopped.STOPPED:
+                    return
+                if result is None:
+                    self._note("A model said nothing about a chunk.")
+                    return
+                await self._store(result)
+
+    async def _store(self, result: R) -> None:
+        chunk = self._chunks[self.done]
+        await _to_its_end(self._keep(result, chunk.source, chunk.before))
+        self.done += 1
+        self._control.progress(self.done, len(self._chunks))
+
+    def _note(self, cause: str) -> None:
+        left = len(self._chunks) - self.done
+        self.notes.append(f"{cause} Nothing is lost: {left} of {len(self._chunks)} chunks are made the next time.")
+
+    def _watched(self, worker: Worker[R]) -> "_Watched[R]":
+        async def work(chunk: Chunk) -> R | _Stopped | None:
+            return await worker(chunk) if self._control.goes_on() else _Stopped.STOPPED
+
+        return work
+
+
+_Watched = Callable[[Chunk], Awaitable[R | _Stopped | None]]
+
+
+async def _one_by_one(
+    chunks: Sequence[Chunk], workers: Sequence[_Watched[R]]
+) -> AsyncGenerator[R | _Stopped | None, None]:
+    """Each chunk is begun when the result before it was taken, by the first worker that has not failed."""
+    able = list(workers)
+    for chunk in chunks:
+        while True:
+            try:
+                result = await able[0](chunk)
+                break
+            except MnemoirError:
+                if len(able) == 1:
+                    raise
+                del able[0]
+        yield result
+
+
+async def _all_at_once(
+    chunks: Sequence[Chunk], workers: Sequence[_Watched[R]]
+) -> AsyncGenerator[R | _Stopped | None, None]:
+    async with aclosing(spread_in_order(chunks, [_indexed(worker) for worker in workers])) as results:
+        async for _, result in results:
+            yield result
+
+
+def _indexed(worker: _Watched[R]) -> Callable[[int, Chunk], Awaitable[R | _Stopped | None]]:
+    return lambda index, chunk: worker(chunk)
+
+
+async def _to_its_end(writing: Awaitable[object]) -> None:
+    """Cancelled or not: a write goes on in its thread, and the right to write is kept until it has ended."""
+    task = asyncio.ensure_future(writing)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

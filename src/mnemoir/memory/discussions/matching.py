@@ -1,0 +1,155 @@
+"""Where runs of messages stand in a conversation that may hold the same message many times.
+
+Each run may stand in several places; the best choice of places is the one that keeps the runs in their order, lets
+none overlap, and finds most messages again.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mnemoir.core.discussions import DIGEST_CHARACTERS
+
+_RARE = 8  # how often a message or a run is said before only some of its places are looked at
+_SEPARATOR = "."  # no digest has it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Messages, by their digests, that are looked for side by side. `name` is the caller's, and given back."""
+
+    name: int
+    digests: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The run's messages are those from `start` to in front of `stop`."""
+
+    name: int
+    start: int
+    stop: int
+
+
+def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+    """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
+    found, at = _side_by_side(runs, own, start, stop)
+    rest = runs[len(found) :]
+    if rest and at < stop:
+        found += _best_chain(rest, own, at, stop)
+    return found
+
+
+def _side_by_side(runs: Sequence[Run], own: list[str], at: int, stop: int) -> tuple[list[Found], int]:
+    """Those that follow each other from `at` on, and where they end: no other choice leaves the rest more room."""
+    found: list[Found] = []
+    for run in runs:
+        end = at + len(run.digests)
+        if end > stop or own[at:end] != list(run.digests):
+            break
+        found.append(Found(name=run.name, start=at, stop=end))
+        at = end
+    return found, at
+
+
+def _best_chain(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+    messages = _Messages(own, start, stop)
+    chains = _Chains()
+    expected = start
+    for run in runs:
+        places = messages.places(list(run.digests), expected)
+        if places:
+            chains.extend([Found(name=run.name, start=place, stop=place + len(run.digests)) for place in places])
+            expected = min(places, key=lambda place: abs(place - expected)) + len(run.digests)
+    return chains.best()
+
+
+class _Messages:
+    """Part of a conversation, in which runs are searched."""
+
+    def __init__(self, own: list[str], start: int, stop: int) -> None:
+        self._own = own
+        self._bounds = start, stop
+        self._positions: dict[str, list[int]] = {}
+        for at in range(start, stop):
+            self._positions.setdefault(own[at], []).append(at)
+
+    def places(self, digests: list[str], expected: int) -> Sequence[int]:
+        """Where the whole run stands, found by its rarest message; of many places a few."""
+        offset = min(range(len(digests)), key=lambda at: len(self._positions.get(digests[at], ())))
+        positions = self._positions.get(digests[offset], [])
+        if len(positions) > _RARE and len(digests) > 1:
+            return self._places_of_common(digests, expected)
+        nearest = bisect_left(positions, expected + offset)
+        begins = (at - offset for at in positions[max(0, nearest - _RARE) : nearest + _RARE])
+        start, stop = self._bounds
+        return [
+            at for at in begins if start <= at <= stop - len(digests) and self._own[at : at + len(digests)] == digests
+        ]
+
+    def _places_of_common(self, digests: list[str], expected: int) -> Sequence[int]:
+        """The first few places, and the first few from the expected one on: the whole run is rarer than its parts."""
+        sought = _SEPARATOR + _SEPARATOR.join(digests)
+        start = self._bounds[0]
+        places = {*self._first(sought, start), *self._first(sought, max(start, expected))}
+        return sorted(places)
+
+    def _first(self, sought: str, begin: int) -> Iterator[int]:
+        width = DIGEST_CHARACTERS + len(_SEPARATOR)
+        at = (begin - self._bounds[0]) * width
+        for _ in range(_RARE):
+            at = self._text.find(sought, at)
+            if at < 0:
+                return
+            yield self._bounds[0] + at // width
+            at += width
+
+    @cached_property
+    def _text(self) -> str:
+        return "".join(_SEPARATOR + digest for digest in self._own[slice(*self._bounds)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    found: Found
+    before: "_Link | None"
+
+
+class _Chains:
+    """The best chain for each place that one may end at: a later end is only kept if it finds more messages."""
+
+    def __init__(self) -> None:
+        self._ends: list[int] = []
+        self._counts: list[int] = []
+        self._links: list[_Link] = []
+
+    def extend(self, places: Sequence[Found]) -> None:
+        """With one of the places of the next run, or none."""
+        longer = []
+        for found in places:
+            at = bisect_right(self._ends, found.start) - 1
+            before = self._links[at] if at >= 0 else None
+            count = (self._counts[at] if at >= 0 else 0) + found.stop - found.start
+            longer.append((found.stop, count, _Link(found, before)))
+        for end, count, link in longer:
+            self._put(end, count, link)
+
+    def best(self) -> list[Found]:
+        link = self._links[-1] if self._links else None
+        found = []
+        while link:
+            found.append(link.found)
+            link = link.before
+        return found[::-1]
+
+    def _put(self, end: int, count: int, link: _Link) -> None:
+        at = bisect_right(self._ends, end)
+        if at and self._counts[at - 1] >= count:
+            return
+        if at and self._ends[at - 1] == end:
+            at -= 1
+        stop = at
+        while stop < len(self._ends) and self._counts[stop] <= count:
+            stop += 1
+        self._ends[at:stop], self._counts[at:stop], self._links[at:stop] = [end], [count], [link]

@@ -1,0 +1,80 @@
+"""What is read of a discussion's memory. Nothing here writes a file or asks a language model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.discussions import Discussion, Record
+from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.rolling_summary import chunks_since
+
+Mode = Literal["keyword", "hybrid"]
+
+MOST_KEYWORDS = 60
+_RECENT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSearch:
+    """How records are looked for.
+
+    By `keyword`, phrases that are separated by `;` are found as they stand. `hybrid` search compares meaning as well,
+    with `question` in place of the keywords if given, and falls back to keywords where it finds nothing. For keywords,
+    `weights` are those of title, summary, entities, key phrases and the summary again, and `prefers_recent` lets newer
+    records come before somewhat better ones.
+    """
+
+    mode: Mode = "keyword"
+    question: str = ""
+    weights: Sequence[float] = ()
+    prefers_recent: bool = False
+
+
+async def recent_summaries(memory: DiscussionMemory, discussion: Discussion, count: int = 0) -> list[str]:
+    """The texts of the last `count` chunk summaries, oldest of them first: three for 0, all for -1."""
+    if count < 0:
+        return await all_summaries(memory, discussion)
+    return [chunk.text for chunk in await memory.ledger.newest(discussion, count or _RECENT)]
+
+
+async def all_summaries(memory: DiscussionMemory, discussion: Discussion) -> list[str]:
+    """The texts of all chunk summaries that are not stale, in the order of the conversation."""
+    return [chunk.text for chunk in await memory.ledger.all(discussion) if chunk.stale_since is None]
+
+
+async def rolling_summary_text(memory: DiscussionMemory, discussion: Discussion) -> str | None:
+    """None where there is no summary yet."""
+    summary = await memory.summaries.load(discussion)
+    return None if summary is None else summary.text
+
+
+async def summaries_since(memory: DiscussionMemory, discussion: Discussion) -> list[str]:
+    """The texts of the chunk summaries that are not in the rolling summary yet."""
+    summaries = await memory.ledger.all(discussion)
+    return [chunk.text for chunk in chunks_since(summaries, await memory.summaries.load(discussion))]
+
+
+def keywords_of(text: str) -> list[str]:
+    """What stands between the semicolons, the first 60 that are not blank."""
+    parts = (part.strip() for part in text.split(";"))
+    return [part for part in parts if part][:MOST_KEYWORDS]
+
+
+_PLAIN = RecordSearch()
+
+
+async def find_records(
+    memory: DiscussionMemory, discussion: Discussion, text: str, *, limit: int = 5, how: RecordSearch = _PLAIN
+) -> list[Record]:
+    """Records that bear on the keywords in `text`, best first, at most `limit`; none for no keywords.
+
+    Raises StorageUnavailable.
+    """
+    raise NotImplementedError
+
+
+def shown(record: Record, *, is_dated: bool = False) -> str:
+    """A record's text as prompts show it, with `[YYYY-MM-DD] ` in front if wanted and the day is known."""
+    day = from_text(record.created_at) if is_dated else None
+    return f"[{day:%Y-%m-%d}] {record.text}" if day else record.text

@@ -1,0 +1,163 @@
+"""The rolling summary: one text about a whole discussion, brought up to date with the chunk summaries made since.
+
+What is in it already is told by the newest chunk summary in it and by the highest number among those in it: a chunk
+that was made anew stands in front of that one and has a higher number.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.discussions import ChunkSummary, Discussion, RollingSummary
+from mnemoir.core.errors import Conflict, NotFound
+from mnemoir.memory.discussions.literals import BETWEEN_LATEST, NO_SUMMARY
+from mnemoir.memory.discussions.parts import Control, DiscussionMemory
+
+Condense = Callable[[str, str], Awaitable[str]]  # the summary so far and the latest chunk summaries, to a new summary
+
+_PATIENCE_S = 5.0
+_WATCH = Control()
+
+
+def chunks_since(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> list[ChunkSummary]:
+    """Those that are not in the summary yet, in the order to take them in; stale ones never are.
+
+    First those made anew in front of the newest one in the summary, by number, so that a summary of some of them
+    still tells which; then those behind it. All when there is no summary, or when nothing tells what is in it.
+    """
+    live = [chunk for chunk in summaries if chunk.stale_since is None]
+    at = None if summary is None else _anchor(summaries, summary.hash)
+    if summary is None or at is None:
+        return live
+    number = summary.number
+    anew = [chunk for chunk in summaries[: at + 1] if number is not None and chunk.number > number]
+    ordered = sorted(anew, key=lambda chunk: chunk.number) + list(summaries[at + 1 :])
+    return [chunk for chunk in ordered if chunk.stale_since is None]
+
+
+def count_of(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> int:
+    """How many are not in the summary yet; -1 when there are none at all or the summary's place is unknown."""
+    if all(chunk.stale_since is not None for chunk in summaries):
+        return -1
+    if summary is not None and _anchor(summaries, summary.hash) is None:
+        return -1
+    return len(chunks_since(summaries, summary))
+
+
+async def count_since(memory: DiscussionMemory, discussion: Discussion) -> int:
+    """`count_of` for what is stored."""
+    return count_of(await memory.ledger.all(discussion), await memory.summaries.load(discussion))
+
+
+async def update_rolling_summary(
+    memory: DiscussionMemory,
+    discussion: Discussion,
+    condense: Condense,
+    *,
+    loop_if_exceed: int = 3,
+    least: int = 3,
+    control: Control = _WATCH,
+) -> str:
+    """The summary, brought up to date, or a fixed sentence where there is none yet.
+
+    More than `loop_if_exceed` new chunk summaries are taken in so many at a time; what is left then is taken in when
+    it is at least `least`. Each step is stored before the next. An empty answer is not stored and ends the update, as
+    `control` may. While somebody else makes memories of the discussion, what is stored is returned.
+    Raises what `condense` raises, with all steps before it stored.
+    """
+    async with memory.files.making(discussion) as is_ours:
+        summary = await memory.summaries.load(discussion)
+        if is_ours:
+            summaries = await memory.ledger.all(discussion)
+            update = _Update(memory, discussion, condense, summaries)
+            summary = await update.run(
+                summary, _batches(chunks_since(summaries, summary), loop_if_exceed, least), control
+            )
+    return summary.text if summary else NO_SUMMARY
+
+
+async def save_summary(
+    memory: DiscussionMemory, discussion: Discussion, text: str, *, patience_s: float = _PATIENCE_S
+) -> None:
+    """Store `text` as the summary of all chunk summaries there are.
+
+    Raises NotFound when there are none, Conflict when somebody else still makes memories of it after `patience_s`.
+    """
+    async with memory.files.making(discussion, patience_s=patience_s) as is_ours:
+        if not is_ours:
+            raise Conflict(
+                f"Memories of discussion {discussion.id!r} are being made, so its summary was not saved. "
+                "Try again later."
+            )
+        live = [chunk for chunk in await memory.ledger.all(discussion) if chunk.stale_since is None]
+        if not live:
+            raise NotFound(
+                f"Discussion {discussion.id!r} has no chunk summaries, so its summary was not saved: nothing tells "
+                "what it is a summary of. Make memories first, with QualityMemory or RecentMemory.",
+                code="no_chunk_summaries",
+            )
+        await memory.summaries.save(discussion, _placed(memory, text, live, live[-1].hash))
+
+
+class _Update:
+    """One update, step by step."""
+
+    def __init__(
+        self, memory: DiscussionMemory, discussion: Discussion, condense: Condense, summaries: Sequence[ChunkSummary]
+    ) -> None:
+        self._memory = memory
+        self._discussion = discussion
+        self._condense = condense
+        self._places = {chunk.id: place for place, chunk in enumerate(summaries)}
+        self._summaries = summaries
+
+    async def run(
+        self, summary: RollingSummary | None, batches: Sequence[Sequence[ChunkSummary]], control: Control
+    ) -> RollingSummary | None:
+        """The summary as it was stored last."""
+        for done, batch in enumerate(batches):
+            if not control.goes_on():
+                break
+            latest = BETWEEN_LATEST.join(chunk.text for chunk in batch)
+            text = (await self._condense(summary.text if summary else NO_SUMMARY, latest)).strip()
+            if not text:
+                break
+            summary = self._with(summary, batch, text)
+            await self._memory.summaries.save(self._discussion, summary)
+            control.progress(done + 1, len(batches))
+        return summary
+
+    def _with(self, summary: RollingSummary | None, batch: Sequence[ChunkSummary], text: str) -> RollingSummary:
+        """The summary after a batch: its place is that of the newest chunk in it."""
+        anchor = None if summary is None else _anchor(self._summaries, summary.hash)
+        newest = max(self._places[chunk.id] for chunk in batch)
+        if summary is None or anchor is None:
+            return _placed(self._memory, text, batch, self._summaries[newest].hash)
+        included = [*batch, *self._summaries[: anchor + 1]] if summary.number is None else batch
+        hash_ = self._summaries[max(newest, anchor)].hash
+        return _placed(self._memory, text, included, hash_, number=summary.number)
+
+
+def _placed(
+    memory: DiscussionMemory, text: str, included: Sequence[ChunkSummary], newest: str, *, number: int | None = None
+) -> RollingSummary:
+    highest = max([chunk.number for chunk in included] + [number or 0])
+    return RollingSummary(text=text, hash=newest, number=highest, updated_at=to_text(memory.clock()))
+
+
+def _anchor(summaries: Sequence[ChunkSummary], newest: str) -> int | None:
+    """Where the newest chunk of a summary stands: a stale one will do, for its place is what counts."""
+    places = [place for place, chunk in enumerate(summaries) if chunk.hash == newest]
+    live = [place for place in places if summaries[place].stale_since is None]
+    return max(live or places, default=None)
+
+
+def _batches(new: Sequence[ChunkSummary], most: int, least: int) -> list[Sequence[ChunkSummary]]:
+    """So many at a time while there are more than `most`; the rest at once, if it is at least `least`."""
+    size, start = max(most, 1), 0
+    batches: list[Sequence[ChunkSummary]] = []
+    while len(new) - start > most:
+        batches.append(new[start : start + size])
+        start += size
+    if len(new) - start >= max(least, 1):
+        batches.append(new[start:])
+    return batches

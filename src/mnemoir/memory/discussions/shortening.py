@@ -1,0 +1,98 @@
+"""Chunks in front of what is found again: out of view, because the client shortened the conversation, or gone?
+
+Some clients send only the newest messages. What they leave out is still true of the discussion. But a chunk at the
+beginning is not found either when its text was edited. The messages of such chunks that can still be seen, and where
+they stand, tell the two apart: with a shortened conversation fewer messages are seen than were stored.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemoir.core.discussions import Block
+from mnemoir.memory.discussions.matching import Run, find_in_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutOfView:
+    """How many of the chunks, from the first on, live on; and how many messages the last of these still covers."""
+
+    chunks: int
+    covered: int = 0
+
+
+def out_of_view(unseen: Sequence[Block], zone: list[str], *, is_bounded: bool) -> OutOfView:
+    """Judge live chunks that are not found, all in front of those that are.
+
+    `zone` is the conversation in front of the first chunk that is found. It is not bounded when there is none: then
+    it goes on with messages that were never in any chunk.
+    """
+    stored = [digest for block in unseen for digest in block.digests]
+    if rest := _rest_of_last(unseen, zone, stored, is_bounded):
+        return OutOfView(chunks=len(unseen), covered=rest)
+    pair = _first_pair(stored, zone, is_bounded)
+    if pair:
+        return _cut_at(unseen, zone, *pair)
+    is_rewritten = is_bounded and len(zone) >= len(stored)
+    return OutOfView(chunks=0 if is_rewritten else len(unseen))
+
+
+def rest_in_view(digests: Sequence[str], own: list[str], *, least: int = 1) -> int:
+    """How many of a chunk's last messages, but not all, are the first ones of `own`; 0 for fewer than `least`."""
+    for count in range(min(len(digests) - 1, len(own)), max(least, 1) - 1, -1):
+        if own[:count] == list(digests[-count:]):
+            return count
+    return 0
+
+
+def _rest_of_last(unseen: Sequence[Block], zone: list[str], stored: list[str], is_bounded: bool) -> int:
+    """With what is left of the last chunk the conversation begins: it was shortened there."""
+    if not unseen or not zone:
+        return 0
+    if is_bounded:  # then nothing may lie between that rest and the chunk that is found
+        return rest_in_view(unseen[-1].digests, zone, least=len(zone))
+    rest = rest_in_view(unseen[-1].digests, zone)
+    return rest if rest > _common_beginning(stored, zone) else 0
+
+
+def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[int, int] | None:
+    """The first message of both: its place in the one and in the other."""
+    if not stored or not zone:
+        return None
+    if stored[0] == zone[0]:
+        return 0, 0
+    times_stored, times_seen = Counter(stored), Counter(zone)
+    telling = [
+        Run(name=at, digests=(digest,))
+        for at, digest in enumerate(stored)
+        if times_stored[digest] == 1 and times_seen[digest] == 1
+    ]
+    if pairs := find_in_order(telling, zone, 0, len(zone)):
+        at, seen = pairs[0].name, pairs[0].start
+    elif is_bounded and stored[-1] == zone[-1]:
+        at, seen = len(stored) - 1, len(zone) - 1
+    else:
+        return None
+    while at and seen and stored[at - 1] == zone[seen - 1]:
+        at, seen = at - 1, seen - 1
+    return at, seen
+
+
+def _cut_at(unseen: Sequence[Block], zone: list[str], at: int, seen: int) -> OutOfView:
+    """`at` of the stored messages lie in front of the first one in common, `seen` of the conversation's."""
+    if seen >= at:
+        return OutOfView(chunks=0)
+    begin = 0
+    for number, block in enumerate(unseen):
+        end = begin + len(block.digests)
+        if at < end:
+            rest = list(block.digests[at - begin :])
+            is_cut = begin < at and seen == 0 and zone[: len(rest)] == rest
+            return OutOfView(chunks=number + 1, covered=len(rest)) if is_cut else OutOfView(chunks=number)
+        begin = end
+    raise AssertionError("the first message in common is in one of the chunks")
+
+
+def _common_beginning(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

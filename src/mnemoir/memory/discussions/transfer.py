@@ -1,0 +1,229 @@
+"""A discussion out and in again as one value: chunk summaries, rolling summary, records, and the words behind them.
+
+A copy goes into a discussion that stands aside, and takes its place when it is whole. What a stale chunk had for
+records stays behind: nothing finds them any more.
+"""
+
+from bisect import bisect
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from typing import Any
+
+from mnemoir.core.discussions import (
+    BlockChanges,
+    BlockKey,
+    ChunkSource,
+    ChunkSummary,
+    Discussion,
+    NewRecord,
+    Record,
+    RollingSummary,
+)
+from mnemoir.core.errors import Conflict
+from mnemoir.memory.discussions.parts import DiscussionMemory
+
+_PAGE = 1000  # records read at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryCopy:
+    """A chunk summary with its chunk. `number` tells which of them are older, as in ChunkSummary."""
+
+    text: str
+    source: ChunkSource
+    number: int
+    created_at: str = ""
+    is_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCopy:
+    """A record: its object, and when it was made."""
+
+    metadata: Mapping[str, Any]
+    created_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRecords:
+    """The records of one chunk; a chunk that was read may have none."""
+
+    source: ChunkSource
+    records: Sequence[RecordCopy]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscussionCopy:
+    """All that is remembered of a discussion, in the order of the conversation."""
+
+    summaries: Sequence[SummaryCopy] = ()
+    rolling: RollingSummary | None = None
+    chunks: Sequence[ChunkRecords] = ()
+
+
+async def copy_of(memory: DiscussionMemory, discussion: Discussion) -> DiscussionCopy:
+    """What is kept of the discussion now; an empty copy where there is nothing."""
+    # what is stored while this reads is left out whole: a part that names another is read before it
+    rolling = await memory.summaries.load(discussion)
+    blocks = [block for block in await memory.records.blocks(discussion) if not block.is_stale]
+    records = await _records_by_chunk(memory, discussion)
+    said = await memory.records.sources(discussion)
+    chunks = [
+        ChunkRecords(
+            source=ChunkSource(hash=block.hash, digests=block.digests, messages=said.get(block.key, ())),
+            records=records.get(block.key, ()),
+        )
+        for block in blocks
+    ]
+    return DiscussionCopy(
+        summaries=await _summaries(memory, discussion), rolling=rolling, chunks=_with_loose(chunks, records.get(None))
+    )
+
+
+async def put_copy(
+    memory: DiscussionMemory, discussion: Discussion, copy: DiscussionCopy, *, replace: bool = False
+) -> None:
+    """Store a copy as the discussion: the whole of it, or nothing. A part that is empty in it begins no file.
+
+    Raises Conflict when something is kept of the discussion and it is not to be replaced, or while memories of it are
+    being made.
+    """
+    async with memory.files.making(discussion) as is_alone:
+        if not is_alone:
+            raise Conflict(
+                f"Memories of discussion {discussion.id[:128]!r} are being made at this moment. Try again later.",
+                code="discussion_busy",
+            )
+        is_there = await memory.files.exists(discussion)
+        if is_there and not replace:
+            raise Conflict(
+                f"There is a discussion {discussion.id[:128]!r} already. Delete it first, or ask to replace it.",
+                code="discussion_exists",
+            )
+        # read before anything is changed: what cannot be read is not replaced
+        has_summaries = bool(copy.summaries or await memory.ledger.blocks(discussion))
+        has_records = bool(copy.chunks or await memory.records.blocks(discussion))
+        async with _aside(memory, discussion) as made:
+            rolling = await _fill(memory, made, copy)
+            try:
+                # a summary never stands beside chunk summaries that are not its own
+                await memory.summaries.remove(discussion)
+                if has_summaries:
+                    await memory.ledger.put_in_place(discussion, made)
+                if has_records:
+                    await memory.records.put_in_place(discussion, made)
+                if rolling is not None:
+                    await memory.summaries.save(discussion, rolling)
+            except BaseException:
+                if not is_there:  # nothing of a half import is left; where one is replaced, the next import mends it
+                    await memory.files.remove(discussion)
+                raise
+
+
+async def _summaries(memory: DiscussionMemory, discussion: Discussion) -> Sequence[SummaryCopy]:
+    kept: Sequence[ChunkSummary] = await memory.ledger.all(discussion)
+    said = await memory.ledger.sources(discussion)
+    return [
+        SummaryCopy(
+            text=summary.text,
+            source=ChunkSource(hash=summary.hash, digests=summary.digests, messages=said.get(summary.id, ())),
+            number=summary.number,
+            created_at=summary.created_at,
+            is_stale=summary.stale_since is not None,
+        )
+        for summary in kept
+    ]
+
+
+async def _records_by_chunk(
+    memory: DiscussionMemory, discussion: Discussion
+) -> Mapping[BlockKey | None, Sequence[RecordCopy]]:
+    """Oldest first within each chunk; None for records that another program made."""
+    found: dict[BlockKey | None, list[RecordCopy]] = {}
+    before: int | None = None
+    while page := await memory.records.newest(discussion, limit=_PAGE, before=before):
+        for record in page:
+            found.setdefault(record.chunk, []).append(_record(record))
+        before = page[-1].id
+    return {key: records[::-1] for key, records in found.items()}
+
+
+def _with_loose(chunks: Sequence[ChunkRecords], loose: Sequence[RecordCopy] | None) -> Sequence[ChunkRecords]:
+    """The chunks with the records of no known chunk: with one of the same program, so that they go stale with it."""
+    if not loose:
+        return chunks
+    if not chunks:
+        return [ChunkRecords(source=ChunkSource(hash="", digests=(), messages=()), records=loose)]
+    at = next((at for at, chunk in enumerate(chunks) if not chunk.source.digests), 0)
+    joined = changed(chunks[at], records=[*loose, *chunks[at].records])
+    return [*chunks[:at], joined, *chunks[at + 1 :]]
+
+
+def _record(record: Record) -> RecordCopy:
+    """With the members that a record must have; another program may have stored one without."""
+    needed = {"title": "", "summary": record.text, "entities": [], "key_phrases": []}
+    return RecordCopy(metadata=needed | dict(record.metadata), created_at=record.created_at)
+
+
+@asynccontextmanager
+async def _aside(memory: DiscussionMemory, discussion: Discussion) -> AsyncIterator[Discussion]:
+    """An empty discussion beside it, always the same one: what an import that was killed left in it goes first."""
+    made = changed(discussion, id=f"%import {discussion.id}", legacy=None)
+    async with memory.files.making(made):
+        await memory.files.remove(made)
+        try:
+            yield made
+        finally:
+            await memory.files.remove(made)
+
+
+async def _fill(memory: DiscussionMemory, made: Discussion, copy: DiscussionCopy) -> RollingSummary | None:
+    """Store all but the rolling summary, which is given back as it is to be stored."""
+    await memory.ledger.begin(made)
+    await memory.records.begin(made)
+    for chunk in copy.chunks:
+        new = [NewRecord(metadata=record.metadata) for record in chunk.records]
+        await memory.records.append(made, new, chunk.source)
+    return await _fill_ledger(memory, made, copy)
+
+
+async def _fill_ledger(memory: DiscussionMemory, made: Discussion, copy: DiscussionCopy) -> RollingSummary | None:
+    """Store the chunk summaries; the rolling summary with the highest number that those in it were given.
+
+    Those that were made after it of chunks in front of its newest one are stored last, so that their numbers still
+    tell them from those that are in it.
+    """
+    end, late = _late(copy)
+    stored: dict[int, ChunkSummary] = {}
+    in_place: list[int] = []
+    early = [at for at in range(len(copy.summaries)) if at not in late]
+    for at in [*early, *sorted(late, key=lambda at: copy.summaries[at].number)]:
+        summary, place = copy.summaries[at], bisect(in_place, at)
+        before = stored[in_place[place]].id if place < len(in_place) else None
+        stored[at] = await memory.ledger.append(made, summary.text, summary.source, before=before)
+        in_place.insert(place, at)
+    stale = frozenset(stored[at].id for at, summary in enumerate(copy.summaries) if summary.is_stale)
+    if stale:
+        await memory.ledger.change(made, BlockChanges(stale=stale))
+    if copy.rolling is None or end is None:
+        return copy.rolling
+    return changed(copy.rolling, number=max((stored[at].number for at in early if at <= end), default=0))
+
+
+def _late(copy: DiscussionCopy) -> tuple[int | None, frozenset[int]]:
+    """The place of the newest chunk in the rolling summary, and those up to there that were made anew since.
+
+    No place where the rolling summary tells none, or where another program wrote it.
+    """
+    rolling = copy.rolling
+    if rolling is None or rolling.number is None:
+        return None, frozenset()
+    number, places = rolling.number, enumerate(copy.summaries)
+    # a stale one tells the place only where no other does, as it is when the rolling summary is brought up to date
+    ends = [(not summary.is_stale, at) for at, summary in places if summary.source.hash == rolling.hash]
+    if not ends:
+        return None, frozenset()
+    end = max(ends)[1]
+    return end, frozenset(at for at in range(end + 1) if copy.summaries[at].number > number)

@@ -1,0 +1,259 @@
+"""`/api/discussions`: what is remembered of discussions, and making it anew.
+
+An id may hold any characters, slashes too: encoded (`a%2Fb`) they are part of the id, as they are everywhere in front
+of the last plain slash. It names files only by way of `core.discussion_id`.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated, Literal
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BeforeValidator
+from starlette.responses import Response
+
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.memory.discussions.reading import RecordSearch, find_records
+from mnemoir.memory.discussions.transfer import copy_of, put_copy
+from mnemoir.server.bodies import parse_json, read_body
+from mnemoir.server.discussion_models import (
+    DiscussionBody,
+    Json,
+    RebuildBody,
+    copy_json,
+    discussion_answer,
+    record_json,
+    rolling_json,
+    summary_json,
+)
+from mnemoir.server.errors import MethodNotAllowed
+from mnemoir.server.memory_models import whole_number
+from mnemoir.server.rebuild_progress import RebuildAnswer
+from mnemoir.server.rest import SiteHere, accepts, checked
+from mnemoir.server.site import Site
+
+router = APIRouter(prefix="/api/discussions", tags=["discussions"])
+
+_MOST_LISTED = 1000
+_MOST_FOUND = 100
+_LONGEST_QUERY = 10_000
+_LONGEST_NUMBER = 19  # digits that fit in a row's id
+_LATEST = 3  # chunk summaries in an overview
+_BELOW: Mapping[str, Sequence[str]] = {
+    "memories": ["GET"],
+    "summary": ["GET"],
+    "search": ["GET"],
+    "export": ["GET"],
+    "import": ["POST"],
+    "rebuild": ["POST"],
+}
+
+
+def _some(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text[:_LONGEST_QUERY]
+
+
+User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+After = Annotated[str | None, Query(description="`next` of the page before")]
+Words = Annotated[str, AfterValidator(_some), Query(alias="q", description="phrases, with semicolons between them")]
+FoundLimit = Annotated[
+    int, BeforeValidator(whole_number(5, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")
+]
+
+
+async def _rebuild_body(request: Request, site: SiteHere) -> RebuildBody:
+    """No body is the same as one without messages."""
+    body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+    return await asyncio.to_thread(lambda: checked(RebuildBody, parse_json(body) if body.strip() else {}, "body"))
+
+
+@router.get("", summary="Discussions of which something is remembered, by id")
+async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100, after: After = None) -> Response:
+    listed = await site.parts.discussions.listed(user)
+    found = [one for one in listed if after is None or one.id > after]
+    page = found[:limit]
+    following = page[-1].id if len(found) > limit else None
+    return discussion_answer({"results": [asdict(one) for one in page], "next": following})
+
+
+@router.get("/{id:path}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
+async def memories(
+    request: Request,
+    site: SiteHere,
+    id: str,
+    user: User = None,
+    kind: Literal["summaries", "records"] = "summaries",
+    limit: Limit = 100,
+    after: After = None,
+    stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
+    sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
+) -> Response:
+    if not _is_below(request, "memories"):
+        return await _overview(site, user, f"{id}/memories")
+    discussion = await site.parts.discussions.require(user, id)
+    if kind == "records" and stale:
+        raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
+    if kind == "records":
+        return discussion_answer(await _records(site, discussion, limit, after, sources=sources))
+    return discussion_answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
+
+
+@router.get("/{id:path}/summary", summary="The rolling summary, null where there is none yet")
+async def rolling_summary(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
+    if not _is_below(request, "summary"):
+        return await _overview(site, user, f"{id}/summary")
+    discussion = await site.parts.discussions.require(user, id)
+    return discussion_answer(
+        {"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))}
+    )
+
+
+@router.get("/{id:path}/search", summary="Records that hold any of some phrases, best first")
+async def search(
+    request: Request,
+    site: SiteHere,
+    id: str,
+    query: Words,
+    user: User = None,
+    limit: FoundLimit = 5,
+    mode: Literal["keyword", "hybrid"] = "keyword",
+) -> Response:
+    if not _is_below(request, "search"):
+        return await _overview(site, user, f"{id}/search")
+    discussion = await site.parts.discussions.require(user, id)
+    found = await find_records(
+        site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
+    )
+    return discussion_answer({"results": [record_json(record, None) for record in found]})
+
+
+@router.get("/{id:path}/export", summary="All that is remembered of a discussion, as one JSON object")
+async def export(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
+    if not _is_below(request, "export"):
+        return await _overview(site, user, f"{id}/export")
+    discussion = await site.parts.discussions.require(user, id)
+    copy = await copy_of(site.parts.discussions.memory, discussion)
+    return await asyncio.to_thread(lambda: discussion_answer(copy_json(id, copy)))
+
+
+@router.post(
+    "/{id:path}/import",
+    summary="Store an export as this discussion, the whole of it or nothing",
+    openapi_extra=accepts(DiscussionBody),
+)
+async def import_discussion(
+    request: Request,
+    site: SiteHere,
+    id: str,
+    user: User = None,
+    replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
+) -> Response:
+    _require_below(request, "import")
+    discussion = await site.parts.discussions.discussion(user, id)
+    body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+    copy = await asyncio.to_thread(lambda: checked(DiscussionBody, parse_json(body), "body").copy_of_it())
+    await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
+    summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
+    message = f"Imported {summaries} chunk summaries and {records} records"
+    return discussion_answer({"success": True, "message": message, "chunk_summaries": summaries, "records": records})
+
+
+@router.post(
+    "/{id:path}/rebuild",
+    summary="Make all memories of a discussion anew; JSON lines tell how far it is",
+    openapi_extra={"requestBody": accepts(RebuildBody)["requestBody"] | {"required": False}},
+)
+async def rebuild(
+    request: Request,
+    site: SiteHere,
+    id: str,
+    body: Annotated[RebuildBody, Depends(_rebuild_body)],
+    user: User = None,
+    dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
+) -> Response:
+    _require_below(request, "rebuild")
+    discussions = site.parts.discussions
+    if dry_run:
+        return discussion_answer(asdict(await discussions.plan(user, id, body.conversation())))
+    return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
+
+
+@router.get("/{id:path}", summary="What is remembered of a discussion, in short")
+async def overview(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
+    _refuse_below(request)
+    return await _overview(site, user, id)
+
+
+@router.delete("/{id:path}", summary="Forget a discussion", status_code=204)
+async def delete(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
+    _refuse_below(request)
+    await site.parts.discussions.remove(user, id)
+    return Response(status_code=204)
+
+
+async def _overview(site: Site, user: str | None, id: str) -> Response:
+    discussions = site.parts.discussions
+    discussion = await discussions.require(user, id)
+    listed = next((one for one in await discussions.listed(user) if one.id == id), None)
+    latest = await discussions.memory.ledger.newest(discussion, _LATEST)
+    rolling = await discussions.memory.summaries.load(discussion)
+    told: Json = {"id": id} if listed is None else asdict(listed)
+    shown = [summary_json(summary, None) for summary in latest]
+    return discussion_answer(told | {"summary": rolling_json(rolling), "latest": shown})
+
+
+async def _summaries(
+    site: Site, discussion: Discussion, limit: int, after: str | None, *, stale: bool, sources: bool
+) -> Json:
+    ledger = site.parts.discussions.memory.ledger
+    kept = [summary for summary in await ledger.all(discussion) if stale or summary.stale_since is None]
+    start = 0
+    if after is not None:
+        found = next((at for at, summary in enumerate(kept) if summary.id == after), None)
+        if found is None:
+            raise InvalidRequest("There is no such page any more. Begin without `after`.", field="after")
+        start = found + 1
+    page = kept[start : start + limit]
+    said = await ledger.sources(discussion) if sources else None
+    results = [summary_json(one, None if said is None else said.get(one.id, ())) for one in page]
+    return {"results": results, "next": page[-1].id if start + limit < len(kept) else None}
+
+
+async def _records(site: Site, discussion: Discussion, limit: int, after: str | None, *, sources: bool) -> Json:
+    store = site.parts.discussions.memory.records
+    if after is not None and not (after.isascii() and after.isdecimal() and len(after) < _LONGEST_NUMBER):
+        raise InvalidRequest("There is no such page. Begin without `after`.", field="after")
+    found = await store.newest(discussion, limit=limit + 1, before=None if after is None else int(after))
+    page = found[:limit]
+    said = await store.sources(discussion) if sources else None
+    results = [record_json(one, None if said is None else said.get(one.chunk or "", ())) for one in page]
+    return {"results": results, "next": str(page[-1].id) if len(found) > limit else None}
+
+
+def _is_below(request: Request, name: str) -> bool:
+    """Whether the path ends with that name plainly; behind an encoded slash it is part of the id."""
+    return _last_step(request) == name
+
+
+def _require_below(request: Request, name: str) -> None:
+    if not _is_below(request, name):
+        raise MethodNotAllowed(request.method, ["GET", "HEAD", "DELETE", "OPTIONS"])
+
+
+def _refuse_below(request: Request) -> None:
+    """`DELETE …/x/memories` must not forget a discussion that happens to be called `x/memories`."""
+    methods = _BELOW.get(_last_step(request))
+    if methods is not None:
+        raise MethodNotAllowed(request.method, [*methods, "OPTIONS"])
+
+
+def _last_step(request: Request) -> str:
+    """The last step of the path as sent, decoded; "" where it is the only one behind the prefix."""
+    below = request.scope["raw_path"].decode("ascii", "replace").removeprefix(f"{router.prefix}/")
+    return unquote(below.rpartition("/")[2]) if "/" in below else ""

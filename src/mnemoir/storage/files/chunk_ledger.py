@@ -1,0 +1,153 @@
+"""Chunk summaries of discussions in files that other programs read too: `<name>_memories.jsonl`, or as found.
+
+Reading makes nothing and holds no lock: files are only ever replaced as a whole or grown by a line. Only who holds
+`FileDiscussionFiles.making` writes. A summary is on the disk when `append` returns.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+
+from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import (
+    Block,
+    BlockChanges,
+    BlockKey,
+    ChunkSource,
+    ChunkSummary,
+    Discussion,
+    SourceMessage,
+)
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.discussions import ChunkLedger
+from mnemoir.storage.files.ledger_entries import (
+    chunks_in,
+    is_summary,
+    messages_in,
+    naming,
+    new_entry,
+    settled,
+    with_changes,
+)
+from mnemoir.storage.files.ledger_file import LedgerFile
+from mnemoir.storage.files.ledger_lines import Entry, line_of
+from mnemoir.storage.files.ledger_tail import newest_in
+from mnemoir.storage.files.ledger_view import LedgerView, ViewCache
+
+
+class FileChunkLedger:
+    """The ledgers of any number of discussions; views of those read last are kept in memory."""
+
+    def __init__(self, clock: Clock = utc_now) -> None:
+        self._clock = clock
+        self._views = ViewCache()
+
+    async def begin(self, discussion: Discussion) -> bool:
+        """See the port."""
+        return await asyncio.to_thread(self._begin, discussion)
+
+    async def blocks(self, discussion: Discussion) -> Sequence[Block]:
+        """See the port."""
+        return (await asyncio.to_thread(self._view, discussion)).blocks
+
+    async def all(self, discussion: Discussion) -> Sequence[ChunkSummary]:
+        """See the port."""
+        return (await asyncio.to_thread(self._view, discussion)).chunks
+
+    async def newest(self, discussion: Discussion, count: int) -> Sequence[ChunkSummary]:
+        """See the port."""
+        return await asyncio.to_thread(self._newest, discussion, count)
+
+    async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
+        """See the port; read anew each time."""
+        return await asyncio.to_thread(self._sources, discussion)
+
+    async def append(
+        self, discussion: Discussion, text: str, source: ChunkSource, *, before: BlockKey | None = None
+    ) -> ChunkSummary:
+        """See the port; a block `before` that is not there means the end."""
+        return await asyncio.to_thread(self._append, discussion, text, source, before)
+
+    async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
+        """See the port; blocks that are not there are passed over."""
+        await asyncio.to_thread(self._change, discussion, changes)
+
+    async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
+        """See the port."""
+        await asyncio.to_thread(self._put_in_place, discussion, made)
+
+    def _begin(self, discussion: Discussion) -> bool:
+        ledger = _file(discussion)
+        ledger.create()
+        return ledger.exists
+
+    def _view(self, discussion: Discussion) -> LedgerView:
+        return _file(discussion).view(self._views)
+
+    def _newest(self, discussion: Discussion, count: int) -> Sequence[ChunkSummary]:
+        ledger = _file(discussion)
+        if not ledger.exists or count <= 0:
+            return ()
+        newest = newest_in(ledger.file, count)
+        return ledger.view(self._views).newest(count) if newest is None else newest
+
+    def _sources(self, discussion: Discussion) -> dict[BlockKey, list[SourceMessage]]:
+        entries = _file(discussion).read().entries
+        return {
+            chunk.id: messages
+            for chunk, entry in zip(chunks_in(entries), entries, strict=True)
+            if chunk is not None and (messages := messages_in(entry.value))
+        }
+
+    def _append(
+        self, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None
+    ) -> ChunkSummary:
+        ledger = _file(discussion)
+        view = ledger.view(self._views)
+        chunk = ChunkSummary(
+            id=f"chunk_{uuid.uuid4().hex}",
+            text=text,
+            hash=source.hash,
+            number=view.highest + 1,
+            created_at=to_text(self._clock()),
+            digests=tuple(source.digests),
+        )
+        entry = new_entry(discussion, chunk, source)
+        if view.is_array or any(block.key == before for block in view.blocks):
+            self._insert(ledger, entry, before)
+        else:
+            stamps, end = ledger.grow(line_of(entry.value), view)
+            self._views.put(ledger.path, stamps, view.with_last(chunk, end))
+        return chunk
+
+    def _insert(self, ledger: LedgerFile, entry: Entry, before: BlockKey | None) -> None:
+        read = ledger.read()
+        entries = settled(read.entries)
+        keys = [chunk and chunk.id for chunk in chunks_in(entries)]
+        at = keys.index(before) if before is not None and before in keys else len(entries)
+        ledger.replace([*entries[:at], entry, *entries[at:]], read)
+
+    def _change(self, discussion: Discussion, changes: BlockChanges) -> None:
+        ledger = _file(discussion)
+        if changes and ledger.exists:
+            read = ledger.read()
+            ledger.replace(with_changes(settled(read.entries), changes, self._clock()), read)
+
+    def _put_in_place(self, discussion: Discussion, made: Discussion) -> None:
+        source, target = _file(made), _file(discussion)
+        if not source.exists:
+            raise StorageUnavailable(f"{source.file.name} is not there to be put in place. Make the memories again.")
+        entries = [
+            entry.changed(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
+            for entry in settled(source.read().entries)
+        ]
+        target.replace(entries, target.read())
+        source.file.remove()
+
+
+def _file(discussion: Discussion) -> LedgerFile:
+    return LedgerFile(discussion.root, directory_name(discussion.id))
+
+
+_: type[ChunkLedger] = FileChunkLedger  # checked, never run

@@ -1,0 +1,82 @@
+"""The files of discussions as a whole: the right to make memories, the list of discussions, and their removal."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import Discussion, DiscussionListed
+from mnemoir.ports.discussions import DiscussionFiles
+from mnemoir.storage.files.discussion_listing import DiscussionListing
+from mnemoir.storage.files.discussion_places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.making_lock import making_lock
+from mnemoir.storage.files.placed_file import PlacedFile, found
+from mnemoir.storage.files.workspace import Folder
+
+
+class FileDiscussionFiles:
+    """Nothing outside a root is reached, but for the databases that WilmerAI kept beside its configuration."""
+
+    def __init__(self) -> None:
+        self._listing = DiscussionListing()
+
+    def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
+        """See the port. The lock ends with the process; other discussions do not wait for it."""
+        return making_lock(discussion, patience_s)
+
+    async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
+        """See the port; what cannot be read is logged and counted as 0."""
+        return await asyncio.to_thread(self._listing.listed, root, legacy)
+
+    async def exists(self, discussion: Discussion) -> bool:
+        """See the port; the lock alone is nothing."""
+        return await asyncio.to_thread(_exists, discussion)
+
+    async def remove(self, discussion: Discussion) -> bool:
+        """See the port. Files that neither we nor WilmerAI write stay, and so does the folder that holds them."""
+        return await asyncio.to_thread(_remove, discussion)
+
+
+def _exists(discussion: Discussion) -> bool:
+    return any(found(root, places) is not None for root, places in _everywhere(discussion))
+
+
+def _remove(discussion: Discussion) -> bool:
+    name = directory_name(discussion.id)
+    removed = [_remove_all(root, place) for root, places in _everywhere(discussion) for place in places]
+    _remove_folder(Folder(root=discussion.root, steps=(name,)))
+    PlacedFile(root=discussion.root, place=Place(file=lock_file(name))).remove()
+    return any(removed)
+
+
+def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
+    name = directory_name(discussion.id)
+    everywhere: list[tuple[Path, Sequence[Place]]] = [(discussion.root, all_places(name))]
+    if discussion.legacy is not None:
+        everywhere.append((discussion.legacy, [Place(file=name + RECORDS_ENDING)]))
+    return everywhere
+
+
+def _remove_all(root: Path, place: Place) -> bool:
+    """Take a file away with what its writers left beside it; whether any of them was there."""
+    names = [place.file, *(place.file + companion for companion in COMPANIONS)]
+    files = [PlacedFile(root=root, place=Place(steps=place.steps, file=name)) for name in names]
+    there = [file for file in files if file.is_there()]
+    for file in there:
+        file.remove()
+    return bool(there)
+
+
+def _remove_folder(folder: Folder) -> None:
+    """Unless it holds something else."""
+    parent = Folder(root=folder.root, steps=folder.steps[:-1])
+    with file_errors(folder.name_of(""), "removed"), folder.open() as opened, parent.open() as outer:
+        if opened is not None and outer is not None and not os.listdir(opened):
+            os.rmdir(folder.steps[-1], dir_fd=outer)
+            os.fsync(outer)
+
+
+_: type[DiscussionFiles] = FileDiscussionFiles  # checked, never run

@@ -1,0 +1,196 @@
+"""The list of a user's discussions, gathered from the names of files.
+
+Whose a file is shows in its name. An encoded name tells no id, so the id is looked for inside the files. What a
+ledger holds is counted anew only after the file has changed.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import DiscussionListed
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.files.discussion_places import COMPANIONS, Kind, kind_in_folder, owner_of, places
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.ledger_entries import is_summary
+from mnemoir.storage.files.ledger_file import LedgerFile, is_stale
+from mnemoir.storage.files.ledger_lines import Entry
+from mnemoir.storage.files.ledger_view import Stamps
+from mnemoir.storage.files.placed_file import found
+from mnemoir.storage.files.record_counts import RecordCount, count_records
+from mnemoir.storage.files.workspace import Folder
+
+_MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """A file of a discussion; of no `kind` when its writers left it beside another."""
+
+    name: str
+    kind: Kind | None
+    bytes: int
+    changed_at: float
+
+
+@dataclass(slots=True, kw_only=True)
+class _Files:
+    """What was seen of one discussion."""
+
+    kinds: set[Kind] = field(default_factory=set)
+    bytes: int = 0
+    changed_at: float = 0.0
+
+    def add(self, seen: _Seen) -> None:
+        self.kinds |= {seen.kind} if seen.kind else set()
+        self.bytes += seen.bytes
+        self.changed_at = max(self.changed_at, seen.changed_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Count:
+    """How many summaries are not stale, and the id of the discussion where an entry tells it."""
+
+    live: int = 0
+    id: str | None = None
+
+
+class DiscussionListing:
+    """All methods block; for any number of threads."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Path, tuple[Stamps, _Count]] = {}
+
+    def listed(self, root: Path, legacy: Path | None) -> list[DiscussionListed]:
+        """By id. Raises StorageUnavailable when the root itself cannot be read."""
+        all_files: dict[str, _Files] = {}
+        for seen in _seen(root, legacy):
+            all_files.setdefault(seen.name, _Files()).add(seen)
+        rows = (self._row(root, legacy, name, files) for name, files in all_files.items() if files.kinds)
+        return sorted(rows, key=lambda row: row.id)
+
+    def _row(self, root: Path, legacy: Path | None, name: str, files: _Files) -> DiscussionListed:
+        ledger = self._ledger(root, name) if "memories" in files.kinds else _Count()
+        summary = _summary(root, name) if "summary" in files.kinds else None
+        records = _records(root, legacy, name) if "records" in files.kinds else RecordCount()
+        told = [ledger.id, _id_in(summary), records.discussion]
+        return DiscussionListed(
+            id=next((id for id in told if id is not None and directory_name(id) == name), name),
+            updated_at=to_text(datetime.fromtimestamp(files.changed_at, UTC)),
+            chunk_summaries=ledger.live,
+            records=records.records,
+            has_summary=summary is not None,
+            bytes=files.bytes,
+        )
+
+    def _ledger(self, root: Path, name: str) -> _Count:
+        try:
+            ledger = LedgerFile(root, name)
+            kept = self._counts.get(ledger.path)
+            if kept is None or kept[0] != ledger.stamps():
+                read = ledger.read()
+                kept = read.stamps, _count(read.entries)
+                if len(self._counts) >= _MOST_KEPT:
+                    self._counts.clear()
+                self._counts[ledger.path] = kept
+        except StorageUnavailable as exc:
+            _log.warning("discussion is listed without its chunk summaries", error=exc.message)
+            return _Count()
+        return kept[1]
+
+
+def _count(entries: Sequence[Entry]) -> _Count:
+    summaries = [entry for entry in entries if is_summary(entry.value)]
+    ids = (_id_in(entry) for entry in summaries)
+    return _Count(live=sum(not is_stale(entry) for entry in summaries), id=next(filter(None, ids), None))
+
+
+def _id_in(entry: Entry | None) -> str | None:
+    id = entry.value.get("discussion") if entry else None
+    return id if isinstance(id, str) else None
+
+
+def _summary(root: Path, name: str) -> Entry | None:
+    try:
+        file = found(root, places(name, "summary"))
+        entries = file.parsed().entries if file else ()
+    except StorageUnavailable as exc:
+        _log.warning("discussion is listed without its summary", error=exc.message)
+        return None
+    return entries[-1] if entries and is_summary(entries[-1].value) else None
+
+
+def _records(root: Path, legacy: Path | None, name: str) -> RecordCount:
+    candidates = places(name, "records")
+    try:
+        at = found(root, candidates) or (found(legacy, candidates[-1:]) if legacy is not None else None)
+        is_empty = at is None or not at.size()  # WilmerAI leaves an empty file where it searched
+    except StorageUnavailable as exc:
+        _log.warning("discussion is listed without its records", error=exc.message)
+        return RecordCount()
+    return RecordCount() if at is None or is_empty else count_records(at.place.below(at.root))
+
+
+def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:
+    with file_errors("The folder of discussions", "listed"), Folder(root=root, steps=()).open() as folder:
+        inside = _entries(folder)
+        yield from _flat(inside)
+        for entry in inside:
+            if entry.is_dir(follow_symlinks=False) and _can_be_named(entry.name):
+                yield from _nested(root, entry.name)
+    if legacy is not None:
+        with file_errors("The folder of older databases", "listed"), Folder(root=legacy, steps=()).open() as folder:
+            yield from (seen for seen in _flat(_entries(folder)) if seen.kind == "records")
+
+
+def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:
+    for entry in entries:
+        base, companion = _parted(entry.name)
+        owner = owner_of(base)
+        if owner and _can_be_named(owner[0]) and entry.is_file(follow_symlinks=False):
+            yield _seen_file(entry, owner[0], None if companion else owner[1])
+
+
+def _nested(root: Path, name: str) -> Iterator[_Seen]:
+    try:
+        with file_errors(name, "listed"), Folder(root=root, steps=(name,)).open() as folder:
+            for entry in _entries(folder):
+                base, companion = _parted(entry.name)
+                kind = kind_in_folder(base)
+                if kind and entry.is_file(follow_symlinks=False):
+                    yield _seen_file(entry, name, None if companion else kind)
+    except StorageUnavailable as exc:
+        _log.warning("discussion is not listed", error=exc.message)
+
+
+def _entries(folder: int | None) -> list[os.DirEntry[str]]:
+    if folder is None:
+        return []
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
+def _seen_file(entry: os.DirEntry[str], name: str, kind: Kind | None) -> _Seen:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # taken away since
+        return _Seen(name=name, kind=None, bytes=0, changed_at=0.0)
+    return _Seen(name=name, kind=kind, bytes=status.st_size, changed_at=status.st_mtime)
+
+
+def _parted(file: str) -> tuple[str, str]:
+    companion = next((ending for ending in COMPANIONS if file.endswith(ending)), "")
+    return file.removesuffix(companion), companion
+
+
+def _can_be_named(name: str) -> bool:
+    """Whether some discussion's files have that name."""
+    return name.startswith("%") or directory_name(name) == name

@@ -1,0 +1,144 @@
+"""What the entries of a ledger say: which are chunk summaries, by what key and number each is known.
+
+An entry of WilmerAI has a text and a hash and nothing else, so its key comes from these two and from how often they
+stood in the ledger before, and its number is its position. Both are written into it when the ledger is next
+rewritten; should WilmerAI then drop them again, the same key comes out. Entries that are no summaries are carried
+along at their place and shown to nobody.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence, Set
+from datetime import datetime
+from typing import Any
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import (
+    BlockChanges,
+    BlockKey,
+    ChunkSource,
+    ChunkSummary,
+    Discussion,
+    SourceMessage,
+)
+from mnemoir.storage.files.ledger_lines import Entry, Json
+
+STALE = "stale_since"
+
+
+def chunks_in(entries: Sequence[Entry]) -> list[ChunkSummary | None]:
+    """The summary of each entry; None for one that is no summary. No two have one key."""
+    taken: set[BlockKey] = set()
+    chunks: list[ChunkSummary | None] = []
+    position = 0
+    for entry in entries:
+        chunk = None
+        if is_summary(entry.value):
+            position += 1
+            chunk = _chunk(entry.value, position, taken)
+            taken.add(chunk.id)
+        chunks.append(chunk)
+    return chunks
+
+
+def is_summary(value: Json) -> bool:
+    """Whether it has a text."""
+    return isinstance(value, dict) and isinstance(value.get("text_block"), str)
+
+
+def complete_chunk(value: Json) -> ChunkSummary | None:
+    """The summary of an entry that says its key and number itself; None for any other."""
+    return _chunk(value, 0, frozenset()) if isinstance(value.get("id"), str) and _number(value) else None
+
+
+def messages_in(value: Mapping[str, Json]) -> list[SourceMessage]:
+    """The words of its chunk; none where another program wrote it."""
+    source = value.get("source")
+    found = [(item.get("role"), item.get("content")) for item in _list(source) if isinstance(item, dict)]
+    return [
+        SourceMessage(role=role, text=text) for role, text in found if isinstance(role, str) and isinstance(text, str)
+    ]
+
+
+def new_entry(discussion: Discussion, chunk: ChunkSummary, source: ChunkSource) -> Entry:
+    """The entry of a new summary."""
+    value: dict[str, Any] = {  # JSON
+        "text_block": chunk.text,
+        "hash": chunk.hash,
+        "id": chunk.id,
+        "number": chunk.number,
+        "created_at": chunk.created_at,
+        "messages": list(chunk.digests),
+        "source": [{"role": message.role, "content": message.text} for message in source.messages],
+    }
+    return Entry(value | naming(discussion))
+
+
+def naming(discussion: Discussion) -> dict[str, str]:
+    """The member that tells a discussion's id where the name of its files does not."""
+    return {} if directory_name(discussion.id) == discussion.id else {"discussion": discussion.id}
+
+
+def settled(entries: Sequence[Entry]) -> list[Entry]:
+    """With its key and number written into every entry, as a rewrite may change its position."""
+    return [
+        entry if chunk is None else _settled(entry, chunk)
+        for entry, chunk in zip(entries, chunks_in(entries), strict=True)
+    ]
+
+
+def with_changes(entries: Sequence[Entry], changes: BlockChanges, now: datetime) -> list[Entry]:
+    """Settled entries with the changes made in them; keys that are not there are passed over."""
+    return [_changed(entry, changes, to_text(now)) if is_summary(entry.value) else entry for entry in entries]
+
+
+def _changed(entry: Entry, changes: BlockChanges, now: str) -> Entry:
+    key = entry.value["id"]
+    if key in changes.placed:
+        entry = entry.changed(messages=list(changes.placed[key]))
+    if key in changes.stale and not isinstance(entry.value.get(STALE), str):
+        entry = entry.changed(**{STALE: now})
+    if key in changes.revived and STALE in entry.value:
+        entry = entry.changed(without=[STALE])
+    return entry
+
+
+def _settled(entry: Entry, chunk: ChunkSummary) -> Entry:
+    if entry.value.get("id") == chunk.id and _number(entry.value) == chunk.number:
+        return entry
+    return entry.changed(id=chunk.id, number=chunk.number)
+
+
+def _chunk(value: Mapping[str, Json], position: int, taken: Set[BlockKey]) -> ChunkSummary:
+    hash, created_at, stale_since = value.get("hash"), value.get("created_at"), value.get(STALE)
+    text, id = value["text_block"], value.get("id")
+    hash = hash if isinstance(hash, str) else ""
+    return ChunkSummary(
+        id=id if isinstance(id, str) and id and id not in taken else _derived_key(text, hash, taken),
+        text=text,
+        hash=hash,
+        number=_number(value) or position,
+        created_at=created_at if isinstance(created_at, str) else "",
+        digests=tuple(digest for digest in _list(value.get("messages")) if isinstance(digest, str)),
+        stale_since=stale_since if isinstance(stale_since, str) else None,
+    )
+
+
+def _derived_key(text: str, hash: str, taken: Set[BlockKey]) -> BlockKey:
+    content = hashlib.sha256(f"{hash}\0{text}".encode("utf-8", "surrogatepass"))
+    key, occurrence = f"w{content.hexdigest()[:16]}", 0
+    while key in taken:
+        occurrence += 1
+        again = content.copy()
+        again.update(f"\0{occurrence}".encode())
+        key = f"w{again.hexdigest()[:16]}"
+    return key
+
+
+def _number(value: Mapping[str, Json]) -> int | None:
+    number = value.get("number")
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []

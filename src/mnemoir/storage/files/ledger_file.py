@@ -1,0 +1,173 @@
+"""One discussion's ledger on disk: read with what stands aside, replaced as a whole, or grown by a line.
+
+In a ledger of lines a stale entry stays where it is. An older server would read one in its array as if it were not
+stale, so an array holds only what is not, and stale entries stand aside in `<name>_stale.jsonl`, each with the key of
+the entry it stood behind. The replacing of the array is the step that counts: what would go into the file aside is
+written there before, what leaves it is taken out after, and an entry that is in both is the array's.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from mnemoir.core.discussions import BlockKey
+from mnemoir.storage.files.discussion_places import places
+from mnemoir.storage.files.ledger_entries import STALE, chunks_in, is_summary
+from mnemoir.storage.files.ledger_lines import Entry, LedgerText
+from mnemoir.storage.files.ledger_view import LedgerView, Stamps, ViewCache, view_of
+from mnemoir.storage.files.placed_file import PlacedFile, found
+
+_BEHIND = "behind"
+_ATTEMPTS = 5
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What was read. `aside` are the entries that stood in the file aside, as they stood there."""
+
+    text: LedgerText
+    entries: Sequence[Entry]
+    aside: Sequence[Entry]
+    stamps: Stamps
+
+
+class LedgerFile:
+    """The ledger where it is found, or where a new one is made. All methods block and raise StorageUnavailable."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        """`name` is that of the discussion's files (`core.discussion_id.directory_name`)."""
+        candidates = places(name, "memories")
+        at = found(root, candidates)
+        self.exists = at is not None
+        self.file = at or PlacedFile(root=root, place=candidates[-1])
+        (aside,) = places(name, "stale")
+        self._aside = PlacedFile(root=root, place=aside)
+
+    @property
+    def path(self) -> Path:
+        """Under which its view is kept."""
+        return self.file.place.below(self.file.root)
+
+    def view(self, cache: ViewCache) -> LedgerView:
+        """What readers see; empty without a file."""
+        path = self.path
+        view = cache.get(path, self.stamps()) if self.exists else LedgerView()
+        if view is None:
+            ledger = self.read()
+            view = _view(ledger)
+            cache.put(path, ledger.stamps, view)
+        return view
+
+    def read(self) -> Ledger:
+        """Everything, word for word; empty without a file."""
+        for _ in range(_ATTEMPTS):
+            main, aside = self.file.read(), self._aside.read()
+            if aside is None or main is None or self.file.stamp() == main[1]:  # both are of one moment
+                break
+        text = self.file.understand(main)
+        outside = self._aside.understand(aside).entries if text.is_array else ()
+        return Ledger(
+            text=text,
+            entries=_merged(text.entries, outside),
+            aside=outside,
+            stamps=(main and main[1], aside and aside[1]),
+        )
+
+    def replace(self, entries: Sequence[Entry], before: Ledger) -> None:
+        """Put settled entries in place of those read `before`; in the form in which they were."""
+        if not before.text.is_array:
+            self.file.replace_entries(entries, as_array=False)
+            return
+        aside = _outside(entries)
+        staying = {entry.value["id"] for entry in aside}
+        leaving = [entry for entry in before.aside if _has_key(entry) and entry.value["id"] not in staying]
+        if aside and aside != before.aside:
+            self._aside.replace_entries([*aside, *leaving], as_array=False)
+        inside = [_inside(entry) for entry in entries if not is_stale(entry)]
+        self.file.replace_entries(inside, as_array=True)
+        if leaving and aside:
+            self._aside.replace_entries(aside, as_array=False)
+        elif leaving:
+            self._aside.remove()
+
+    def grow(self, line: bytes, view: LedgerView) -> tuple[Stamps, int]:
+        """Add a line durably to a ledger of lines of which `view` is the view; its stamps and its length then.
+
+        A line that a killed writer left unfinished is cut off before. A line that cannot be written wholly is none.
+        """
+        now, aside = self.stamps()
+        if now is not None and now.size > view.end:
+            cut = now.size - view.end
+            _log.warning("unfinished line of a killed writer is cut off", file=self.file.name, bytes=cut)
+        stamp = self.file.append(b"\n" + line if view.is_open else line, end=view.end)
+        return (stamp, aside), stamp.size
+
+    def create(self) -> None:
+        """Make an empty ledger where there is none."""
+        if not self.exists:
+            self.file.append(b"", end=0)
+
+    def stamps(self) -> Stamps:
+        """Those of the ledger and of the file aside; None for one that is not there."""
+        return self.file.stamp(), self._aside.stamp()
+
+
+def _view(ledger: Ledger) -> LedgerView:
+    chunks = [chunk for chunk in chunks_in(ledger.entries) if chunk is not None]
+    text = ledger.text
+    return view_of(chunks, is_array=text.is_array, end=text.end, is_open=text.is_open)
+
+
+def _merged(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
+    """The entries of an array with those that stand aside, each behind the one it stood behind, else at the end."""
+    if not outside:
+        return list(inside)
+    keys = [chunk.id if chunk else None for chunk in chunks_in(inside)]
+    left = {entry.value["id"]: entry for entry in outside if _has_key(entry) and entry.value["id"] not in keys}
+    behind: dict[BlockKey, list[BlockKey]] = {}
+    for key, entry in left.items():
+        behind.setdefault(str(entry.value.get(_BEHIND)), []).append(key)
+    merged: list[Entry] = list(_taken("", behind, left))
+    for key, entry in zip(keys, inside, strict=True):
+        merged += [entry, *(_taken(key, behind, left) if key else ())]
+    return [*merged, *left.values()]
+
+
+def _taken(
+    start: BlockKey, behind: Mapping[BlockKey, list[BlockKey]], left: dict[BlockKey, Entry]
+) -> Iterator[Entry]:
+    """What stands behind `start`, with what stands behind that, taken out of `left`."""
+    waiting = behind.get(start, [])[::-1]
+    while waiting:
+        key = waiting.pop()
+        if key in left:
+            yield left.pop(key)
+            waiting += behind.get(key, [])[::-1]
+
+
+def _outside(entries: Sequence[Entry]) -> list[Entry]:
+    """The stale entries of settled ones, with the keys of those they stand behind."""
+    outside, key = [], ""
+    for entry in entries:
+        if is_stale(entry):
+            is_known = entry.value.get(_BEHIND) == key
+            outside.append(entry if is_known else entry.changed(**{_BEHIND: key}))
+        key = entry.value["id"] if is_summary(entry.value) else key
+    return outside
+
+
+def _inside(entry: Entry) -> Entry:
+    return entry.changed(without=[_BEHIND]) if is_summary(entry.value) and _BEHIND in entry.value else entry
+
+
+def is_stale(entry: Entry) -> bool:
+    """Whether it is a summary of text that the conversation does not hold any more."""
+    return is_summary(entry.value) and isinstance(entry.value.get(STALE), str)
+
+
+def _has_key(entry: Entry) -> bool:
+    return is_summary(entry.value) and isinstance(entry.value.get("id"), str)

@@ -1,0 +1,150 @@
+"""A file of a discussion at one of the places where it may be, reached without following links.
+
+All functions block. What the operating system refuses, and a file that cannot be understood, is StorageUnavailable.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.files.atomic_file import Stamp, read_file, remove_file, replace_file, stamp_of
+from mnemoir.storage.files.discussion_places import Place
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
+from mnemoir.storage.files.workspace import Folder, existing
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_PRIVATE_FILE = 0o600
+_TEMPORARY = ".tmp"  # what a killed writer of the whole file leaves beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFile:
+    """One file; it need not exist."""
+
+    root: Path
+    place: Place
+
+    @property
+    def folder(self) -> Folder:
+        """Where it lies."""
+        return Folder(root=self.root, steps=self.place.steps)
+
+    @property
+    def name(self) -> str:
+        """How messages call it: the path below the root."""
+        return self.folder.name_of(self.place.file)
+
+    def is_there(self) -> bool:
+        """Whether there is a file; a folder of that name is another discussion's, and a link is there."""
+        with self.opened("read") as folder:
+            try:
+                status = None if folder is None else os.stat(self.place.file, dir_fd=folder, follow_symlinks=False)
+            except FileNotFoundError:
+                return False
+            return status is not None and not stat.S_ISDIR(status.st_mode)
+
+    def stamp(self) -> Stamp | None:
+        """None when it is not there."""
+        with self.opened("read") as folder:
+            return None if folder is None else stamp_of(folder, self.place.file)
+
+    def size(self) -> int:
+        """In bytes; 0 when it is not there."""
+        stamp = self.stamp()
+        return stamp.size if stamp else 0
+
+    def read(self) -> tuple[bytes, Stamp] | None:
+        """The bytes and their stamp; None when it is not there."""
+        with self.opened("read") as folder:
+            return None if folder is None else read_file(folder, self.place.file)
+
+    def parsed(self) -> LedgerText:
+        """Its entries; none when it is not there."""
+        return self.understand(self.read())
+
+    def understand(self, read: tuple[bytes, Stamp] | None) -> LedgerText:
+        """The entries of what was read from it. In a file called `.json` it is an array."""
+        with self.understood():
+            return parse(read[0] if read else b"", is_array=self.place.file.endswith(".json"))
+
+    def replace_entries(self, entries: Sequence[Entry], *, as_array: bool) -> None:
+        """The same as `replace`, for entries in one form or the other."""
+        with self.understood():
+            content = array_of(entries) if as_array else lines_of(entries)
+        self.replace(content)
+
+    def replace(self, content: bytes) -> Stamp:
+        """Put `content` in its place, durably and in one step; folders are made as needed."""
+        with self.opened("written", create=True) as folder:
+            return replace_file(existing(folder), self.place.file, content)
+
+    def append(self, content: bytes, *, end: int) -> Stamp:
+        """Add durably behind the byte `end`; what stands there is cut off. All of the content is added or nothing."""
+        with self.opened("written", create=True) as opened:
+            folder = existing(opened)
+            remove_file(folder, self.place.file + _TEMPORARY)
+            is_new = stamp_of(folder, self.place.file) is None
+            file = os.open(self.place.file, _APPEND, _PRIVATE_FILE, dir_fd=folder)
+            try:
+                _append_synced(file, content, end)
+                stamp = stamp_of(folder, self.place.file)
+            finally:
+                os.close(file)
+            if is_new:
+                os.fsync(folder)
+        if stamp is None or stamp.size != end + len(content):
+            raise StorageUnavailable(f"{self.name} was changed by another program meanwhile. Try again.")
+        return stamp
+
+    def remove(self) -> None:
+        """Take it away durably; harmless when it is not there."""
+        with self.opened("removed") as folder:
+            if folder is not None:
+                remove_file(folder, self.place.file)
+                os.fsync(folder)
+
+    @contextmanager
+    def opened(self, doing: str, *, create: bool = False) -> Iterator[int | None]:
+        """The open folder (`Folder.open`); `doing` is what an error says could not be done to the file."""
+        with file_errors(self.name, doing), self.folder.open(create=create) as folder:
+            yield folder
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """Raise StorageUnavailable in place of ValueError: the content is not what it should be."""
+        try:
+            yield
+        except ValueError as exc:
+            raise StorageUnavailable(
+                f"{self.name} is damaged ({exc}) and was left as it is. Repair it or take it away."
+            ) from exc
+
+
+def found(root: Path, places: Sequence[Place]) -> PlacedFile | None:
+    """The first file that is there; None when none is."""
+    files = (PlacedFile(root=root, place=place) for place in places)
+    return next((file for file in files if file.is_there()), None)
+
+
+def found_or_new(root: Path, places: Sequence[Place]) -> PlacedFile:
+    """The first file that is there, else the last of the places."""
+    return found(root, places) or PlacedFile(root=root, place=places[-1])
+
+
+def _append_synced(file: int, content: bytes, end: int) -> None:
+    if os.fstat(file).st_size > end:
+        os.ftruncate(file, end)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        os.fsync(file)
+    except OSError:
+        with suppress(OSError):  # the first failure is the one to tell; the next writer cuts the rest off
+            os.ftruncate(file, end)
+        raise

@@ -1,0 +1,72 @@
+"""The rolling summary of a discussion: `<name>_summary.jsonl`, one line, or the array of WilmerAI where there is one.
+
+The summary is the last entry of either. What else the entry or the file holds is kept. A save reads the file once
+more and replaces it as a whole; two at once wait for each other by the lock of the folder.
+"""
+
+import asyncio
+
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import Discussion, RollingSummary
+from mnemoir.ports.discussions import RollingSummaries
+from mnemoir.storage.files.discussion_places import places
+from mnemoir.storage.files.folder_lock import folder_locked
+from mnemoir.storage.files.ledger_entries import is_summary, naming
+from mnemoir.storage.files.ledger_lines import Entry
+from mnemoir.storage.files.placed_file import PlacedFile, found, found_or_new
+from mnemoir.storage.files.workspace import existing
+
+
+class FileRollingSummaries:
+    """Reading makes nothing; a file that cannot be understood is never written over."""
+
+    async def load(self, discussion: Discussion) -> RollingSummary | None:
+        """See the port."""
+        return await asyncio.to_thread(_load, discussion)
+
+    async def save(self, discussion: Discussion, summary: RollingSummary) -> None:
+        """See the port."""
+        await asyncio.to_thread(_save, discussion, summary)
+
+    async def remove(self, discussion: Discussion) -> None:
+        """See the port; where there are files in several places, all of them go."""
+        await asyncio.to_thread(_remove, discussion)
+
+
+def _load(discussion: Discussion) -> RollingSummary | None:
+    file = found(discussion.root, places(directory_name(discussion.id), "summary"))
+    entries = file.parsed().entries if file else ()
+    return _summary(entries[-1].value) if entries and is_summary(entries[-1].value) else None
+
+
+def _save(discussion: Discussion, summary: RollingSummary) -> None:
+    file = found_or_new(discussion.root, places(directory_name(discussion.id), "summary"))
+    with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
+        text = file.parsed()
+        entries = _with(list(text.entries), discussion, summary)
+        file.replace_entries(entries, as_array=text.is_array)
+
+
+def _remove(discussion: Discussion) -> None:
+    for place in places(directory_name(discussion.id), "summary"):
+        PlacedFile(root=discussion.root, place=place).remove()
+
+
+def _with(entries: list[Entry], discussion: Discussion, summary: RollingSummary) -> list[Entry]:
+    last = entries.pop() if entries and is_summary(entries[-1].value) else Entry({})
+    members = {"text_block": summary.text, "hash": summary.hash, "updated_at": summary.updated_at}
+    numbered = {} if summary.number is None else {"number": summary.number}
+    return [*entries, last.changed(without=["number"], **members, **numbered, **naming(discussion))]
+
+
+def _summary(value: dict[str, object]) -> RollingSummary:
+    hash, number, updated_at = value.get("hash"), value.get("number"), value.get("updated_at")
+    return RollingSummary(
+        text=str(value["text_block"]),
+        hash=hash if isinstance(hash, str) else "",
+        number=number if isinstance(number, int) and not isinstance(number, bool) else None,
+        updated_at=updated_at if isinstance(updated_at, str) else "",
+    )
+
+
+_: type[RollingSummaries] = FileRollingSummaries  # checked, never run

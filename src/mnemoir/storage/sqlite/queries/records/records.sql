@@ -1,0 +1,156 @@
+-- name: blocks
+-- Chunks of ours and hashes that only other programs logged, in the order of the conversation. A tracker whose hash is
+-- not logged has the number that it gets when it is imported.
+SELECT key, hash, digests, stale_since IS NOT NULL, position FROM mnemoir_chunks
+UNION ALL
+SELECT 'log:' || id, message_hash, '[]', 0, id FROM vector_memory_hash_log
+ WHERE id NOT IN (SELECT log_id FROM mnemoir_chunks WHERE log_id IS NOT NULL)
+UNION ALL
+SELECT 'log:' || number, last_checked_message_hash, '[]', 0, number
+  FROM (SELECT last_checked_message_hash,
+               max(coalesce((SELECT max(id) FROM vector_memory_hash_log), 0),
+                   coalesce((SELECT max(log_id) FROM mnemoir_chunks), 0),
+                   coalesce((SELECT CAST(max(position) AS INTEGER) FROM mnemoir_chunks), 0))
+                   + row_number() OVER (ORDER BY rowid) AS number
+          FROM vector_memory_tracker
+         WHERE last_checked_message_hash NOT IN (SELECT message_hash FROM vector_memory_hash_log))
+ ORDER BY 5;
+
+-- name: sources
+-- The words of our chunks, in the order of the conversation.
+SELECT key, source FROM mnemoir_chunks ORDER BY position;
+
+-- name: position_of
+-- Where a block stands: a chunk by its key, else a row of the log by its id.
+SELECT position FROM mnemoir_chunks WHERE key = :key
+UNION ALL
+SELECT id FROM vector_memory_hash_log
+ WHERE 'log:' || id = :key AND id NOT IN (SELECT log_id FROM mnemoir_chunks WHERE log_id IS NOT NULL);
+
+-- name: position_before
+-- The last position in front of another; one row.
+SELECT max(coalesce((SELECT max(position) FROM mnemoir_chunks WHERE position < :position), 0.0),
+           coalesce((SELECT max(id) FROM vector_memory_hash_log WHERE id < :position), 0));
+
+-- name: last_position
+-- The greatest position that anything has or had; one row.
+SELECT max(coalesce((SELECT max(position) FROM mnemoir_chunks), 0.0),
+           coalesce((SELECT max(log_id) FROM mnemoir_chunks), 0),
+           coalesce((SELECT max(id) FROM vector_memory_hash_log), 0));
+
+-- name: positions_between
+-- The chunks strictly between two positions, in order.
+SELECT id FROM mnemoir_chunks WHERE position > :low AND position < :high ORDER BY position;
+
+-- name: fixed_around
+-- The foreign rows of the log that enclose a position; one row, 0 where there is none in front.
+SELECT (SELECT coalesce(max(id), 0) FROM vector_memory_hash_log AS l
+         WHERE id < :position AND NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id)),
+       (SELECT min(id) FROM vector_memory_hash_log AS l
+         WHERE id >= :position AND NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id));
+
+-- name: move_chunk
+-- Give a chunk another position.
+UPDATE mnemoir_chunks SET position = :position WHERE id = :id;
+
+-- name: add_chunk
+-- A new chunk; gives its number.
+INSERT INTO mnemoir_chunks (key, position, hash, digests, source, created_at)
+VALUES (:key, :position, :hash, :digests, :source, :created_at) RETURNING id;
+
+-- name: adopt
+-- Make a chunk of a row that another program logged; nothing where it is one already, or there is no such row.
+INSERT OR IGNORE INTO mnemoir_chunks (key, position, log_id, hash, digests, source, created_at)
+SELECT 'log:' || id, id, id, message_hash, '[]', '[]', timestamp FROM vector_memory_hash_log
+ WHERE 'log:' || id = :key AND id NOT IN (SELECT log_id FROM mnemoir_chunks WHERE log_id IS NOT NULL);
+
+-- name: place
+-- Give a chunk its digests.
+UPDATE mnemoir_chunks SET digests = :digests WHERE key = :key;
+
+-- name: make_stale
+-- Mark a chunk that is not stale yet; gives its number and the number it has in the log.
+UPDATE mnemoir_chunks SET stale_since = :now WHERE key = :key AND stale_since IS NULL RETURNING id, log_id;
+
+-- name: revive
+-- Take the mark away from a stale chunk; gives its number.
+UPDATE mnemoir_chunks SET stale_since = NULL WHERE key = :key AND stale_since IS NOT NULL RETURNING id;
+
+-- name: of_chunk
+-- The records of a chunk: number and metadata, oldest first; by index mnemoir_records_by_chunk.
+SELECT m.id, m.metadata_json, m.memory_text
+  FROM mnemoir_records AS r CROSS JOIN memories AS m ON m.id = r.memory_id
+ WHERE r.chunk_id = :chunk ORDER BY m.id;
+
+-- name: add_record
+-- A new record; gives its number.
+INSERT INTO memories (discussion_id, memory_text, date_added, metadata_json)
+VALUES (:discussion, :text, :now, :metadata) RETURNING id;
+
+-- name: link_record
+-- Say which chunk a record is of; the trigger has made its row.
+UPDATE mnemoir_records SET chunk_id = :chunk WHERE memory_id = :id;
+
+-- name: add_words
+-- The words of a record, by which it is found.
+INSERT INTO memories_fts (rowid, title, summary, entities, key_phrases, memory_text_unweighted)
+VALUES (:id, :title, :summary, :entities, :key_phrases, :summary);
+
+-- name: drop_words
+-- Take the words of a record away: no program finds it any more.
+DELETE FROM memories_fts WHERE rowid = :id;
+
+-- name: mark_changed
+-- Let search hear of a record.
+UPDATE mnemoir_records SET change = (SELECT changes FROM mnemoir_state) WHERE memory_id = :id;
+
+-- name: count_change
+-- One more change.
+UPDATE mnemoir_state SET changes = changes + 1;
+
+-- name: count_removals
+-- So many records less.
+UPDATE mnemoir_state SET removals = removals + :count;
+
+-- name: put_entry
+-- The index entry of a record, if there is such a record, in place of one before.
+INSERT OR REPLACE INTO mnemoir_entries (memory_id, model, terms, vector, token_ids, token_codes)
+SELECT id, :model, :terms, :vector, :token_ids, :token_codes FROM memories WHERE id = :id;
+
+-- name: newest_live
+-- The last chunk of the conversation that is not stale, and its row in the log (NULL for none).
+SELECT id, log_id, hash, position FROM mnemoir_chunks WHERE stale_since IS NULL ORDER BY position DESC LIMIT 1;
+
+-- name: newest_logged
+-- The last row of the log, and whether it is of no chunk of ours.
+SELECT l.id, l.message_hash, NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id)
+  FROM vector_memory_hash_log AS l ORDER BY l.id DESC LIMIT 1;
+
+-- name: newest_foreign
+-- The last row of the log that is of no chunk of ours.
+SELECT l.id, l.message_hash FROM vector_memory_hash_log AS l
+ WHERE NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id) ORDER BY l.id DESC LIMIT 1;
+
+-- name: log_hash
+-- Add to the hash log; gives the number of the row.
+INSERT INTO vector_memory_hash_log (discussion_id, message_hash, timestamp)
+VALUES (:discussion, :hash, :now) RETURNING id;
+
+-- name: unlog
+-- Take a row out of the hash log.
+DELETE FROM vector_memory_hash_log WHERE id = :id;
+
+-- name: set_log_id
+-- Say which row of the log is the chunk's.
+UPDATE mnemoir_chunks SET log_id = :log_id WHERE id = :id;
+
+-- name: forget_tracker
+-- Nothing of the conversation is done.
+DELETE FROM vector_memory_tracker;
+
+-- name: set_tracker
+-- How far the conversation is done.
+INSERT INTO vector_memory_tracker (discussion_id, last_checked_message_hash, last_updated)
+VALUES (:discussion, :hash, :now)
+    ON CONFLICT (discussion_id) DO UPDATE SET last_checked_message_hash = :hash, last_updated = :now
+ WHERE last_checked_message_hash <> :hash;

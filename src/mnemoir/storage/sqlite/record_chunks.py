@@ -1,0 +1,153 @@
+"""Chunks and their records as rows: blocking functions over one connection, inside its transaction.
+
+A record has a row in `memories`, and one in `memories_fts` while its chunk is not stale; what has no words there is
+found by no program.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from mnemoir.core.discussions import (
+    Block,
+    BlockChanges,
+    BlockKey,
+    ChunkSource,
+    NewRecord,
+    SourceMessage,
+)
+from mnemoir.core.ids import new_request_id
+from mnemoir.core.memories import IndexEntry
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.record_order import new_position, note_progress
+
+_QUERIES = queries("records/records")
+
+
+def blocks(connection: apsw.Connection) -> list[Block]:
+    """All blocks, in the order of the conversation."""
+    return [
+        Block(key=key, hash=hash_, digests=tuple(orjson.loads(digests)), is_stale=bool(is_stale))
+        for key, hash_, digests, is_stale, _ in connection.execute(_QUERIES["blocks"])
+    ]
+
+
+def sources(connection: apsw.Connection) -> dict[BlockKey, Sequence[SourceMessage]]:
+    """The words of our chunks, in the order of the conversation; without those whose words were not kept."""
+    return {key: _messages(source) for key, source in connection.execute(_QUERIES["sources"]) if source != "[]"}
+
+
+class Chunks:
+    """Writes chunks of one discussion at one time, `now` (ISO, UTC); `finish` must come last."""
+
+    def __init__(self, connection: apsw.Connection, discussion: str, now: str) -> None:
+        self._connection = connection
+        self._discussion = storable(discussion)
+        self._now = now
+
+    def append(self, records: Sequence[NewRecord], source: ChunkSource, before: BlockKey | None) -> BlockKey:
+        """A new chunk and its records; its key."""
+        key = new_request_id()
+        chunk = self._run(
+            "add_chunk",
+            key=key,
+            position=new_position(self._connection, before),
+            hash=source.hash,
+            digests=json.dumps(list(source.digests)),
+            source=json.dumps([{"role": said.role, "content": said.text} for said in source.messages]),
+            created_at=self._now,
+        ).get
+        for record in records:
+            self._add(record, chunk)
+        return key
+
+    def change(self, changes: BlockChanges) -> None:
+        """Digests, stale, revived; a block that another program logged becomes a chunk of ours with it."""
+        for key in (*changes.placed, *changes.stale, *changes.revived):
+            self._run("adopt", key=key)
+        for key, digests in changes.placed.items():
+            self._run("place", key=key, digests=json.dumps(list(digests)))
+        for key in changes.stale:
+            self._make_stale(key)
+        for key in changes.revived:
+            self._revive(key)
+
+    def finish(self) -> None:
+        """Let other programs see how far the conversation is done."""
+        note_progress(self._connection, self._discussion, self._now)
+
+    def _add(self, record: NewRecord, chunk: int) -> None:
+        metadata = json.dumps(record.metadata)
+        text = storable(_as_words(record.metadata.get("summary")))
+        number = self._run("add_record", discussion=self._discussion, text=text, now=self._now, metadata=metadata).get
+        self._run("link_record", id=number, chunk=chunk)
+        self._run("add_words", id=number, **words_of(record.metadata))
+        if record.entry is not None:
+            put_entry(self._connection, number, record.entry)
+
+    def _make_stale(self, key: BlockKey) -> None:
+        for chunk, log_id in self._run("make_stale", key=key, now=self._now).fetchall():
+            records = self._run("of_chunk", chunk=chunk).fetchall()
+            for number, *_ in records:
+                self._run("drop_words", id=number)
+            self._run("count_removals", count=len(records))
+            self._run("unlog", id=log_id)
+
+    def _revive(self, key: BlockKey) -> None:
+        for (chunk,) in self._run("revive", key=key).fetchall():
+            for number, metadata, text in self._run("of_chunk", chunk=chunk).fetchall():
+                self._run("add_words", id=number, **words_of(metadata_of(metadata, text)))
+                mark_changed(self._connection, number)
+
+    def _run(self, query: str, **values: Any) -> apsw.Cursor:
+        return self._connection.execute(_QUERIES[query], values)
+
+
+def put_entry(connection: apsw.Connection, number: int, entry: IndexEntry) -> None:
+    """Write or replace the index entry of a record, if it is still there."""
+    values = {"model": entry.model, "terms": entry.terms, "vector": entry.vector, "token_ids": entry.token_ids}
+    connection.execute(_QUERIES["put_entry"], {"id": number, **values, "token_codes": entry.token_codes})
+    mark_changed(connection, number)
+
+
+def mark_changed(connection: apsw.Connection, number: int) -> None:
+    """Let search hear of a record."""
+    connection.execute(_QUERIES["count_change"])
+    connection.execute(_QUERIES["mark_changed"], {"id": number})
+
+
+def words_of(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of the full text of a record."""
+    columns = ("title", "summary", "entities", "key_phrases")
+    return {column: storable(_as_words(metadata.get(column))) for column in columns}
+
+
+def metadata_of(stored: str | None, text: str) -> dict[str, Any]:
+    """The object of a record; what other programs left out, or wrote in another shape, is its text alone."""
+    try:
+        metadata = json.loads(stored or "{}")
+    except ValueError:
+        metadata = {}
+    return metadata if isinstance(metadata, dict) and metadata else {"summary": text}
+
+
+def storable(text: str) -> str:
+    """The text with half characters written out, which no database can hold."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _as_words(value: Any) -> str:
+    """Of a list, its items side by side without the quotes that other programs put around them."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return " ".join(map(_as_words, value)).replace('"', "")
+    return "" if value is None else json.dumps(value)
+
+
+def _messages(source: str) -> Sequence[SourceMessage]:
+    # the standard library's JSON, as orjson refuses the half characters that a message may have
+    return tuple(SourceMessage(role=said["role"], text=said["content"]) for said in json.loads(source))

@@ -1,0 +1,192 @@
+"""Databases of records on disk: one file a discussion, opened when it is asked for, a few kept open for reading.
+
+A file keeps its rollback journal, as its other readers expect; there is no log beside it that a copy could lose. It
+is never opened by other means than SQLite's while SQLite may have it: closing a descriptor would give up every lock
+that this process has on the file.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite.data_file import prepare_folder, sync_folder
+from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.record_place import Identity, identity_of, refuse_links
+from mnemoir.storage.sqlite.record_ranking import install
+from mnemoir.storage.sqlite.record_schema import blank, prepare, refuse_other_files, stand_in
+
+T = TypeVar("T")
+Work = Callable[[apsw.Connection], T]
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """A connection that nobody uses; `identity` tells of which file, should the name get another."""
+
+    path: Path
+    identity: Identity
+    connection: apsw.Connection
+
+
+class RecordFiles:
+    """Thread-safe; all methods block and raise StorageUnavailable. At most `most_idle` files stay open unused."""
+
+    def __init__(self, most_idle: int = 16) -> None:
+        self._most_idle = most_idle
+        self._idle: OrderedDict[Path, _Reader] = OrderedDict()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def read(self, path: Path, work: Work[T]) -> T:
+        """What `work` gives over one snapshot; over an empty database where there is no file. Makes nothing."""
+        with storage_errors(path, OSError):
+            identity = identity_of(path)
+            if identity is None:
+                return work(blank())
+            reader = self._taken(path, identity)
+            try:
+                outcome = _over_snapshot(reader.connection, work)
+            except BaseException:
+                reader.connection.close()
+                raise
+            self._give_back(reader)
+            return outcome
+
+    def write(self, path: Path, work: Work[T]) -> T:
+        """What `work` gives, all in one transaction, durable on return; the file is made where there is none."""
+        self._refuse_when_closed(path)
+        with storage_errors(path, OSError):
+            _make(path)
+            connection = _opened(path, apsw.SQLITE_OPEN_READWRITE)
+            try:
+                connection.pragma("synchronous", "EXTRA")  # the folder too, or a loss of power may undo a commit
+                connection.pragma("secure_delete", 1)
+                return _in_transaction(path, connection, work)
+            finally:
+                connection.close()
+
+    def replace(self, path: Path, made: Path) -> None:
+        """Put the database `made` in the place of another, in one step. Both are whole then, or neither changed."""
+        with storage_errors(path, OSError):
+            for file in (made, path):
+                if identity_of(file) is not None:
+                    self._forget(file)
+                    _settle(file)  # a journal left beside it would be taken for one of the new file
+            made.replace(path)
+            sync_folder(path.parent)
+            sync_folder(made.parent)
+
+    def close(self) -> None:
+        """Close what is kept open; nothing is read or written afterwards."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.popitem()[1].connection.close()
+
+    def _taken(self, path: Path, identity: Identity) -> _Reader:
+        self._refuse_when_closed(path)
+        with self._lock:
+            reader = self._idle.pop(path, None)
+        if reader is not None and reader.identity == identity:
+            return reader
+        if reader is not None:
+            reader.connection.close()
+        return _Reader(path, identity, _opened_for_reading(path))
+
+    def _give_back(self, reader: _Reader) -> None:
+        with self._lock:
+            self._idle.setdefault(reader.path, reader)
+            kept = self._idle[reader.path] is reader and not self._closed
+            over = [] if kept else [reader]
+            if self._closed:
+                self._idle.pop(reader.path)
+            elif len(self._idle) > self._most_idle:
+                over.append(self._idle.popitem(last=False)[1])
+        for one in over:
+            one.connection.close()
+
+    def _forget(self, path: Path) -> None:
+        with self._lock:
+            reader = self._idle.pop(path, None)
+        if reader is not None:
+            reader.connection.close()
+
+    def _refuse_when_closed(self, path: Path) -> None:
+        if self._closed:
+            raise StorageUnavailable(f"{path} is closed: the program is stopping.")
+
+
+def _opened_for_reading(path: Path) -> apsw.Connection:
+    connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
+    try:
+        try:
+            refuse_other_files(path, connection)
+        except apsw.ReadOnlyError:  # a writer was killed: what it left half done is to be undone first
+            connection.close()
+            _settle(path)
+            connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
+            refuse_other_files(path, connection)
+        stand_in(connection)
+        install(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _opened(path: Path, flags: int) -> apsw.Connection:
+    refuse_links(path)
+    connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+    connection.set_busy_timeout(BUSY_MS)
+    return connection
+
+
+def _over_snapshot(connection: apsw.Connection, work: Work[T]) -> T:
+    connection.execute("BEGIN")
+    try:
+        return work(connection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _in_transaction(path: Path, connection: apsw.Connection, work: Work[T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        refuse_other_files(path, connection)
+        prepare(connection)
+        outcome = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):  # the failure that led here is raised; a transaction is over even so
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
+    return outcome
+
+
+def _make(path: Path) -> None:
+    """An empty private file, unless there is one."""
+    refuse_links(path)
+    if not path.exists():
+        prepare_folder(path.parent)
+        with suppress(FileExistsError):
+            os.close(os.open(path, _NEW, 0o600))
+
+
+def _settle(path: Path) -> None:
+    """Have done what a killed writer left undone."""
+    connection = _opened(path, apsw.SQLITE_OPEN_READWRITE)
+    try:
+        refuse_other_files(path, connection)
+    finally:
+        connection.close()

@@ -1,0 +1,144 @@
+"""The best records by bm25 without looking at every record that holds a common word.
+
+FTS5 scores each row that matches, and reads the length of each one for it: over 100,000 records 200 ms for a word that
+is in all of them, where finding the rows takes 8 ms. So the rare phrases come first. A phrase in n of N rows adds at
+most `(k1 + 1) * ln((N - n + 0.5) / (n + 0.5))` to a score. As soon as `limit` rows that hold a rare phrase score more
+than all the common ones could add together, no row without a rare phrase can come before them. Of the rows with one,
+only those near enough to the best are given what the common ones add.
+
+A phrase in more than half of the rows weighs next to nothing (FTS5 gives it 0.000001), and is asked for only when the
+others find fewer rows than are wanted. Source of the formula: the documentation of FTS5, section 5.1.1.
+"""
+
+import math
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from heapq import nsmallest
+
+import apsw
+
+from mnemoir.storage.sqlite.queries import queries
+
+_QUERIES = queries("records/search")
+_K1, _B = 1.2, 0.75  # of FTS5's bm25
+_NO_WEIGHT = 1e-6  # FTS5's idf of a phrase in more than half of the rows
+_EXPECTED = 2.0  # a guess at the score of a row with a phrase, in units of its idf; only the speed depends on it
+
+Scores = dict[int, float]  # of rows; less is better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """A phrase as FTS5 wants it, quoted, and in how many rows it is: at least one. More than half is enough to say."""
+
+    text: str
+    rows: int
+
+
+def install(connection: apsw.Connection) -> None:
+    """Teach a connection the function by which single rows are scored."""
+    connection.register_fts5_function("mnemoir_score", lambda api, scoring: scoring.score(api))
+
+
+def row_count(connection: apsw.Connection) -> int:
+    """How many records have words."""
+    return int(connection.execute(_QUERIES["row_count"]).get)
+
+
+def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
+    """The numbers of the best `limit` rows that hold any of the phrases; ties by number.
+
+    `weights` are those of the columns, none of them below 0; all are 1 without any.
+    """
+    if limit < 1:
+        return []
+    ranking = _Ranking(connection, limit, tuple(map(float, weights)), row_count(connection))
+    rarest_first = sorted(phrases, key=lambda phrase: phrase.rows)
+    telling = [phrase for phrase in rarest_first if ranking.idf(phrase) > _NO_WEIGHT]
+    scores = ranking.best(telling) if telling else {}
+    if len(scores) < limit and len(telling) < len(phrases):
+        scores = ranking.best(rarest_first)
+    return nsmallest(limit, scores, key=lambda row: (scores[row], row))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    connection: apsw.Connection
+    limit: int
+    weights: Sequence[float]
+    total: int
+
+    def best(self, phrases: Sequence[Phrase]) -> Scores:
+        """At least the best `limit` rows and their scores; `phrases` are rarest first."""
+        for rare in range(self._guess(phrases), len(phrases)):
+            scores = self._scores(phrases[:rare], -1)
+            if len(scores) >= self.limit and self._limit_th(scores) >= self._most(phrases[rare:]):
+                return self._completed(scores, phrases[:rare], phrases[rare:])
+        return self._scores(phrases, self.limit)
+
+    def idf(self, phrase: Phrase) -> float:
+        """FTS5's own."""
+        return max(_NO_WEIGHT, math.log((self.total - phrase.rows + 0.5) / (phrase.rows + 0.5)))
+
+    def _guess(self, phrases: Sequence[Phrase]) -> int:
+        """How many of the phrases are rare, as it seems before any row is looked at; at least one."""
+        found = 0
+        for number, phrase in enumerate(phrases, start=1):
+            found += phrase.rows
+            if found >= self.limit and self._most(phrases[number:]) <= _EXPECTED * self.idf(phrase):
+                return number
+        return len(phrases)
+
+    def _most(self, phrases: Sequence[Phrase]) -> float:
+        """More than all the phrases together can add to a score."""
+        return sum((_K1 + 1) * self.idf(phrase) for phrase in phrases)
+
+    def _limit_th(self, scores: Scores) -> float:
+        """How much the last of the best has."""
+        return -nsmallest(self.limit, scores.values())[-1]
+
+    def _completed(self, scores: Scores, rare: Sequence[Phrase], common: Sequence[Phrase]) -> Scores:
+        """The scores, with what the common phrases add to those rows that it could bring among the best."""
+        reach = self._most(common) - self._limit_th(scores)
+        near = {row: score for row, score in scores.items() if score <= reach}
+        idfs = tuple(map(self.idf, (*rare, *common)))
+        scoring = _Scoring(near.keys(), idfs, self.weights or (1.0,) * 5)
+        values = {"expression": f"({_any_of(rare)}) AND ({_any_of(common)})", "scoring": apsw.pyobject(scoring)}
+        near.update((row, score) for row, score in self.connection.execute(_QUERIES["scored"], values) if row in near)
+        return near
+
+    def _scores(self, phrases: Sequence[Phrase], limit: int) -> Scores:
+        rank_by = f"bm25({', '.join(map(str, self.weights))})"
+        values = {"expression": _any_of(phrases), "rank_by": rank_by, "limit": limit}
+        return dict(self.connection.execute(_QUERIES["best"], values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoring:
+    """FTS5's bm25 for some rows, where it is known how rare each phrase of the expression is.
+
+    FTS5 itself counts the rows of every phrase each time before it scores the first row.
+    """
+
+    rows: Set[int]
+    idfs: Sequence[float]
+    weights: Sequence[float]
+
+    def score(self, api: apsw.FTS5ExtensionApi) -> float:
+        """Of the row that the cursor is at; less is better, 0 for a row that is not asked for."""
+        if api.rowid not in self.rows:
+            return 0.0
+        average = api.column_total_size() / api.row_count
+        damping = _K1 * (1 - _B + _B * api.column_size() / average)
+        score = 0.0
+        for number, idf in enumerate(self.idfs):
+            weighed = sum(
+                self.weights[column] * len(api.phrase_column_offsets(number, column))
+                for column in api.phrase_columns(number)
+            )
+            score += idf * weighed * (_K1 + 1) / (weighed + damping)
+        return -score
+
+
+def _any_of(phrases: Sequence[Phrase]) -> str:
+    return " OR ".join(phrase.text for phrase in phrases)

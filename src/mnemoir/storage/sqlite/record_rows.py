@@ -1,0 +1,115 @@
+"""What hybrid search reads of the records of one discussion."""
+
+import asyncio
+import math
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+import orjson
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.core.scope import Scope
+from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSnapshot
+from mnemoir.search import terms_of
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.record_files import RecordFiles
+from mnemoir.storage.sqlite.record_search import records
+
+T = TypeVar("T")
+_QUERIES = queries("records/search")
+
+
+class RecordRows:
+    """The records in the file that `path` tells. Whoever the scope names, they are that user's."""
+
+    def __init__(self, files: RecordFiles, path: Callable[[], Path]) -> None:
+        self._files = files
+        self._path = path
+
+    async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
+        """Run `work` in a thread over one snapshot. Raises StorageUnavailable, or what `work` raises."""
+        return await asyncio.to_thread(
+            lambda: self._files.read(self._path(), lambda connection: work(RecordSnapshot(connection)))
+        )
+
+
+class RecordSnapshot:
+    """The port's promises over `connection`, which is inside a transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def revision(self, scope: Scope) -> Revision:
+        """Where the records stand; another file is another epoch."""
+        ((changes, removals, epoch),) = self._connection.execute(_QUERIES["revision"])
+        return Revision(changes=changes, removals=removals, epoch=epoch or _identity(self._connection))
+
+    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
+        """Rows written after `changes`, in order of `seq`."""
+        rows = [_search_row(*row) for row in self._connection.execute(_QUERIES["rows_since"], {"changes": changes})]
+        return sorted(rows, key=lambda row: row.seq)
+
+    def live(self, scope: Scope) -> Sequence[int]:
+        """The `seq` of every record that is not of a stale chunk, ascending."""
+        return [seq for (seq,) in self._connection.execute(_QUERIES["live"])]
+
+    def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
+        """Token codes by `seq`; records without any are left out."""
+        wanted = {"ids": orjson.dumps([int(seq) for seq in seqs]).decode()}  # a caller's may be numpy's
+        return dict(self._connection.execute(_QUERIES["token_codes"], wanted))
+
+    def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
+        """The records as memories, by `seq`."""
+        return {
+            record.id: Memory(
+                id=MemoryId(str(record.id)),
+                text=record.text,
+                user=scope.user,
+                created_at=record.created_at,
+                metadata=record.metadata,
+            )
+            for record in records(self._connection, [int(seq) for seq in seqs])
+        }
+
+
+def _search_row(
+    number: int,
+    text: str,
+    created_at: str,
+    terms: bytes | None,
+    model: str | None,
+    vector: bytes | None,
+    token_ids: bytes | None,
+) -> SearchRow:
+    instant = from_text(created_at)
+    return SearchRow(
+        seq=number,
+        is_message=False,
+        speaker=None,
+        agent=None,
+        app=None,
+        conversation=None,
+        effective_at=math.inf if instant is None else instant.timestamp(),
+        said_at=math.nan if instant is None else instant.timestamp(),
+        expires_at=math.inf,
+        entry=IndexEntry(
+            terms=terms_of(text) if terms is None else terms, model=model, vector=vector, token_ids=token_ids
+        ),
+    )
+
+
+def _identity(connection: apsw.Connection) -> str:
+    """Tells a file that we have not written yet from the one that takes its place; "" for no file."""
+    if not connection.filename:
+        return ""
+    status = os.stat(connection.filename)
+    return f"{status.st_dev} {status.st_ino}"
+
+
+_: type[SearchSnapshot] = RecordSnapshot  # checked, never run
+__: type[SearchRows] = RecordRows

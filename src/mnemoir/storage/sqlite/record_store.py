@@ -1,0 +1,143 @@
+"""Structured records of discussions, one SQLite file each, found by their words."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
+from typing import TypeVar
+
+import apsw
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.discussions import (
+    Block,
+    BlockChanges,
+    BlockKey,
+    ChunkSource,
+    Discussion,
+    NewRecord,
+    Record,
+    SourceMessage,
+)
+from mnemoir.ports.discussions import RecordStore
+from mnemoir.ports.search_rows import SearchRows
+from mnemoir.storage.sqlite import record_chunks, record_schema, record_search
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.record_files import RecordFiles
+from mnemoir.storage.sqlite.record_place import identity_of, records_file
+from mnemoir.storage.sqlite.record_rows import RecordRows
+
+T = TypeVar("T")
+_QUERIES = queries("records/search")
+_GREATEST_ID = 2**63 - 1
+
+
+class SqliteRecordStore:
+    """Reads make nothing; what an append acknowledges survives a kill and a loss of power."""
+
+    def __init__(self, clock: Clock = utc_now, *, most_idle: int = 16) -> None:
+        self._clock = clock
+        self._files = RecordFiles(most_idle)
+
+    async def begin(self, discussion: Discussion) -> bool:
+        """Make the file where there is none, or complete it; whether there was one before."""
+
+        def work() -> bool:
+            path = records_file(discussion)
+            was_there = identity_of(path) is not None
+            self._files.write(path, lambda connection: None)
+            return was_there
+
+        return await asyncio.to_thread(work)
+
+    async def blocks(self, discussion: Discussion) -> Sequence[Block]:
+        """Our chunks, and without digests what other programs logged; in the order of the conversation."""
+        return await self._read(discussion, record_chunks.blocks)
+
+    async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
+        """All of the changes or none."""
+        if changes:
+            await self._write(discussion, lambda chunks: chunks.change(changes))
+
+    async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
+        """The words of our chunks, in the order of the conversation."""
+        return await self._read(discussion, record_chunks.sources)
+
+    async def append(
+        self,
+        discussion: Discussion,
+        records: Sequence[NewRecord],
+        source: ChunkSource,
+        *,
+        before: BlockKey | None = None,
+    ) -> BlockKey:
+        """Store the records of a chunk, and that the chunk is done, in one step."""
+        return await self._write(discussion, lambda chunks: chunks.append(records, source, before))
+
+    async def search(
+        self, discussion: Discussion, keywords: Sequence[str], *, limit: int, weights: Sequence[float] = ()
+    ) -> Sequence[Record]:
+        """Records that hold any of the phrases, best first by bm25, else of their words."""
+        return await self._read(
+            discussion, lambda connection: record_search.search(connection, keywords, limit, weights)
+        )
+
+    async def newest(self, discussion: Discussion, *, limit: int, before: int | None = None) -> Sequence[Record]:
+        """A page of those that are not of stale chunks, newest first."""
+        values = {"limit": max(0, limit), "before": _GREATEST_ID if before is None else before}
+        return await self._listed(discussion, "newest", values)
+
+    async def without_entry(self, discussion: Discussion, model: str, *, limit: int) -> Sequence[Record]:
+        """Records that have no index entry of that embedding model yet, oldest first."""
+        return await self._listed(discussion, "without_entry", {"model": model, "limit": max(0, limit)})
+
+    async def put_entries(self, discussion: Discussion, entries: Mapping[int, NewRecord]) -> None:
+        """Give records their index entries; those that are gone are passed over."""
+
+        def work(connection: apsw.Connection) -> None:
+            for number, record in entries.items():
+                if record.entry is not None:
+                    record_chunks.put_entry(connection, number, record.entry)
+
+        if entries:
+            await asyncio.to_thread(lambda: self._files.write(records_file(discussion), work))
+
+    def rows(self, discussion: Discussion) -> SearchRows:
+        """The records as hybrid search reads them."""
+        return RecordRows(self._files, lambda: records_file(discussion))
+
+    async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
+        """Make the records of `made` those of `discussion`, in one step."""
+
+        def work() -> None:
+            new = records_file(made)
+            name = record_chunks.storable(discussion.id)
+            self._files.write(new, lambda connection: record_schema.rename(connection, name))
+            self._files.replace(records_file(discussion), new)
+
+        await asyncio.to_thread(work)
+
+    async def aclose(self) -> None:
+        """Close the databases that are kept open."""
+        await asyncio.to_thread(self._files.close)
+
+    async def _listed(self, discussion: Discussion, query: str, values: Mapping[str, object]) -> list[Record]:
+        return await self._read(
+            discussion,
+            lambda connection: [*map(record_search.record_of, connection.execute(_QUERIES[query], values))],
+        )
+
+    async def _read(self, discussion: Discussion, work: Callable[[apsw.Connection], T]) -> T:
+        return await asyncio.to_thread(lambda: self._files.read(records_file(discussion), work))
+
+    async def _write(self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]) -> T:
+        def write(connection: apsw.Connection) -> T:
+            now = self._clock().astimezone(UTC).isoformat()
+            chunks = record_chunks.Chunks(connection, discussion.id, now)
+            outcome = work(chunks)
+            chunks.finish()
+            return outcome
+
+        return await asyncio.to_thread(lambda: self._files.write(records_file(discussion), write))
+
+
+_: type[RecordStore] = SqliteRecordStore  # checked, never run

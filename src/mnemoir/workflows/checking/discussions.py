@@ -1,0 +1,111 @@
+"""Whether memories of discussions can be made: the file of discussion settings, and what nodes of memory run."""
+
+from collections.abc import Iterator, Sequence
+
+from mnemoir.workflows.checking.nodes import is_note, keys_of, type_name, type_of
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.references import Named, check_model
+from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.checking.workflows import Name, NodeAt
+from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.model import is_set
+from mnemoir.workflows.config.tree import DISCUSSION_SETTINGS, UserTree
+from mnemoir.workflows.config.user import UserSettings
+
+_CHUNK = "[TextChunk]"
+_SUMMARY_INPUTS, _RECORD_INPUTS = 4, 1
+_MAKERS = ("qualitymemory", "recentmemory", "fullchatsummary")
+
+
+def check_discussion_settings(survey: Survey, user: UserTree, place: Place) -> Sequence[Name]:
+    """The file that a user's settings name, and the models in it; the workflows it names are given back."""
+    name, key = user.settings.discussion_settings, DISCUSSION_SETTINGS
+    path = survey.locate(place / key, key, name, user.workflow_folders()) if name else None
+    if path is None:
+        return ()
+    survey.no_workflows.add(path)
+    said = survey.shaped(path, DiscussionSettings)
+    if said is None:
+        return ()
+    inner = survey.place(path)
+    _check_keys(survey, inner, said)
+    return [*_summaries(survey, user, inner, said), *_records(survey, user, inner, said)]
+
+
+def check_needs(survey: Survey, user: UserTree, node: NodeAt) -> None:
+    """What a node of memory cannot do its work without, and the user's settings do not name."""
+    if type_of(survey, node.raw) is None:
+        return
+    for key in _needs(node, user.settings):
+        kind = node.raw.get("type")
+        cause = f"A node of type {kind} needs {key}, and Users/{user.name.lower()}.json has none."
+        survey.tell(node.place / "type", cause, "Name a file of the user's workflows there.")
+
+
+def _needs(node: NodeAt, settings: UserSettings) -> Iterator[str]:
+    kind = type_name(node.raw)
+    if kind == "fullchatsummary" and is_set(node.raw, "isManualConfig"):
+        return
+    if kind == "fullchatsummary" and not settings.chat_summary_workflow:
+        yield "chatSummaryToolWorkflow"
+    if kind == "recentmemory" and not settings.recent_memory_workflow:
+        yield "recentMemoryToolWorkflow"
+    if kind == "conversationmemory" and not settings.conversation_memory_workflow:
+        yield "conversationMemoryToolWorkflow"
+    if kind in _MAKERS and not settings.discussion_settings:
+        yield DISCUSSION_SETTINGS
+
+
+def _summaries(survey: Survey, user: UserTree, place: Place, said: DiscussionSettings) -> Iterator[Name]:
+    """What makes chunk summaries; nothing has to where records are made, though some nodes make them even then."""
+    if said.summary_workflow:
+        yield Name(place=place / "fileMemoryWorkflowName", name=said.summary_workflow, inputs=_SUMMARY_INPUTS)
+        return
+    endpoints = _endpoints(place, said)
+    if not endpoints:
+        if not said.uses_records:
+            _tell_nobody(survey, place / "endpointName", "fileMemoryWorkflowName")
+        return
+    for endpoint in endpoints:
+        check_model(survey, user, endpoint, Named(place=place / "preset", name=said.preset))
+    if _CHUNK not in said.system_prompt + said.prompt:
+        cause = f"Neither systemPrompt nor prompt has {_CHUNK} in it, so the model is not shown what to summarise."
+        survey.tell(place / "prompt", cause, "Put it where the chunk belongs.", "warning")
+
+
+def _records(survey: Survey, user: UserTree, place: Place, said: DiscussionSettings) -> Iterator[Name]:
+    if not said.uses_records:
+        return
+    if said.record_workflow:
+        yield Name(place=place / "vectorMemoryWorkflowName", name=said.record_workflow, inputs=_RECORD_INPUTS)
+        return
+    own = place / "vectorMemoryEndpointName"
+    endpoints = _endpoints(place, said)
+    if said.record_endpoint and not said.endpoints:
+        endpoints = [Named(place=own, name=said.record_endpoint)]
+    key = "vectorMemoryPreset" if said.record_preset else "preset"
+    for endpoint in endpoints:
+        check_model(survey, user, endpoint, Named(place=place / key, name=said.record_preset or said.preset))
+    if not endpoints:
+        _tell_nobody(survey, own, "vectorMemoryWorkflowName")
+
+
+def _endpoints(place: Place, said: DiscussionSettings) -> Sequence[Named]:
+    listed = [
+        Named(place=place / "multiModelList" / index / "endpointName", name=listed.endpoint)
+        for index, listed in enumerate(said.endpoints)
+    ]
+    one = [Named(place=place / "endpointName", name=said.endpoint)] if said.endpoint else []
+    return listed or one
+
+
+def _tell_nobody(survey: Survey, place: Place, workflow_key: str) -> None:
+    survey.tell(place, "Memories are made by a model, and none is named.", f"Name an endpoint, or {workflow_key}.")
+
+
+def _check_keys(survey: Survey, place: Place, said: DiscussionSettings) -> None:
+    """Unknown keys are allowed; one that is nearly a known one is most likely a slip of the pen."""
+    known = keys_of(DiscussionSettings)
+    for key in said.model_extra or ():
+        if not is_note(key) and (near := nearest(key, list(known))):
+            survey.tell(place / key, f"Discussion settings have no {key!r}.", f"Did you mean {near!r}?", "warning")

@@ -1,0 +1,220 @@
+"""Making memories of a discussion: what its settings file says becomes calls of a model, one for each chunk."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import SettingsError
+from mnemoir.core.messages import Message
+from mnemoir.memory.discussions.chunk_summaries import (
+    Summarise,
+    SummaryInputs,
+    make_chunk_summaries,
+    plan_chunk_summaries,
+)
+from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
+from mnemoir.memory.discussions.literals import NONE_PRECEDING
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.memory.discussions.records import Extract, make_records, plan_records
+from mnemoir.workflows.asking import Question, ask, question_of
+from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.memory_prompts import (
+    ALL,
+    CHUNK,
+    RECENT,
+    SUMMARY,
+    names_any,
+    with_marks,
+    without_later_system,
+    without_thinking,
+)
+from mnemoir.workflows.node import ModelProperties
+from mnemoir.workflows.run import NO_OVERRIDES
+from mnemoir.workflows.step import Step
+from mnemoir.workflows.tracing import shown
+
+FEWEST_MESSAGES = 3  # a conversation with fewer has nothing to be remembered yet
+
+
+def spoken(messages: Sequence[Message]) -> list[Message]:
+    """The messages that memories are made of: all but those of the system."""
+    return [message for message in messages if message.role != "system"]
+
+
+class MemoryMaker:
+    """Makes memories of one discussion as its settings file says. `step` is that of the node that asked for it."""
+
+    def __init__(self, step: Step, discussion: Discussion, settings: DiscussionSettings) -> None:
+        self._step = replace(step, overrides=NO_OVERRIDES, stamped=without_later_system(step.run.turn.messages))
+        self._memory = step.services.discussions
+        self._discussion = discussion
+        self._settings = settings
+
+    async def summaries(self, control: Control, policy: ChunkPolicy | None = None) -> Made:
+        """Chunk summaries, where there is enough that is new. `policy` is that of the settings unless given."""
+        return await make_chunk_summaries(
+            self._memory,
+            self._discussion,
+            spoken(self._step.run.turn.messages),
+            policy or self.policy(records=False),
+            self._summarising(),
+            reads_earlier=self._reads_earlier(),
+            control=control,
+        )
+
+    async def records(self, control: Control, policy: ChunkPolicy | None = None) -> Made:
+        """Records, likewise."""
+        return await make_records(
+            self._memory,
+            self._discussion,
+            spoken(self._step.run.turn.messages),
+            policy or self.policy(records=True),
+            self._extracting(),
+            control=control,
+        )
+
+    async def plan(self, policy: ChunkPolicy | None = None) -> Plan:
+        """What making would do now, of the kind the settings name."""
+        plan = plan_records if self._settings.uses_records else plan_chunk_summaries
+        said = spoken(self._step.run.turn.messages)
+        return await plan(
+            self._memory, self._discussion, said, policy or self.policy(records=self._settings.uses_records)
+        )
+
+    def policy(self, *, records: bool) -> ChunkPolicy:
+        """When and how large, as the settings say for chunk summaries or for records."""
+        said = self._settings
+        if records:
+            return ChunkPolicy(
+                target_tokens=said.record_chunk_tokens,
+                most_messages=said.most_messages_between_record_chunks,
+                lookback=said.lookback if said.record_lookback is None else said.record_lookback,
+            )
+        return ChunkPolicy(
+            target_tokens=said.chunk_tokens,
+            most_messages=said.most_messages_between_chunks,
+            lookback=said.lookback,
+        )
+
+    def _reads_earlier(self) -> bool:
+        said = self._settings
+        return bool(said.summary_workflow) or names_any((said.system_prompt, said.prompt), (RECENT, ALL))
+
+    def _summarising(self) -> Sequence[Summarise]:
+        said = self._settings
+        if said.summary_workflow:
+            return [self._summarise_by_workflow]
+        names = [listed.endpoint for listed in said.endpoints] or [said.endpoint]
+        return [self._summarise_by_endpoint(name) for name in names]
+
+    async def _summarise_by_workflow(self, given: SummaryInputs) -> str:
+        inputs = (given.chunk, given.recent.strip() or NONE_PRECEDING, given.all.strip() or NONE_PRECEDING, given.summary)
+        return await self._output_of(self._settings.summary_workflow, inputs)
+
+    def _summarise_by_endpoint(self, endpoint: str) -> Summarise:
+        said = self._settings
+        question: list[Question] = []  # made when the first chunk comes, for most runs make nothing
+
+        async def summarise(given: SummaryInputs) -> str:
+            if not question:
+                question.append(
+                    self._question(endpoint, said.preset, said.system_prompt, said.prompt, said.max_tokens)
+                )
+            values = {
+                CHUNK: given.chunk,
+                RECENT: given.recent or NONE_PRECEDING,
+                ALL: given.all or NONE_PRECEDING,
+                SUMMARY: given.summary,
+            }
+            return without_thinking(await ask(self._step, with_marks(question[0], values)))
+
+        return summarise
+
+    def _extracting(self) -> Sequence[Extract]:
+        said = self._settings
+        if said.record_workflow:
+            return [self._extract_by_workflow]
+        names = [listed.endpoint for listed in said.endpoints] or [said.record_endpoint or said.endpoint]
+        return [self._extract_by_endpoint(name) for name in names]
+
+    async def _extract_by_workflow(self, chunk: str, complaint: str) -> str:
+        return await self._output_of(self._settings.record_workflow, [_with_complaint(chunk, complaint)])
+
+    def _extract_by_endpoint(self, endpoint: str) -> Extract:
+        said = self._settings
+
+        async def extract(chunk: str, complaint: str) -> str:
+            asked = self._question(endpoint, said.record_preset or said.preset, "", "", said.record_max_tokens)
+            asked = replace(asked, system=EXTRACTION_SYSTEM_PROMPT, prompt=EXTRACTION_PROMPT)
+            asked = with_marks(asked, {CHUNK: quoted(chunk)})
+            asked = replace(asked, prompt=_with_complaint(asked.prompt or "", complaint))
+            return without_thinking(await ask(self._step, asked))
+
+        return extract
+
+    async def _output_of(self, workflow: str, inputs: Sequence[str]) -> str:
+        """What a workflow answers to these inputs; nobody else hears of it."""
+        step = replace(self._step)
+        async with aclosing(step.engine.run_child(step, workflow, inputs=inputs, silent=True)) as batches:
+            async for _ in batches:
+                pass
+        return without_thinking(shown(step.output))
+
+    def _question(self, endpoint: str, preset: str, system: str, prompt: str, max_tokens: int | str) -> Question:
+        if not endpoint:
+            raise SettingsError(
+                "The settings of discussion memory name no endpoint: give endpointName, or a workflow, "
+                "in the file that discussionIdMemoryFileWorkflowSettings names."
+            )
+        asked = ModelProperties.model_validate(
+            {
+                "endpointName": endpoint,
+                "preset": preset,
+                "systemPrompt": system,
+                "prompt": prompt,
+                "maxResponseSizeInTokens": max_tokens,
+                "addUserTurnTemplate": True,
+            }
+        )
+        return question_of(self._step, asked)
+
+
+def _with_complaint(text: str, complaint: str) -> str:
+    return f"{text}\n\n{complaint}" if complaint else text
+
+
+async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
+    """What a creator node does: make what is due, and tell in the trace what was made.
+
+    Nothing for a conversation without a discussion, or with fewer than three messages.
+    """
+    discussion = step.discussion
+    if discussion is None or len(step.run.turn.messages) < FEWEST_MESSAGES:
+        return Made()
+    settings = step.user.discussion_settings()
+    maker = MemoryMaker(step, discussion, settings)
+    control = Control(goes_on=lambda: not step.engine.is_stopping)
+    if settings.uses_records and not summaries_only:
+        made = await maker.records(control)
+    else:
+        made = await maker.summaries(control)
+    tell(step, made)
+    return made
+
+
+def tell(step: Step, made: Made) -> None:
+    """Say in the trace what a making did."""
+    if made.is_busy:
+        step.note("Memories of this discussion are being made by another run; nothing was done here.")
+    counts = {
+        "chunks were remembered": made.chunks,
+        "chunks are left for the next time": made.left,
+        "memories are of text that is gone and were marked stale": made.stale,
+        "memories are of text that came back and count again": made.revived,
+    }
+    for what, count in counts.items():
+        if count:
+            step.note(f"{count} {what}.")
+    for text in made.notes:
+        step.note(text)

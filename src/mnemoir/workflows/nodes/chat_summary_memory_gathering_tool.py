@@ -1,0 +1,35 @@
+"""ChatSummaryMemoryGatheringTool: the chunk summaries that the rolling summary does not hold yet."""
+
+from pydantic import Field
+
+from mnemoir.memory.discussions.literals import BETWEEN_LATEST
+from mnemoir.memory.discussions.reading import summaries_since
+from mnemoir.memory.discussions.stateless import recent_turns
+from mnemoir.workflows.discussion_memory import spoken
+from mnemoir.workflows.memory_reading import read_or
+from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class ChatSummaryMemoryGatheringToolProperties(NodeProperties):
+    """What a ChatSummaryMemoryGatheringTool may say."""
+
+    turns: Count = Field(
+        0, alias="maxTurnsToPull", description="Without a discussion: how many messages to choose from."
+    )
+
+
+class ChatSummaryMemoryGatheringTool(ValueNode[ChatSummaryMemoryGatheringToolProperties]):
+    """Reads the new chunk summaries, oldest first. It makes none and asks no model."""
+
+    kind = "ChatSummaryMemoryGatheringTool"
+    properties_type = ChatSummaryMemoryGatheringToolProperties
+
+    async def value(self, step: Step) -> str:
+        """The texts; "" for none. Without a discussion recent messages, or a sentence in their place."""
+        discussion = step.discussion
+        if discussion is None:
+            turns = step.count(self.properties.turns, 0, "maxTurnsToPull")
+            return recent_turns(spoken(step.messages), turns=turns, delimiter=BETWEEN_LATEST)
+        texts = await read_or(step, summaries_since(self.services.discussions, discussion), [])
+        return BETWEEN_LATEST.join(texts)

@@ -1,0 +1,101 @@
+"""chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: the rolling summary, written."""
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from mnemoir.memory.discussions.literals import NO_SUMMARY
+from mnemoir.memory.discussions.parts import Control
+from mnemoir.memory.discussions.rolling_summary import chunks_since, save_summary, update_rolling_summary
+from mnemoir.workflows.asking import Question, ask, question_of
+from mnemoir.workflows.config.model import Line
+from mnemoir.workflows.memory_prompts import LATEST, SUMMARY_SO_FAR, names_any, with_marks, without_thinking
+from mnemoir.workflows.node import Count, ModelProperties, NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class ChatSummarySummarizerProperties(ModelProperties):
+    """What a chatSummarySummarizer node may say."""
+
+    loop_if_exceed: Count = Field(
+        3, alias="loopIfMemoriesExceed", description="Sum up so many chunk summaries at a time while there are more."
+    )
+    least: Count = Field(
+        3, alias="minMemoriesPerSummary", description="Leave the summary as it is while fewer than these are new."
+    )
+
+
+class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
+    """Folds chunk summaries that are new into the rolling summary, stores it and gives it.
+
+    In its prompts [CHAT_SUMMARY] is the summary so far and [LATEST_MEMORIES] the chunk summaries. With neither, the
+    answer to the prompts is the new summary.
+    """
+
+    kind = "chatSummarySummarizer"
+    properties_type = ChatSummarySummarizerProperties
+    filled = ("systemPrompt", "prompt")
+    is_timed = False
+
+    async def value(self, step: Step) -> str:
+        """The summary as it is then; the fixed sentence where there is none, or no discussion."""
+        discussion, memory, said = step.discussion, self.services.discussions, self.properties
+        if discussion is None:
+            return NO_SUMMARY
+        raw = [step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt)]
+        if not names_any(raw, (SUMMARY_SO_FAR, LATEST)):
+            return await self._plain(step)
+        question: list[Question] = []  # made only where there is something to sum up
+
+        async def condense(summary: str, latest: str) -> str:
+            if not question:
+                question.append(_with_prompt(question_of(step, said)))
+            asked = with_marks(question[0], {SUMMARY_SO_FAR: summary, LATEST: latest})
+            return without_thinking(await ask(step, asked))
+
+        return await update_rolling_summary(
+            memory,
+            discussion,
+            condense,
+            loop_if_exceed=step.count(said.loop_if_exceed, 3, "loopIfMemoriesExceed"),
+            least=step.count(said.least, 3, "minMemoriesPerSummary"),
+            control=Control(goes_on=lambda: not step.engine.is_stopping),
+        )
+
+    async def _plain(self, step: Step) -> str:
+        """One call with the prompts as they are, where anything is new."""
+        discussion, memory = step.discussion, self.services.discussions
+        assert discussion is not None
+        current = await memory.summaries.load(discussion)
+        if not chunks_since(await memory.ledger.all(discussion), current):
+            return NO_SUMMARY if current is None else current.text
+        text = without_thinking(await ask(step, question_of(step, self.properties)))
+        if text:
+            await save_summary(memory, discussion, text)
+        return text
+
+
+class WriteCurrentSummaryProperties(NodeProperties):
+    """What a WriteCurrentSummaryToFileAndReturnIt node may say."""
+
+    text: Line = Field(alias="input", description="The summary, with variables.")
+
+
+class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperties]):
+    """Stores a text as the rolling summary up to the newest chunk summary, and gives it back."""
+
+    kind = "WriteCurrentSummaryToFileAndReturnIt"
+    properties_type = WriteCurrentSummaryProperties
+    filled = ("input",)
+
+    async def value(self, step: Step) -> str:
+        """The text. Raises NotFound where no chunk summary says how far it goes."""
+        text = step.fill(self.properties.text)
+        discussion = step.discussion
+        if discussion is not None:
+            await save_summary(self.services.discussions, discussion, text)
+        return text
+
+
+def _with_prompt(question: Question) -> Question:
+    return replace(question, prompt=question.prompt or "")

@@ -1,0 +1,20 @@
+"""ConversationMemory: what a workflow of the user makes of a conversation that belongs to a discussion."""
+
+from mnemoir.memory.discussions.literals import NO_MEMORIES
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.nodes.custom_workflow import output_of
+from mnemoir.workflows.step import Step
+
+
+class ConversationMemory(ValueNode[NodeProperties]):
+    """Runs the user's conversationMemoryToolWorkflow, whose answer is its output."""
+
+    kind = "ConversationMemory"
+    is_timed = False
+
+    async def value(self, step: Step) -> object:
+        """A sentence without a discussion. Raises SettingsError where the user names no such workflow."""
+        if step.discussion is None:
+            return NO_MEMORIES
+        workflow = step.user.settings.conversation_memory_workflow
+        return await output_of(step, workflow, key="conversationMemoryToolWorkflow")

@@ -1,0 +1,43 @@
+"""FullChatSummary: the rolling summary of the discussion, brought up to date first."""
+
+from pydantic import Field
+
+from mnemoir.memory.discussions.literals import NO_SUMMARY, NO_SUMMARY_FOUND
+from mnemoir.memory.discussions.reading import rolling_summary_text
+from mnemoir.memory.discussions.rolling_summary import count_since
+from mnemoir.workflows.config.model import Flag
+from mnemoir.workflows.discussion_memory import make_memories
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.nodes.custom_workflow import output_of
+from mnemoir.workflows.step import Step
+
+
+class FullChatSummaryProperties(NodeProperties):
+    """What a FullChatSummary node may say."""
+
+    is_manual: Flag = Field(False, alias="isManualConfig", description="Only read the summary, and make nothing.")
+
+
+class FullChatSummary(ValueNode[FullChatSummaryProperties]):
+    """Makes chunk summaries, lets the user's chatSummaryToolWorkflow sum up those that are new, gives the summary.
+
+    It asks models and may take long: put it behind the responder, or behind a WorkflowLock. Its output is None
+    without a discussion.
+    """
+
+    kind = "FullChatSummary"
+    properties_type = FullChatSummaryProperties
+    is_timed = False
+
+    async def value(self, step: Step) -> object:
+        """Raises SettingsError where a summary is due and no workflow is named that makes it."""
+        discussion, memory = step.discussion, self.services.discussions
+        if discussion is None:
+            return None
+        if self.properties.is_manual:
+            return await rolling_summary_text(memory, discussion) or NO_SUMMARY_FOUND
+        await make_memories(step, summaries_only=True)
+        since = await count_since(memory, discussion)
+        if since > 1 or since < 0:
+            return await output_of(step, step.user.settings.chat_summary_workflow, key="chatSummaryToolWorkflow")
+        return await rolling_summary_text(memory, discussion) or NO_SUMMARY

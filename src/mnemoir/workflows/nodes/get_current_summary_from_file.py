@@ -1,0 +1,21 @@
+"""GetCurrentSummaryFromFile: the rolling summary of the discussion."""
+
+from mnemoir.memory.discussions.literals import NO_SUMMARY
+from mnemoir.memory.discussions.reading import rolling_summary_text
+from mnemoir.workflows.memory_reading import read_or
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class GetCurrentSummaryFromFile(ValueNode[NodeProperties]):
+    """Reads the rolling summary as it is. It makes none and asks no model."""
+
+    kind = "GetCurrentSummaryFromFile"
+
+    async def value(self, step: Step) -> str:
+        """The text, or a sentence in its place."""
+        discussion = step.discussion
+        if discussion is None:
+            return NO_SUMMARY
+        text = await read_or(step, rolling_summary_text(self.services.discussions, discussion), None)
+        return NO_SUMMARY if text is None else text

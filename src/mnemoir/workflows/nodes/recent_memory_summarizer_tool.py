@@ -1,0 +1,48 @@
+"""RecentMemorySummarizerTool: the newest chunk summaries, or the newest messages where there is no discussion."""
+
+from pydantic import Field
+
+from mnemoir.memory.discussions.literals import CHUNK_BREAK, NONE_GENERATED
+from mnemoir.memory.discussions.reading import recent_summaries
+from mnemoir.memory.discussions.stateless import recent_turns
+from mnemoir.workflows.config.model import Line
+from mnemoir.workflows.discussion_memory import spoken
+from mnemoir.workflows.memory_reading import read_or
+from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class RecentMemorySummarizerToolProperties(NodeProperties):
+    """What a RecentMemorySummarizerTool may say."""
+
+    chunks: Count = Field(
+        0, alias="maxSummaryChunksFromFile", description="How many chunk summaries; 0 gives three, -1 all."
+    )
+    turns: Count = Field(
+        0, alias="maxTurnsToPull", description="Without a discussion: how many messages to choose from."
+    )
+    lookback_start: Count = Field(
+        0, alias="lookbackStart", description="Without a discussion: so many of the newest are left out."
+    )
+    delimiter: Line = Field(CHUNK_BREAK, alias="customDelimiter", description="What is put between them.")
+
+
+class RecentMemorySummarizerTool(ValueNode[RecentMemorySummarizerToolProperties]):
+    """Reads chunk summaries, oldest of them first. It makes none and asks no model."""
+
+    kind = "RecentMemorySummarizerTool"
+    properties_type = RecentMemorySummarizerToolProperties
+
+    async def value(self, step: Step) -> str:
+        """The texts, or a sentence in their place."""
+        said, discussion = self.properties, step.discussion
+        if discussion is None:
+            return recent_turns(
+                spoken(step.messages),
+                turns=step.count(said.turns, 0, "maxTurnsToPull"),
+                lookback_start=step.count(said.lookback_start, 0, "lookbackStart"),
+                delimiter=said.delimiter,
+            )
+        count = step.count(said.chunks, 0, "maxSummaryChunksFromFile")
+        texts = await read_or(step, recent_summaries(self.services.discussions, discussion, count), [])
+        return said.delimiter.join(texts) if texts else NONE_GENERATED

@@ -1,0 +1,78 @@
+"""VectorMemorySearch: records of the discussion that bear on some keywords."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from mnemoir.memory.discussions.literals import BETWEEN_RECORDS, NO_DISCUSSION, NO_RECORDS
+from mnemoir.memory.discussions.reading import Mode, RecordSearch, find_records, shown
+from mnemoir.workflows.config.model import Flag, Line
+from mnemoir.workflows.memory_reading import read_or
+from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+_COLUMNS = 5
+_LIMIT = 5
+
+
+class VectorMemorySearchProperties(NodeProperties):
+    """What a VectorMemorySearch node may say."""
+
+    keywords: Line = Field("", alias="input", description="Words and phrases to find, with semicolons between them.")
+    limit: Count = Field(_LIMIT, description="How many records at most.")
+    mode: Literal["keyword", "hybrid"] | None = Field(
+        None, description="Find words only, or by meaning too; wins over searchMode. Ours."
+    )
+    search_mode: Line = Field(
+        "keyword", alias="searchMode", description="keyword, hybrid, or semantic, which is hybrid here."
+    )
+    question: Line = Field(
+        "", alias="semanticQuery", description="What hybrid search compares by meaning, in place of the keywords."
+    )
+    weights: Sequence[float] = Field(
+        (),
+        alias="bm25Weights",
+        description="Five: of title, summary, entities, key phrases, and of the summary once more.",
+    )
+    prefers_recent: Flag = Field(False, alias="useRecencyScoring", description="Let newer records come first.")
+    is_dated: Flag = Field(False, alias="includeDates", description="Put the day in front, like [2026-11-20].")
+    expands_entities: object = Field(None, alias="useEntityExpansion", description="No effect.")
+    embedding_endpoint: object = Field(None, alias="embeddingEndpointName", description="No effect.")
+
+    @property
+    def how(self) -> Mode:
+        """By words alone unless one of the two properties says otherwise."""
+        return self.mode or ("hybrid" if self.search_mode.strip().lower() in ("hybrid", "semantic") else "keyword")
+
+
+class VectorMemorySearch(ValueNode[VectorMemorySearchProperties]):
+    """Searches the records of the discussion. It makes none and asks no model."""
+
+    kind = "VectorMemorySearch"
+    properties_type = VectorMemorySearchProperties
+    filled = ("input", "semanticQuery")
+
+    async def value(self, step: Step) -> str:
+        """The summaries of the records, best first, or a sentence in their place."""
+        said, discussion = self.properties, step.discussion
+        if discussion is None:
+            return NO_DISCUSSION
+        variables = step.variables()
+        how = RecordSearch(
+            mode=said.how,
+            question=step.fill(said.question, variables),
+            weights=self._weights(step),
+            prefers_recent=said.prefers_recent,
+        )
+        keywords, limit = step.fill(said.keywords, variables), step.count(said.limit, _LIMIT, "limit")
+        searching = find_records(self.services.discussions, discussion, keywords, limit=max(limit, 0), how=how)
+        records = await read_or(step, searching, [])
+        return BETWEEN_RECORDS.join(shown(record, is_dated=said.is_dated) for record in records) or NO_RECORDS
+
+    def _weights(self, step: Step) -> Sequence[float]:
+        weights = self.properties.weights
+        if weights and len(weights) != _COLUMNS:
+            step.note(f"bm25Weights has {len(weights)} numbers in place of {_COLUMNS}; all columns count alike.")
+            return ()
+        return weights

@@ -1,0 +1,223 @@
+"""Memories of a discussion made anew, from the words they were made of or from a conversation that is given.
+
+The new ones are made beside the old ones, under a name of their own, and take their place when all are there. A
+rebuild that was broken off goes on where it ended when it is asked for again.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError
+from mnemoir.core.messages import ChatRequest, Message, ModelRequest, Role, text_message
+from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.ports.discussions import ChunkStore
+from mnemoir.ports.run_store import RunStore
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
+from mnemoir.workflows.discussion_memory import MemoryMaker, spoken, tell
+from mnemoir.workflows.run import Run, Turn
+from mnemoir.workflows.services import Services
+from mnemoir.workflows.step import Step, SubWorkflows
+
+_NODE = NodeDefinition(number=1, title="Rebuild", type="QualityMemory", raw={})
+_WORKFLOW = WorkflowDefinition(name="rebuild", nodes=(_NODE,))
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildProgress:
+    """How far a rebuild is, in chunks; the last one is `finished`, and its `notes` tell what did not work."""
+
+    done: int
+    all: int
+    finished: bool = False
+    notes: Sequence[str] = ()
+
+
+class Rebuilding:
+    """Rebuilds discussions of the users of a config tree."""
+
+    def __init__(self, engine: SubWorkflows, services: Services, runs: RunStore) -> None:
+        self._engine = engine
+        self._services = services
+        self._runs = runs
+
+    async def plan(
+        self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
+    ) -> Plan:
+        """What a rebuild would ask models about. Raises as `rebuild` does."""
+        rebuild = await self._prepared(caller, user, discussion, messages)
+        return await rebuild.maker.plan(rebuild.policy)
+
+    async def rebuild(
+        self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
+    ) -> AsyncGenerator[RebuildProgress, None]:
+        """Progress as chunks are done. Without `messages` the words kept with the old memories are read again.
+
+        Raises InvalidRequest where they were not kept, Conflict while memories are being made of the discussion,
+        SettingsError and StorageUnavailable. What fails on the way leaves the old memories as they were.
+        """
+        rebuild = await self._prepared(caller, user, discussion, messages)
+        self._runs.begun(rebuild.step.run.turn.trace)
+        try:
+            async with (
+                self._services.discussions.files.making(discussion) as is_ours,
+                aclosing(_Making(rebuild)) as making,
+            ):
+                if not is_ours:
+                    raise Conflict(f"Memories of discussion {discussion.id!r} are being made. Try again later.")
+                async for progress in making.run():
+                    yield progress
+                made = await making.outcome()
+                yield await self._settled(rebuild, made)
+        except MnemoirError as exc:
+            rebuild.step.run.turn.trace.error = exc.message
+            raise
+        finally:
+            self._ended(rebuild.step)
+
+    async def _settled(self, rebuild: "_Rebuild", made: Made) -> RebuildProgress:
+        """Put the new memories in place of the old ones, when all were made."""
+        memory = self._services.discussions
+        if made.is_busy:
+            raise Conflict(f"Discussion {rebuild.discussion.id!r} is being rebuilt already.")
+        tell(rebuild.step, made)
+        if not made.left and not rebuild.step.trace.error:
+            await rebuild.put_in_place()
+            await memory.files.remove(rebuild.aside)
+            await memory.summaries.remove(rebuild.discussion)
+        return RebuildProgress(done=made.chunks, all=made.chunks + made.left, finished=True, notes=made.notes)
+
+    def _ended(self, step: Step) -> None:
+        trace = step.run.turn.trace
+        trace.duration_ms = step.trace.duration_ms = step.run.turn.elapsed_ms()
+        trace.status = "failed" if trace.error else "finished"
+        self._runs.ended(trace)
+
+    async def _prepared(
+        self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
+    ) -> "_Rebuild":
+        settings = user.discussion_settings()
+        memory = self._services.discussions
+        store: ChunkStore = memory.records if settings.uses_records else memory.ledger
+        said = await _kept_words(store, discussion) if messages is None else messages
+        aside = replace(discussion, id=f"%rebuild {discussion.id}", legacy=None)
+        step = self._step(caller, user, said, discussion.id)
+        maker = MemoryMaker(step, aside, settings)
+        return _Rebuild(
+            discussion=discussion,
+            aside=aside,
+            step=step,
+            maker=maker,
+            store=store,
+            settings=settings,
+            policy=_policy(maker, settings, is_settled=messages is None),
+            services=self._services,
+        )
+
+    def _step(self, caller: Caller, user: UserTree, messages: Sequence[Message], discussion: str) -> Step:
+        request = ModelRequest(messages=tuple(messages))
+        trace = RunTrace(id=caller.run_id, scope=caller.scope, user=user.name)
+        turn = Turn(
+            chat=ChatRequest(request=request, stream=False),
+            caller=caller,
+            messages=list(messages),
+            trace=trace,
+            user=user,
+            discussion=discussion,
+        )
+        workflow_trace = WorkflowTrace(name=_WORKFLOW.name)
+        trace.workflows.append(workflow_trace)
+        node_trace = NodeTrace(number=1, title=_NODE.title, type=_NODE.type, started_ms=0.0)
+        workflow_trace.nodes.append(node_trace)
+        return Step(
+            definition=_NODE,
+            run=Run(id=f"{trace.id}.1", turn=turn, workflow=_WORKFLOW, trace=workflow_trace, is_silent=True),
+            engine=self._engine,
+            services=self._services,
+            trace=node_trace,
+            is_responder=False,
+            answers_client=False,
+            streams=False,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rebuild:
+    """One rebuild: `aside` is the discussion under whose name the new memories are made."""
+
+    discussion: Discussion
+    aside: Discussion
+    step: Step
+    maker: MemoryMaker
+    store: ChunkStore
+    settings: DiscussionSettings
+    policy: ChunkPolicy
+    services: Services
+
+    async def make(self, control: Control) -> Made:
+        await self.store.begin(self.aside)
+        make = self.maker.records if self.settings.uses_records else self.maker.summaries
+        return await make(control, self.policy)
+
+    async def put_in_place(self) -> None:
+        memory = self.services.discussions
+        store = memory.records if self.settings.uses_records else memory.ledger
+        await store.put_in_place(self.discussion, self.aside)
+
+
+class _Making:
+    """The making on a task of its own, so that its progress can be told while it goes on."""
+
+    def __init__(self, rebuild: _Rebuild) -> None:
+        self._told: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
+        is_stopping = rebuild.step.engine
+        control = Control(goes_on=lambda: not is_stopping.is_stopping, progress=self._tell)
+        self._task = asyncio.create_task(rebuild.make(control), name="rebuilding a discussion")
+        self._task.add_done_callback(lambda _: self._told.put_nowait(None))
+
+    async def run(self) -> AsyncGenerator[RebuildProgress, None]:
+        """Until the making has ended, in whatever way."""
+        while (progress := await self._told.get()) is not None:
+            yield progress
+
+    async def outcome(self) -> Made:
+        """What was made, or what was raised."""
+        return await self._task
+
+    async def aclose(self) -> None:
+        """End it, if it goes on yet."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def _tell(self, done: int, all_chunks: int) -> None:
+        self._told.put_nowait(RebuildProgress(done=done, all=all_chunks))
+
+
+def _policy(maker: MemoryMaker, settings: DiscussionSettings, *, is_settled: bool) -> ChunkPolicy:
+    """As the settings say; messages that memories were made of before are all made anew, the last ones too."""
+    policy = maker.policy(records=settings.uses_records)
+    return replace(policy, most_messages=1, lookback=0 if is_settled else policy.lookback)
+
+
+async def _kept_words(store: ChunkStore, discussion: Discussion) -> list[Message]:
+    """The messages that the memories were made of, in order."""
+    live = [block.key for block in await store.blocks(discussion) if not block.is_stale]
+    kept = await store.sources(discussion)
+    missing = sum(1 for key in live if not kept.get(key))
+    if missing or not live:
+        raise InvalidRequest(
+            f"{missing} of the {len(live)} chunks remembered of discussion {discussion.id!r} have no words kept with "
+            "them, as another program made them. Give the conversation's messages."
+            if live
+            else f"Nothing is remembered of discussion {discussion.id!r} yet. Give the conversation's messages.",
+            code="no_words_kept",
+        )
+    said = [message for key in live for message in kept[key]]
+    return spoken([text_message(_ROLES.get(message.role, "user"), message.text) for message in said])

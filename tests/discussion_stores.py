@@ -1,0 +1,24 @@
+"""The real stores of discussions, as tests of several rooms use them."""
+
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
+from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+
+from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.providers.embedding.minilm_model import MiniLM
+from mnemoir.search.indexing import Indexing
+
+
+def discussion_stores(embedding: EmbeddingModel | None = None) -> DiscussionMemory:
+    """New ones, as after a restart; `records` is to be closed."""
+    model = embedding or MiniLM()
+    return DiscussionMemory(
+        ledger=FileChunkLedger(),
+        summaries=FileRollingSummaries(),
+        records=SqliteRecordStore(),
+        files=FileDiscussionFiles(),
+        indexing=Indexing(model),
+        embedding=model,
+    )
