@@ -1,4 +1,4 @@
-"""Config trees to measure with: one user with a one-node workflow, and as many other files as are wanted."""
+"""Config trees to measure with: one user with a one-node workflow, memory, and as many other files as are wanted."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +42,29 @@ def write_large_tree(root: Path, files: int) -> Path:
             (root / "Presets" / "OpenAI", {"temperature": number / 1000, "top_p": 0.9, "top_k": None}),
         )[number % 3]
         _write(folder / f"File-{number}.json", content)
+    return root
+
+
+def write_memory_tree(root: Path, upstream: str, kept: Path, endpoints: int) -> Path:
+    """A tree whose user's only node makes chunk summaries, shared by so many endpoints that answer after a while.
+
+    `kept` is where discussions go. Its Configs folder.
+    """
+    write_tree(root, upstream)
+    names = [f"Model-{number}" for number in range(endpoints)]
+    for name in names:
+        _write(root / "Endpoints" / USER / f"{name}.json", _endpoint(f"{upstream}/waiting"))
+    settings = {
+        "multiModelList": [{"endpointName": name} for name in names],
+        "systemPrompt": "You write notes.",
+        "prompt": "Sum this up:\n[TextChunk]",
+        "chunkEstimatedTokenSize": 1000,
+    }
+    _write(root / "Workflows" / USER / "Settings.json", settings)
+    _write(root / "Workflows" / USER / "Answer.json", [{"title": "Make memories", "type": "QualityMemory"}])
+    user = root / "Users" / f"{USER}.json"
+    said = {"discussionDirectory": str(kept), "discussionIdMemoryFileWorkflowSettings": "Settings"}
+    _write(user, orjson.loads(user.read_bytes()) | said)
     return root
 
 

@@ -1,14 +1,11 @@
 """Long discussions to measure with: words as common and as rare as in a language, what is said, and what was kept."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import orjson
 
-from bench.config_tree import USER, write_tree
 from mnemoir.core.discussions import Block, ChunkSource, NewRecord, SourceMessage
 from mnemoir.core.messages import Message, text_message
 
@@ -16,7 +13,6 @@ VOCABULARY = 20_000
 _SYLLABLES = ("ka", "lo", "mi", "ren", "sta", "ve", "dor", "ul", "pin", "ge", "tro", "as", "fel", "ny", "bo", "qui")
 _COMMON = np.arange(1, VOCABULARY + 1, dtype=np.float64)
 _SHARES = (1 / _COMMON) / (1 / _COMMON).sum()  # Zipf: the second word is half as common as the first
-_ENDPOINTS = ("Model-1", "Model-2", "Model-3")
 
 
 def word(number: int) -> str:
@@ -90,7 +86,7 @@ def source(number: int) -> ChunkSource:
     )
 
 
-def ledger_lines(count: int) -> list[Mapping[str, object]]:
+def ledger_lines(count: int) -> list[dict[str, object]]:
     """Chunk summaries of a hundred words, as they stand in a ledger."""
     texts, lines = Speaker(3).texts(count, 100), []
     for number, text in enumerate(texts):
@@ -121,35 +117,3 @@ def edited(messages: Sequence[Message], at: int) -> list[Message]:
     changed = list(messages)
     changed[at] = replace(changed[at], parts=text_message("user", "I meant something else.").parts)
     return changed
-
-
-def write_memory_tree(root: Path, upstream: str, kept: Path, endpoints: int) -> Path:
-    """A tree whose user's only node makes chunk summaries, shared by so many endpoints that answer after a while."""
-    write_tree(root, upstream)
-    names = _ENDPOINTS[:endpoints]
-    chosen = {
-        "Endpoints": {
-            f"{USER}/{name}.json": {
-                "endpoint": f"{upstream}/waiting",
-                "apiTypeConfigFileName": "Chat",
-                "modelNameToSendToAPI": name,
-            }
-            for name in names
-        },
-        "Workflows": {
-            f"{USER}/Answer.json": [{"title": "Make memories", "type": "QualityMemory"}],
-            f"{USER}/Settings.json": {
-                "multiModelList": [{"endpointName": name} for name in names],
-                "systemPrompt": "You write notes.",
-                "prompt": "Sum this up:\n[TextChunk]",
-                "chunkEstimatedTokenSize": 1000,
-            },
-        },
-    }
-    for folder, files in chosen.items():
-        for name, content in files.items():
-            (root / folder / name).write_bytes(orjson.dumps(content))
-    user = root / "Users" / f"{USER}.json"
-    said = {"discussionDirectory": str(kept), "discussionIdMemoryFileWorkflowSettings": "Settings"}
-    user.write_bytes(orjson.dumps(orjson.loads(user.read_bytes()) | said))
-    return root

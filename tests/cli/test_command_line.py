@@ -25,14 +25,17 @@ def commands(group, prefix="mnemoir"):
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
-SHARED = PAGE[PAGE.index("## mnemoir memories\n") : PAGE.index("### mnemoir memories add")]
+SHARED = {
+    group: PAGE[PAGE.index(f"## mnemoir {group}\n") : PAGE.index(f"### mnemoir {group} {first}\n")]
+    for group, first in (("memories", "add"), ("discussions", "list"))
+}
 
 
 def section(name):
     """The part of the page below the heading of a command, with what its group shares."""
     found = re.search(rf"^##+ {name}\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert found, f"docs/cli.md has no heading for {name}"
-    return found[1] + (SHARED if name.startswith("mnemoir memories ") else "")
+    return found[1] + SHARED.get(name.split()[1], "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -63,7 +66,7 @@ def test_help_tells_the_commands(tmp_path):
     assert done.returncode == 0
     assert [
         word
-        for word in ("serve", "init", "check", "schema", "memories", "runs", "doctor", "version")
+        for word in ("serve", "init", "check", "schema", "memories", "runs", "discussions", "doctor", "version")
         if word not in done.stdout
     ] == []
 

@@ -104,7 +104,18 @@ def public(tmp_path_factory, llm):
     for path, content in starter_files(ModelServer(url=llm.openai_url, api_type="Open-AI-API")).items():
         (public / path).parent.mkdir(parents=True, exist_ok=True)
         (public / path).write_bytes(content)
+    _keep_memories(public / "Configs")
     return public
+
+
+def _keep_memories(configs):
+    """What the nodes of discussion memory ask of a user's file."""
+    user, workflows = configs / "Users/single-model.json", configs / "Workflows/single-model"
+    tools = ("chatSummaryToolWorkflow", "recentMemoryToolWorkflow", "conversationMemoryToolWorkflow")
+    named = {**dict.fromkeys(tools, "Tool"), "discussionIdMemoryFileWorkflowSettings": "Memory-Settings"}
+    user.write_text(json.dumps({**json.loads(user.read_text()), **named}))
+    (workflows / "Tool.json").write_text(json.dumps([{"type": "StaticResponse", "content": "Nothing yet."}]))
+    (workflows / "Memory-Settings.json").write_text(json.dumps(json_in("discussion-settings.md")[-1]))
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,20 @@
 """`/api/discussions`: what is remembered of discussions, and making it anew.
 
-An id may hold any characters, slashes too: encoded (`a%2Fb`) they are part of the id, as they are everywhere in front
-of the last plain slash. It names files only by way of `core.discussion_id`.
+An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). It names files only by way of
+`core.discussion_id`.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BeforeValidator
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import InvalidRequest
@@ -29,27 +31,28 @@ from mnemoir.server.discussion_models import (
     rolling_json,
     summary_json,
 )
-from mnemoir.server.errors import MethodNotAllowed
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.rebuild_progress import RebuildAnswer
 from mnemoir.server.rest import SiteHere, accepts, checked
 from mnemoir.server.site import Site
 
-router = APIRouter(prefix="/api/discussions", tags=["discussions"])
+
+class _RouteAsSent(APIRoute):
+    """Matches the path as it was sent: an encoded slash is part of an id, a plain one ends it."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches({**scope, "path": scope["raw_path"].decode("ascii", "replace")})
+        named = found.get("path_params", {})
+        return match, {**found, "path_params": {name: unquote(value) for name, value in named.items()}}
+
+
+router = APIRouter(prefix="/api/discussions", tags=["discussions"], route_class=_RouteAsSent)
 
 _MOST_LISTED = 1000
 _MOST_FOUND = 100
 _LONGEST_QUERY = 10_000
 _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
-_BELOW: Mapping[str, Sequence[str]] = {
-    "memories": ["GET"],
-    "summary": ["GET"],
-    "search": ["GET"],
-    "export": ["GET"],
-    "import": ["POST"],
-    "rebuild": ["POST"],
-}
 
 
 def _some(text: str) -> str:
@@ -82,9 +85,8 @@ async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100
     return discussion_answer({"results": [asdict(one) for one in page], "next": following})
 
 
-@router.get("/{id:path}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
+@router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
 async def memories(
-    request: Request,
     site: SiteHere,
     id: str,
     user: User = None,
@@ -94,8 +96,6 @@ async def memories(
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
 ) -> Response:
-    if not _is_below(request, "memories"):
-        return await _overview(site, user, f"{id}/memories")
     discussion = await site.parts.discussions.require(user, id)
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
@@ -104,19 +104,16 @@ async def memories(
     return discussion_answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
 
 
-@router.get("/{id:path}/summary", summary="The rolling summary, null where there is none yet")
-async def rolling_summary(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
-    if not _is_below(request, "summary"):
-        return await _overview(site, user, f"{id}/summary")
+@router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
+async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Response:
     discussion = await site.parts.discussions.require(user, id)
     return discussion_answer(
         {"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))}
     )
 
 
-@router.get("/{id:path}/search", summary="Records that hold any of some phrases, best first")
+@router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
 async def search(
-    request: Request,
     site: SiteHere,
     id: str,
     query: Words,
@@ -124,8 +121,6 @@ async def search(
     limit: FoundLimit = 5,
     mode: Literal["keyword", "hybrid"] = "keyword",
 ) -> Response:
-    if not _is_below(request, "search"):
-        return await _overview(site, user, f"{id}/search")
     discussion = await site.parts.discussions.require(user, id)
     found = await find_records(
         site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
@@ -133,17 +128,15 @@ async def search(
     return discussion_answer({"results": [record_json(record, None) for record in found]})
 
 
-@router.get("/{id:path}/export", summary="All that is remembered of a discussion, as one JSON object")
-async def export(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
-    if not _is_below(request, "export"):
-        return await _overview(site, user, f"{id}/export")
+@router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
+async def export(site: SiteHere, id: str, user: User = None) -> Response:
     discussion = await site.parts.discussions.require(user, id)
     copy = await copy_of(site.parts.discussions.memory, discussion)
     return await asyncio.to_thread(lambda: discussion_answer(copy_json(id, copy)))
 
 
 @router.post(
-    "/{id:path}/import",
+    "/{id}/import",
     summary="Store an export as this discussion, the whole of it or nothing",
     openapi_extra=accepts(DiscussionBody),
 )
@@ -154,7 +147,6 @@ async def import_discussion(
     user: User = None,
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Response:
-    _require_below(request, "import")
     discussion = await site.parts.discussions.discussion(user, id)
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     copy = await asyncio.to_thread(lambda: checked(DiscussionBody, parse_json(body), "body").copy_of_it())
@@ -165,34 +157,30 @@ async def import_discussion(
 
 
 @router.post(
-    "/{id:path}/rebuild",
+    "/{id}/rebuild",
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
     openapi_extra={"requestBody": accepts(RebuildBody)["requestBody"] | {"required": False}},
 )
 async def rebuild(
-    request: Request,
     site: SiteHere,
     id: str,
     body: Annotated[RebuildBody, Depends(_rebuild_body)],
     user: User = None,
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
-    _require_below(request, "rebuild")
     discussions = site.parts.discussions
     if dry_run:
         return discussion_answer(asdict(await discussions.plan(user, id, body.conversation())))
     return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
 
 
-@router.get("/{id:path}", summary="What is remembered of a discussion, in short")
-async def overview(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
-    _refuse_below(request)
+@router.get("/{id}", summary="What is remembered of a discussion, in short")
+async def overview(site: SiteHere, id: str, user: User = None) -> Response:
     return await _overview(site, user, id)
 
 
-@router.delete("/{id:path}", summary="Forget a discussion", status_code=204)
-async def delete(request: Request, site: SiteHere, id: str, user: User = None) -> Response:
-    _refuse_below(request)
+@router.delete("/{id}", summary="Forget a discussion", status_code=204)
+async def delete(site: SiteHere, id: str, user: User = None) -> Response:
     await site.parts.discussions.remove(user, id)
     return Response(status_code=204)
 
@@ -234,26 +222,3 @@ async def _records(site: Site, discussion: Discussion, limit: int, after: str | 
     said = await store.sources(discussion) if sources else None
     results = [record_json(one, None if said is None else said.get(one.chunk or "", ())) for one in page]
     return {"results": results, "next": str(page[-1].id) if len(found) > limit else None}
-
-
-def _is_below(request: Request, name: str) -> bool:
-    """Whether the path ends with that name plainly; behind an encoded slash it is part of the id."""
-    return _last_step(request) == name
-
-
-def _require_below(request: Request, name: str) -> None:
-    if not _is_below(request, name):
-        raise MethodNotAllowed(request.method, ["GET", "HEAD", "DELETE", "OPTIONS"])
-
-
-def _refuse_below(request: Request) -> None:
-    """`DELETE …/x/memories` must not forget a discussion that happens to be called `x/memories`."""
-    methods = _BELOW.get(_last_step(request))
-    if methods is not None:
-        raise MethodNotAllowed(request.method, [*methods, "OPTIONS"])
-
-
-def _last_step(request: Request) -> str:
-    """The last step of the path as sent, decoded; "" where it is the only one behind the prefix."""
-    below = request.scope["raw_path"].decode("ascii", "replace").removeprefix(f"{router.prefix}/")
-    return unquote(below.rpartition("/")[2]) if "/" in below else ""

@@ -8,6 +8,7 @@ from mnemoir.core.messages import Message
 from tests.memory.discussions.making_kit import POLICY, STORES, Memory, said
 
 STEPS = 40
+BEGINNING = 8  # messages that stay: a conversation without them may as well be a shortened one, or another
 SHORT = ("ok", "yes", "go on")
 
 
@@ -16,14 +17,16 @@ class Conversation:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.texts = ["Hello there, this is how it all begins."]
+        self._said = 0
+        self.texts = [self._new_text() for _ in range(BEGINNING)]
         self.view = list(self.texts)
         self._branches: list[list[str]] = []
-        self._said = 0
 
     def step(self) -> None:
         """Something that people do; most often they say more."""
-        action = self.rng.choice([self.say] * 4 + [self.edit, self.delete, self.insert, self.regenerate, self.go_back])
+        action = self.rng.choice(
+            [self.say] * 4 + [self.edit, self.delete, self.insert, self.regenerate, self.go_back]
+        )
         action()
         self.view = list(self.texts)
 
@@ -35,17 +38,16 @@ class Conversation:
         self.texts[self.rng.randrange(len(self.texts))] = self._new_text()
 
     def delete(self) -> None:
-        """Not the first message: a conversation without it may as well be a shortened one."""
-        if len(self.texts) > 1:
+        if len(self.texts) > BEGINNING:
             self._branches.append(list(self.texts))
-            del self.texts[self.rng.randrange(1, len(self.texts))]
+            del self.texts[self.rng.randrange(BEGINNING, len(self.texts))]
 
     def insert(self) -> None:
-        self.texts.insert(self.rng.randint(1, len(self.texts)), self._text())
+        self.texts.insert(self.rng.randint(BEGINNING, len(self.texts)), self._text())
 
     def regenerate(self) -> None:
         self._branches.append(list(self.texts))
-        del self.texts[max(1, len(self.texts) - self.rng.randint(1, 12)) :]
+        del self.texts[max(BEGINNING, len(self.texts) - self.rng.randint(1, 12)) :]
         self.say()
 
     def go_back(self) -> None:

@@ -5,6 +5,8 @@ from hashlib import sha256
 
 from mnemoir.core.discussions import ChunkSource, Discussion, SourceMessage
 
+ARRAYS = ["d1/memories.json", "d1_memories.json", "d1_memories.jsonl"]
+
 
 def digest(text):
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -42,3 +44,14 @@ async def live(ledger, discussion):
 
 def called(root, id="d1"):
     return Discussion(root=root, id=id)
+
+
+def keys(blocks):
+    return [block.key for block in blocks]
+
+
+def put(root, place, content):
+    file = root / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file

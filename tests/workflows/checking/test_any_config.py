@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking import check
-from tests.workflows.checking.test_config_check import TYPES
+from mnemoir.workflows.node_types import node_types
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 WORDS = st.sampled_from(
@@ -18,7 +18,9 @@ WORDS = st.sampled_from(
         "CustomWorkflow",
         "ConditionalCustomWorkflow",
         "SlowButQualityRAG",
+        "FullChatSummary",
         "Chat",
+        "Mine",
         "Main",
         "",
         "{x}",
@@ -47,6 +49,9 @@ KEYS = st.sampled_from(
         "workflowUserFolderOverride",
         "jinja2",
         "currentUser",
+        "discussionIdMemoryFileWorkflowSettings",
+        "fileMemoryWorkflowName",
+        "useVectorForQualityMemory",
         "é [0]'",
     ]
 )
@@ -54,7 +59,9 @@ SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=F
 JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
 )
-FILES = st.dictionaries(st.sampled_from([*SMALL, "Routing/Mine.json"]), JSON, min_size=1, max_size=3)
+FILES = st.dictionaries(
+    st.sampled_from([*SMALL, "Routing/Mine.json", "Workflows/Ann/Mine.json"]), JSON, min_size=1, max_size=3
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,10 +69,11 @@ FILES = st.dictionaries(st.sampled_from([*SMALL, "Routing/Mine.json"]), JSON, mi
 def test_any_json_in_any_file_is_told_and_never_breaks_the_check(files):
     with tempfile.TemporaryDirectory() as folder:
         tree = tree_of(Path(folder), files)
-        for problem in check(tree, [], TYPES):
+        for problem in check(tree, [], node_types()):
             assert problem.path.startswith("$")
         with suppress(SettingsError):
             user = tree.user("Ann")
             user.template_of(user.endpoint("Main"))
             user.preset("Calm", user.api_type("Open-AI-API"))
             user.workflow("Chat")
+            user.discussion_settings()

@@ -6,6 +6,7 @@ from pathlib import Path
 from mnemoir.core.discussions import BlockChanges, ChunkSource, ChunkSummary, Discussion, NewRecord, RollingSummary
 from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import text_message
+from mnemoir.ports.embedding import Passage
 from tests.workflows.nodes.node_kit import Bench
 
 
@@ -39,11 +40,11 @@ async def outdated(bench: Bench, *chunks: ChunkSummary) -> None:
     await bench.discussions.ledger.change(begun(bench), BlockChanges(stale=frozenset(chunk.id for chunk in chunks)))
 
 
-async def recorded(bench: Bench, *summaries: str) -> None:
+async def recorded(bench: Bench, *summaries: str, title: str = "") -> None:
     """A chunk and a record for each of the texts."""
     for text in summaries:
-        metadata = {"title": "", "summary": text, "entities": [], "key_phrases": []}
-        [entry] = await bench.discussions.indexing.entries([text])
+        metadata = {"title": title, "summary": text, "entities": [], "key_phrases": []}
+        [entry] = await bench.discussions.indexing.entries([Passage(text=text)])
         record = NewRecord(metadata=metadata, entry=entry)
         await bench.discussions.records.append(begun(bench), [record], source_of(f"said of {text}"))
 

@@ -9,13 +9,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockChanges, BlockKey
 from mnemoir.memory.discussions.digests import Digests
-from mnemoir.memory.discussions.matching import Found, Run, find_in_order
-from mnemoir.memory.discussions.shortening import out_of_view, rest_in_view
-
-_BEGINNING = 32  # chunks looked at for having been found by chance
+from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side
+from mnemoir.memory.discussions.shortening import out_of_view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +43,18 @@ def align(blocks: Sequence[Block], digests: Digests) -> Alignment:
     """Fit `blocks`, stale ones too and in the order of the conversation, to its messages as they are now."""
     own = digests.own
     living = [at for at, block in enumerate(blocks) if not block.is_stale]
-    found = _without_chance(_found(blocks, living, digests), blocks, living, own)
+    found = _without_chance(_found(blocks, living, digests), blocks, living)
     kept, covered = _out_of_view(blocks, living, found, own)
     cut = [Found(name=kept[-1], start=0, stop=covered)] if covered else []
     spans = _spans(blocks, living, kept, cut + found, own)
-    revived = _revived(blocks, kept, spans, own)
+    revived = list(_revived(blocks, kept, spans, own))
     placed = [span for span in spans if _is_foreign(blocks[span.name])]
     changes = BlockChanges(
         placed={blocks[span.name].key: own[span.start : span.stop] for span in placed},
         stale=frozenset(blocks[at].key for at in _stale(blocks, living, kept, found)),
         revived=frozenset(blocks[span.name].key for span in revived),
     )
-    spans = sorted(spans + revived, key=lambda span: span.name)
+    spans = sorted(spans + revived, key=_name)
     return Alignment(changes=changes, gaps=list(_gaps(blocks, spans)), place=spans[-1].stop if spans else 0)
 
 
@@ -64,36 +63,88 @@ def _is_foreign(block: Block) -> bool:
 
 
 def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
-    """Live blocks in the conversation; those of other programs only by their last message."""
-    present = frozenset(digests.own) if any(_is_foreign(blocks[at]) for at in living) else frozenset()
+    """Live blocks in the conversation; those of other programs only by their last message.
+
+    Where not all stand side by side, those with a message that was said only once are found first. The places that
+    are left are shared by the others and by stale blocks, so that an "ok" does not keep a whole branch from its place.
+    """
+    own = digests.own
+    runs = _runs(blocks, living, digests)
+    found = side_by_side(runs, own, 0, len(own))
+    rest = runs[len(found) :]
+    if not rest:
+        return found
+    times = Counter(own)
+    firm = [run for run in rest if _is_foreign(blocks[run.name]) or any(times[digest] == 1 for digest in run.digests)]
+    found += find_in_order(firm, own, found[-1].stop if found else 0, len(own))
+    seen = {*(run.name for run in firm), *(span.name for span in found)}
+    others = [at for at, block in enumerate(blocks) if at not in seen and not _is_foreign(block)]
+    filling = (span for room in _rooms(blocks, found, own) for span in _fill(room, blocks, others, own))
+    return sorted(found + [span for span in filling if not blocks[span.name].is_stale], key=_name)
+
+
+def _runs(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Run]:
+    if all(blocks[at].digests for at in living):
+        return [Run(name=at, digests=blocks[at].digests) for at in living]
+    present = frozenset(digests.own)
 
     def sought(block: Block) -> Sequence[str]:
-        if block.digests:
-            return block.digests
         last = block.hash[:DIGEST_CHARACTERS]
-        return (last if last in present else digests.others.get(last, last),)
+        return block.digests or (last if last in present else digests.others.get(last, last),)
 
-    runs = [Run(name=at, digests=sought(blocks[at])) for at in living]
-    return find_in_order(runs, digests.own, 0, len(digests.own))
+    return [Run(name=at, digests=sought(blocks[at])) for at in living]
 
 
-def _without_chance(
-    found: list[Found], blocks: Sequence[Block], living: Sequence[int], own: list[str]
-) -> list[Found]:
-    """Leave out what is only found at the beginning because a short message was said more than once.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Room:
+    """Messages between two spans, for blocks that stand between the spans' blocks in the store."""
 
-    A shortened conversation may begin within a chunk, with an "ok" that is a chunk of its own, long out of view. All
-    between that one and the next would count as deleted.
+    before: int
+    behind: int
+    start: int
+    stop: int
+
+
+def _rooms(blocks: Sequence[Block], spans: Sequence[Found], own: list[str], before: int = -1) -> Iterator[_Room]:
+    start = 0
+    for span in (*spans, Found(name=len(blocks), start=len(own), stop=len(own))):
+        if start < span.start:
+            yield _Room(before=before, behind=span.name, start=start, stop=span.start)
+        before, start = span.name, span.stop
+
+
+def _fill(room: _Room, blocks: Sequence[Block], candidates: Sequence[int], own: list[str]) -> list[Found]:
+    between = candidates[bisect_right(candidates, room.before) : bisect_left(candidates, room.behind)]
+    return find_in_order([Run(name=at, digests=blocks[at].digests) for at in between], own, room.start, room.stop)
+
+
+def _name(span: Found) -> int:
+    return span.name
+
+
+def _without_chance(found: list[Found], blocks: Sequence[Block], living: Sequence[int]) -> list[Found]:
+    """Leave out, at the beginning, what is likely found only because short messages are said again and again.
+
+    A conversation that is shortened to its newest messages may hold an "ok" that was a chunk of its own, long out of
+    view. All chunks between that one and the next that is found would count as deleted.
     """
-    in_front = dict(zip(living[1:], living, strict=False))
-    for number, behind in enumerate(found[1:_BEGINNING], 1):
-        hidden = in_front[behind.name]
-        is_cut = rest_in_view(blocks[hidden].digests, own[: behind.start], least=behind.start)
-        if is_cut and hidden != found[number - 1].name:
-            return found[number:]
-    if found and found[-1].name != living[-1] and rest_in_view(blocks[living[-1]].digests, own, least=found[-1].stop):
-        return []
-    return found
+    if not found or (found[0].name == living[0] and found[0].start == 0):
+        return found
+    times = Counter(digest for at in living for digest in blocks[at].digests)
+
+    def is_weak(span: Found) -> bool:
+        digests = blocks[span.name].digests
+        return len(digests) == 1 or (len(digests) > 1 and all(times[digest] > 1 for digest in digests))
+
+    following = dict(pairwise(living))
+    begin = 0
+    for at, span in enumerate(found):
+        if not is_weak(span):
+            break
+        behind = found[at + 1].name if at + 1 < len(found) else None
+        if following.get(span.name) != behind:
+            begin = at + 1
+    return found[begin:]
 
 
 def _out_of_view(
@@ -136,19 +187,12 @@ def _stale(
     return (at for at in living if at not in lives and (at > newest or not _is_foreign(blocks[at])))
 
 
-def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]) -> list[Found]:
+def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]) -> Iterator[Found]:
     """Stale blocks whose text is back where none covers it, between the same neighbours as in the store."""
     stale = [at for at, block in enumerate(blocks) if block.is_stale and block.digests]
-    revived: list[Found] = []
-    before, start = kept[-1] if kept else -1, 0
-    for fence in (*spans, Found(name=len(blocks), start=len(own), stop=len(own))):
-        between = stale[bisect_right(stale, before) : bisect_left(stale, fence.name)]
-        if between and start < fence.start:
-            runs = [Run(name=at, digests=blocks[at].digests) for at in between]
-            back = find_in_order(runs, own, start, fence.start)
-            revived += back if fence.name < len(blocks) else _told_apart(back, start, own)
-        before, start = fence.name, fence.stop
-    return revived
+    for room in _rooms(blocks, spans, own, kept[-1] if kept else -1):
+        back = _fill(room, blocks, stale, own)
+        yield from back if room.behind < len(blocks) else _told_apart(back, room.start, own)
 
 
 def _told_apart(back: Sequence[Found], at: int, own: list[str]) -> Iterator[Found]:

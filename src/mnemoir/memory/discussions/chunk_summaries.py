@@ -2,11 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import BlockKey, ChunkSource, Discussion
 from mnemoir.core.messages import Message
+from mnemoir.memory.discussions.literals import BETWEEN_SUMMARIES, NO_SUMMARY
+from mnemoir.memory.discussions.making import Chunk, make, plan
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan
 
+_RECENT = 3
 _WATCH = Control()
 
 
@@ -41,13 +46,58 @@ async def make_chunk_summaries(
     """Summarise what the conversation has of settled messages that no chunk summary covers yet.
 
     With `reads_earlier` each chunk waits for the one before and is given its summary; any worker may take it, and the
-    next takes over where one fails. Otherwise the chunks are spread over all workers.
+    next takes over where one fails. Otherwise the chunks are spread over all workers. An empty answer is not stored;
+    it ends the making, as a failure of all workers does. Raises StorageUnavailable.
     """
-    raise NotImplementedError
+    reader = _Reader(memory, discussion, reads_earlier=reads_earlier)
+    return await make(
+        memory.ledger,
+        memory.files,
+        discussion,
+        messages,
+        policy,
+        partial(_keep, memory, discussion),
+        [partial(reader.summary_by, summarise) for summarise in workers],
+        in_order=reads_earlier,
+        control=control,
+    )
 
 
 async def plan_chunk_summaries(
     memory: DiscussionMemory, discussion: Discussion, messages: Sequence[Message], policy: ChunkPolicy
 ) -> Plan:
     """What `make_chunk_summaries` would do now."""
-    raise NotImplementedError
+    return await plan(memory.ledger, discussion, messages, policy)
+
+
+class _Reader:
+    """Gathers what a chunk is read with, and asks for its summary."""
+
+    def __init__(self, memory: DiscussionMemory, discussion: Discussion, *, reads_earlier: bool) -> None:
+        self._memory = memory
+        self._discussion = discussion
+        self._reads_earlier = reads_earlier
+
+    async def summary_by(self, summarise: Summarise, chunk: Chunk) -> str | None:
+        """None when the model said nothing."""
+        earlier = await self._earlier(chunk.before) if self._reads_earlier else []
+        rolling = await self._memory.summaries.load(self._discussion)
+        inputs = SummaryInputs(
+            chunk=chunk.text,
+            recent=BETWEEN_SUMMARIES.join(earlier[-_RECENT:]),
+            all=BETWEEN_SUMMARIES.join(earlier),
+            summary=NO_SUMMARY if rolling is None else rolling.text,
+        )
+        return (await summarise(inputs)).strip() or None
+
+    async def _earlier(self, before: BlockKey | None) -> list[str]:
+        """The texts of the chunk summaries in front of a block, or of all."""
+        summaries = await self._memory.ledger.all(self._discussion)
+        in_front = takewhile(lambda summary: summary.id != before, summaries)
+        return [summary.text for summary in in_front if summary.stale_since is None]
+
+
+async def _keep(
+    memory: DiscussionMemory, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None
+) -> None:
+    await memory.ledger.append(discussion, text, source, before=before)

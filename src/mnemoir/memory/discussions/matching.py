@@ -34,23 +34,22 @@ class Found:
 
 def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
     """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
-    found, at = _side_by_side(runs, own, start, stop)
+    found = side_by_side(runs, own, start, stop)
+    at = found[-1].stop if found else start
     rest = runs[len(found) :]
-    if rest and at < stop:
-        found += _best_chain(rest, own, at, stop)
-    return found
+    return found + _best_chain(rest, own, at, stop) if rest and at < stop else found
 
 
-def _side_by_side(runs: Sequence[Run], own: list[str], at: int, stop: int) -> tuple[list[Found], int]:
-    """Those that follow each other from `at` on, and where they end: no other choice leaves the rest more room."""
+def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+    """The runs that follow each other from `start` on: no other choice leaves the ones behind them more room."""
     found: list[Found] = []
     for run in runs:
-        end = at + len(run.digests)
-        if end > stop or own[at:end] != list(run.digests):
+        end = start + len(run.digests)
+        if end > stop or own[start:end] != list(run.digests):
             break
-        found.append(Found(name=run.name, start=at, stop=end))
-        at = end
-    return found, at
+        found.append(Found(name=run.name, start=start, stop=end))
+        start = end
+    return found
 
 
 def _best_chain(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
@@ -117,7 +116,11 @@ class _Link:
 
 
 class _Chains:
-    """The best chain for each place that one may end at: a later end is only kept if it finds more messages."""
+    """The best chain for each place that one may end at: a later end is only kept if it finds more messages.
+
+    Of two runs that fit the same place equally well the later one is taken: the beginning of a conversation is what
+    clients leave out.
+    """
 
     def __init__(self) -> None:
         self._ends: list[int] = []
@@ -144,11 +147,9 @@ class _Chains:
         return found[::-1]
 
     def _put(self, end: int, count: int, link: _Link) -> None:
-        at = bisect_right(self._ends, end)
+        at = bisect_left(self._ends, end)
         if at and self._counts[at - 1] >= count:
             return
-        if at and self._ends[at - 1] == end:
-            at -= 1
         stop = at
         while stop < len(self._ends) and self._counts[stop] <= count:
             stop += 1

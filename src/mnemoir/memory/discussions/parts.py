@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.memory.discussions.record_recall import RecordRecall
 from mnemoir.ports.discussions import ChunkLedger, DiscussionFiles, RecordStore, RollingSummaries
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.search.indexing import Indexing
@@ -12,7 +13,10 @@ from mnemoir.search.indexing import Indexing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionMemory:
-    """The stores behind their ports, and the embedding model of hybrid search."""
+    """The stores behind their ports, and the embedding model of hybrid search.
+
+    `recall` is that search; it keeps indexes in memory, so that a copy of this begins with none.
+    """
 
     ledger: ChunkLedger
     summaries: RollingSummaries
@@ -21,6 +25,10 @@ class DiscussionMemory:
     indexing: Indexing
     embedding: EmbeddingModel
     clock: Clock = utc_now
+    recall: RecordRecall = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "recall", RecordRecall(self.records, self.embedding))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

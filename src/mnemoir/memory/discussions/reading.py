@@ -1,7 +1,9 @@
 """What is read of a discussion's memory. Nothing here writes a file or asks a language model."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from mnemoir.core.clock import from_text
@@ -13,6 +15,8 @@ Mode = Literal["keyword", "hybrid"]
 
 MOST_KEYWORDS = 60
 _RECENT = 3
+_POOL = 4  # of so many times the wanted records newer ones are looked for
+_LEAST_POOL = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,15 +24,18 @@ class RecordSearch:
     """How records are looked for.
 
     By `keyword`, phrases that are separated by `;` are found as they stand. `hybrid` search compares meaning as well,
-    with `question` in place of the keywords if given, and falls back to keywords where it finds nothing. For keywords,
-    `weights` are those of title, summary, entities, key phrases and the summary again, and `prefers_recent` lets newer
-    records come before somewhat better ones.
+    with `question` in place of the keywords if given, and falls back to keywords where it finds nothing. For keywords
+    alone: `weights` are those of title, summary, entities, key phrases and the summary again; `prefers_recent` lets
+    newer records come before somewhat better ones.
     """
 
     mode: Mode = "keyword"
     question: str = ""
     weights: Sequence[float] = ()
     prefers_recent: bool = False
+
+
+_PLAIN = RecordSearch()
 
 
 async def recent_summaries(memory: DiscussionMemory, discussion: Discussion, count: int = 0) -> list[str]:
@@ -61,9 +68,6 @@ def keywords_of(text: str) -> list[str]:
     return [part for part in parts if part][:MOST_KEYWORDS]
 
 
-_PLAIN = RecordSearch()
-
-
 async def find_records(
     memory: DiscussionMemory, discussion: Discussion, text: str, *, limit: int = 5, how: RecordSearch = _PLAIN
 ) -> list[Record]:
@@ -71,10 +75,50 @@ async def find_records(
 
     Raises StorageUnavailable.
     """
-    raise NotImplementedError
+    keywords = keywords_of(text)
+    if limit < 1 or not (keywords or how.question.strip()):
+        return []
+    if how.mode == "hybrid":
+        question = how.question.strip() or " ".join(keywords)
+        numbers = await memory.recall.search(discussion, question, limit=limit, now=memory.clock())
+        found = await _records(memory, discussion, numbers)
+        if found:
+            return found
+    return await _by_keywords(memory, discussion, keywords, limit, how)
 
 
 def shown(record: Record, *, is_dated: bool = False) -> str:
     """A record's text as prompts show it, with `[YYYY-MM-DD] ` in front if wanted and the day is known."""
     day = from_text(record.created_at) if is_dated else None
     return f"[{day:%Y-%m-%d}] {record.text}" if day else record.text
+
+
+async def _records(memory: DiscussionMemory, discussion: Discussion, numbers: Sequence[int]) -> list[Record]:
+    """Those that are still there, in the order of `numbers`."""
+    pages = [await memory.records.newest(discussion, limit=1, before=number + 1) for number in numbers]
+    return [record for number, page in zip(numbers, pages, strict=True) for record in page if record.id == number]
+
+
+async def _by_keywords(
+    memory: DiscussionMemory, discussion: Discussion, keywords: Sequence[str], limit: int, how: RecordSearch
+) -> list[Record]:
+    if not keywords:
+        return []
+    most = max(_LEAST_POOL, _POOL * limit) if how.prefers_recent else limit
+    found = await memory.records.search(discussion, keywords, limit=most, weights=how.weights)
+    return (_newer_first(found, limit, memory.clock()) if how.prefers_recent else list(found))[:limit]
+
+
+def _newer_first(found: Sequence[Record], limit: int, now: datetime) -> list[Record]:
+    """In order of worth. The place in the list stands for the score of bm25, which the store does not tell.
+
+    A record of today is worth two and a half times one of the same place from long ago, as elsewhere in the format.
+    """
+    worth = {record.id: _freshness(record, now) / (place + limit) for place, record in enumerate(found)}
+    return sorted(found, key=lambda record: worth[record.id], reverse=True)
+
+
+def _freshness(record: Record, now: datetime) -> float:
+    made = from_text(record.created_at)
+    days = math.inf if made is None else max(0.0, (now - made).total_seconds() / 86400)
+    return 1 + 1.5 * math.exp(-0.01 * days)

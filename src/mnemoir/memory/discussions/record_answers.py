@@ -60,7 +60,7 @@ def read_records(answer: str) -> RecordAnswer:
 class _Place:
     """Where JSON may be: `text` ends where it should end, `rest` wherever the answer does.
 
-    It is all there is only if no object begins behind it: else what is behind is looked through as well.
+    It is all there is only if no object begins behind it and no list in front: else the rest is looked through too.
     """
 
     text: str
@@ -88,7 +88,8 @@ def _places(text: str) -> list[_Place]:
     for opening, closing in ("{}", "[]"):
         start, end = text.find(opening), text.rfind(closing) + 1
         if start >= 0:
-            starts[start] = _Place(text[start:end], text[start:], is_all="{" not in text[end:])
+            is_all = "{" not in text[end:] and not text[:start].rstrip().endswith("[")
+            starts[start] = _Place(text[start:end], text[start:], is_all)
     return [starts[start] for start in sorted(starts)]
 
 

@@ -155,7 +155,7 @@ def _batches(new: Sequence[ChunkSummary], most: int, least: int) -> list[Sequenc
     """So many at a time while there are more than `most`; the rest at once, if it is at least `least`."""
     size, start = max(most, 1), 0
     batches: list[Sequence[ChunkSummary]] = []
-    while len(new) - start > most:
+    while len(new) - start > max(most, 0):
         batches.append(new[start : start + size])
         start += size
     if len(new) - start >= max(least, 1):

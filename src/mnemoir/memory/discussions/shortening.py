@@ -37,7 +37,7 @@ def out_of_view(unseen: Sequence[Block], zone: list[str], *, is_bounded: bool) -
     return OutOfView(chunks=0 if is_rewritten else len(unseen))
 
 
-def rest_in_view(digests: Sequence[str], own: list[str], *, least: int = 1) -> int:
+def _rest_in_view(digests: Sequence[str], own: list[str], *, least: int = 1) -> int:
     """How many of a chunk's last messages, but not all, are the first ones of `own`; 0 for fewer than `least`."""
     for count in range(min(len(digests) - 1, len(own)), max(least, 1) - 1, -1):
         if own[:count] == list(digests[-count:]):
@@ -50,13 +50,13 @@ def _rest_of_last(unseen: Sequence[Block], zone: list[str], stored: list[str], i
     if not unseen or not zone:
         return 0
     if is_bounded:  # then nothing may lie between that rest and the chunk that is found
-        return rest_in_view(unseen[-1].digests, zone, least=len(zone))
-    rest = rest_in_view(unseen[-1].digests, zone)
+        return _rest_in_view(unseen[-1].digests, zone, least=len(zone))
+    rest = _rest_in_view(unseen[-1].digests, zone)
     return rest if rest > _common_beginning(stored, zone) else 0
 
 
 def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[int, int] | None:
-    """The first message of both: its place in the one and in the other."""
+    """The first message of both: its place in the one and in the other. None without one that tells anything."""
     if not stored or not zone:
         return None
     if stored[0] == zone[0]:
@@ -67,7 +67,8 @@ def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[i
         for at, digest in enumerate(stored)
         if times_stored[digest] == 1 and times_seen[digest] == 1
     ]
-    if pairs := find_in_order(telling, zone, 0, len(zone)):
+    pairs = find_in_order(telling, zone, 0, len(zone))
+    if pairs and (is_bounded or len(pairs) > 1):  # one alone may be an "ok" that was said again
         at, seen = pairs[0].name, pairs[0].start
     elif is_bounded and stored[-1] == zone[-1]:
         at, seen = len(stored) - 1, len(zone) - 1

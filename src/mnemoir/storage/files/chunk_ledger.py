@@ -23,10 +23,9 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.discussions import ChunkLedger
 from mnemoir.storage.files.ledger_entries import (
     chunks_in,
-    is_summary,
     messages_in,
-    naming,
     new_entry,
+    renamed,
     settled,
     with_changes,
 )
@@ -115,35 +114,30 @@ class FileChunkLedger:
         )
         entry = new_entry(discussion, chunk, source)
         if view.is_array or any(block.key == before for block in view.blocks):
-            self._insert(ledger, entry, before)
+            ledger.rewrite(lambda entries: _with(entries, entry, before))
         else:
             stamps, end = ledger.grow(line_of(entry.value), view)
             self._views.put(ledger.path, stamps, view.with_last(chunk, end))
         return chunk
 
-    def _insert(self, ledger: LedgerFile, entry: Entry, before: BlockKey | None) -> None:
-        read = ledger.read()
-        entries = settled(read.entries)
-        keys = [chunk and chunk.id for chunk in chunks_in(entries)]
-        at = keys.index(before) if before is not None and before in keys else len(entries)
-        ledger.replace([*entries[:at], entry, *entries[at:]], read)
-
     def _change(self, discussion: Discussion, changes: BlockChanges) -> None:
         ledger = _file(discussion)
         if changes and ledger.exists:
-            read = ledger.read()
-            ledger.replace(with_changes(settled(read.entries), changes, self._clock()), read)
+            ledger.rewrite(lambda entries: with_changes(entries, changes, self._clock()))
 
     def _put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         source, target = _file(made), _file(discussion)
         if not source.exists:
             raise StorageUnavailable(f"{source.file.name} is not there to be put in place. Make the memories again.")
-        entries = [
-            entry.changed(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
-            for entry in settled(source.read().entries)
-        ]
-        target.replace(entries, target.read())
+        entries = settled(source.read().entries)
+        target.rewrite(lambda _: [renamed(entry, discussion) for entry in entries])
         source.file.remove()
+
+
+def _with(entries: Sequence[Entry], new: Entry, before: BlockKey | None) -> list[Entry]:
+    keys = [chunk.id if chunk else None for chunk in chunks_in(entries)]
+    at = keys.index(before) if before is not None and before in keys else len(entries)
+    return [*entries[:at], new, *entries[at:]]
 
 
 def _file(discussion: Discussion) -> LedgerFile:

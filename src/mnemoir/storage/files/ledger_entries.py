@@ -79,6 +79,11 @@ def naming(discussion: Discussion) -> dict[str, str]:
     return {} if directory_name(discussion.id) == discussion.id else {"discussion": discussion.id}
 
 
+def renamed(entry: Entry, discussion: Discussion) -> Entry:
+    """The entry as it stands in the ledger of another discussion."""
+    return entry.changed(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
+
+
 def settled(entries: Sequence[Entry]) -> list[Entry]:
     """With its key and number written into every entry, as a rewrite may change its position."""
     return [

@@ -6,7 +6,7 @@ the entry it stood behind. The replacing of the array is the step that counts: w
 written there before, what leaves it is taken out after, and an entry that is in both is the array's.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import structlog
 
 from mnemoir.core.discussions import BlockKey
 from mnemoir.storage.files.discussion_places import places
-from mnemoir.storage.files.ledger_entries import STALE, chunks_in, is_summary
+from mnemoir.storage.files.ledger_entries import STALE, chunks_in, is_summary, settled
 from mnemoir.storage.files.ledger_lines import Entry, LedgerText
 from mnemoir.storage.files.ledger_view import LedgerView, Stamps, ViewCache, view_of
 from mnemoir.storage.files.placed_file import PlacedFile, found
@@ -77,22 +77,12 @@ class LedgerFile:
             stamps=(main and main[1], aside and aside[1]),
         )
 
-    def replace(self, entries: Sequence[Entry], before: Ledger) -> None:
-        """Put settled entries in place of those read `before`; in the form in which they were."""
-        if not before.text.is_array:
-            self.file.replace_entries(entries, as_array=False)
-            return
-        aside = _outside(entries)
-        staying = {entry.value["id"] for entry in aside}
-        leaving = [entry for entry in before.aside if _has_key(entry) and entry.value["id"] not in staying]
-        if aside and aside != before.aside:
-            self._aside.replace_entries([*aside, *leaving], as_array=False)
-        inside = [_inside(entry) for entry in entries if not is_stale(entry)]
-        self.file.replace_entries(inside, as_array=True)
-        if leaving and aside:
-            self._aside.replace_entries(aside, as_array=False)
-        elif leaving:
-            self._aside.remove()
+    def rewrite(self, edit: Callable[[list[Entry]], Sequence[Entry]]) -> None:
+        """Put what `edit` makes of the entries, settled before, in their place; in the form in which they were."""
+        before = self.read()
+        with self.file.understood():  # an entry may be nested too deeply to be taken apart
+            entries = edit(settled(before.entries))
+        self._replace(entries, before)
 
     def grow(self, line: bytes, view: LedgerView) -> tuple[Stamps, int]:
         """Add a line durably to a ledger of lines of which `view` is the view; its stamps and its length then.
@@ -114,6 +104,22 @@ class LedgerFile:
     def stamps(self) -> Stamps:
         """Those of the ledger and of the file aside; None for one that is not there."""
         return self.file.stamp(), self._aside.stamp()
+
+    def _replace(self, entries: Sequence[Entry], before: Ledger) -> None:
+        if not before.text.is_array:
+            self.file.replace_entries(entries, as_array=False)
+            return
+        aside = _outside(entries)
+        staying = {entry.value["id"] for entry in aside}
+        leaving = [entry for entry in before.aside if _has_key(entry) and entry.value["id"] not in staying]
+        if aside and aside != before.aside:
+            self._aside.replace_entries([*aside, *leaving], as_array=False)
+        inside = [_inside(entry) for entry in entries if not is_stale(entry)]
+        self.file.replace_entries(inside, as_array=True)
+        if leaving and aside:
+            self._aside.replace_entries(aside, as_array=False)
+        elif leaving:
+            self._aside.remove()
 
 
 def _view(ledger: Ledger) -> LedgerView:

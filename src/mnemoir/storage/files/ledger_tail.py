@@ -20,7 +20,7 @@ def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
     Raises StorageUnavailable.
     """
     with file.opened("read") as folder:
-        if folder is None:
+        if folder is None or file.is_array:
             return None
         opened = os.open(file.place.file, _READ, dir_fd=folder)
         try:

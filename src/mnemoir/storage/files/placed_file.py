@@ -39,6 +39,11 @@ class PlacedFile:
         """How messages call it: the path below the root."""
         return self.folder.name_of(self.place.file)
 
+    @property
+    def is_array(self) -> bool:
+        """Whether its name says that it holds an array; a file of any other name may hold lines or an array."""
+        return self.place.file.endswith(".json")
+
     def is_there(self) -> bool:
         """Whether there is a file; a folder of that name is another discussion's, and a link is there."""
         with self.opened("read") as folder:
@@ -68,9 +73,9 @@ class PlacedFile:
         return self.understand(self.read())
 
     def understand(self, read: tuple[bytes, Stamp] | None) -> LedgerText:
-        """The entries of what was read from it. In a file called `.json` it is an array."""
+        """The entries of what was read from it."""
         with self.understood():
-            return parse(read[0] if read else b"", is_array=self.place.file.endswith(".json"))
+            return parse(read[0] if read else b"", is_array=self.is_array)
 
     def replace_entries(self, entries: Sequence[Entry], *, as_array: bool) -> None:
         """The same as `replace`, for entries in one form or the other."""

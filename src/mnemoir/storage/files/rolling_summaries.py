@@ -43,7 +43,8 @@ def _save(discussion: Discussion, summary: RollingSummary) -> None:
     file = found_or_new(discussion.root, places(directory_name(discussion.id), "summary"))
     with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
         text = file.parsed()
-        entries = _with(list(text.entries), discussion, summary)
+        with file.understood():
+            entries = _with(list(text.entries), discussion, summary)
         file.replace_entries(entries, as_array=text.is_array)
 
 

@@ -98,7 +98,8 @@ class Chunks:
 
     def _revive(self, key: BlockKey) -> None:
         for (chunk,) in self._run("revive", key=key).fetchall():
-            for number, metadata, text in self._run("of_chunk", chunk=chunk).fetchall():
+            records: Any = self._run("of_chunk", chunk=chunk).fetchall()  # whatever the query says
+            for number, metadata, text in records:
                 self._run("add_words", id=number, **words_of(metadata_of(metadata, text)))
                 mark_changed(self._connection, number)
 

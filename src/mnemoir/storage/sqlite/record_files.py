@@ -26,6 +26,7 @@ from mnemoir.storage.sqlite.record_schema import blank, prepare, refuse_other_fi
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
+_CACHE_KIB = -8192  # negative is KiB: lengths of 100,000 records stay in it beside the words that are looked for
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -136,6 +137,7 @@ def _opened_for_reading(path: Path) -> apsw.Connection:
             _settle(path)
             connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
             refuse_other_files(path, connection)
+        connection.pragma("cache_size", _CACHE_KIB)
         stand_in(connection)
         install(connection)
     except BaseException:

@@ -1,10 +1,10 @@
 """The best records by bm25 without looking at every record that holds a common word.
 
-FTS5 scores each row that matches, and reads the length of each one for it: over 100,000 records 200 ms for a word that
-is in all of them, where finding the rows takes 8 ms. So the rare phrases come first. A phrase in n of N rows adds at
-most `(k1 + 1) * ln((N - n + 0.5) / (n + 0.5))` to a score. As soon as `limit` rows that hold a rare phrase score more
-than all the common ones could add together, no row without a rare phrase can come before them. Of the rows with one,
-only those near enough to the best are given what the common ones add.
+FTS5 scores each row that matches, and reads the length of each one for it: over 100,000 records 200 ms for a word
+that is in all of them, where finding the rows takes 8 ms. So the rare phrases come first. A phrase in n of N rows
+adds at most `(k1 + 1) * ln((N - n + 0.5) / (n + 0.5))` to a score. As soon as `limit` rows that hold a rare phrase
+score more than all the common ones could add together, no row without a rare phrase can come before them. Of the rows
+with one, only those near enough to the best are given what the common ones add.
 
 A phrase in more than half of the rows weighs next to nothing (FTS5 gives it 0.000001), and is asked for only when the
 others find fewer rows than are wanted. Source of the formula: the documentation of FTS5, section 5.1.1.
@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from heapq import nsmallest
+from typing import Any
 
 import apsw
 
@@ -24,12 +25,14 @@ _K1, _B = 1.2, 0.75  # of FTS5's bm25
 _NO_WEIGHT = 1e-6  # FTS5's idf of a phrase in more than half of the rows
 _EXPECTED = 2.0  # a guess at the score of a row with a phrase, in units of its idf; only the speed depends on it
 
+_EVEN = (1.0,) * 5  # the weights of the columns
+
 Scores = dict[int, float]  # of rows; less is better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """A phrase as FTS5 wants it, quoted, and in how many rows it is: at least one. More than half is enough to say."""
+    """A phrase as FTS5 wants it, quoted, and in how many rows it is: at least one; any number over half will do."""
 
     text: str
     rows: int
@@ -37,7 +40,7 @@ class Phrase:
 
 def install(connection: apsw.Connection) -> None:
     """Teach a connection the function by which single rows are scored."""
-    connection.register_fts5_function("mnemoir_score", lambda api, scoring: scoring.score(api))
+    connection.register_fts5_function("mnemoir_score", _score)
 
 
 def row_count(connection: apsw.Connection) -> int:
@@ -48,11 +51,12 @@ def row_count(connection: apsw.Connection) -> int:
 def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
     """The numbers of the best `limit` rows that hold any of the phrases; ties by number.
 
-    `weights` are those of the columns, none of them below 0; all are 1 without any.
+    `weights` are those of the columns, 1 for those that are not given.
     """
     if limit < 1:
         return []
-    ranking = _Ranking(connection, limit, tuple(map(float, weights)), row_count(connection))
+    of_columns = (*map(float, weights), *_EVEN)[: len(_EVEN)]
+    ranking = _Ranking(connection, limit, of_columns, row_count(connection))
     rarest_first = sorted(phrases, key=lambda phrase: phrase.rows)
     telling = [phrase for phrase in rarest_first if ranking.idf(phrase) > _NO_WEIGHT]
     scores = ranking.best(telling) if telling else {}
@@ -70,6 +74,8 @@ class _Ranking:
 
     def best(self, phrases: Sequence[Phrase]) -> Scores:
         """At least the best `limit` rows and their scores; `phrases` are rarest first."""
+        if min(self.weights) < 0:  # then a score has no upper bound
+            return self._scores(phrases, self.limit)
         for rare in range(self._guess(phrases), len(phrases)):
             scores = self._scores(phrases[:rare], -1)
             if len(scores) >= self.limit and self._limit_th(scores) >= self._most(phrases[rare:]):
@@ -102,7 +108,7 @@ class _Ranking:
         reach = self._most(common) - self._limit_th(scores)
         near = {row: score for row, score in scores.items() if score <= reach}
         idfs = tuple(map(self.idf, (*rare, *common)))
-        scoring = _Scoring(near.keys(), idfs, self.weights or (1.0,) * 5)
+        scoring = _Scoring(near.keys(), idfs, self.weights)
         values = {"expression": f"({_any_of(rare)}) AND ({_any_of(common)})", "scoring": apsw.pyobject(scoring)}
         near.update((row, score) for row, score in self.connection.execute(_QUERIES["scored"], values) if row in near)
         return near
@@ -138,6 +144,11 @@ class _Scoring:
             )
             score += idf * weighed * (_K1 + 1) / (weighed + damping)
         return -score
+
+
+def _score(api: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
+    scoring: _Scoring = arguments[0]
+    return scoring.score(api)
 
 
 def _any_of(phrases: Sequence[Phrase]) -> str:

@@ -1,5 +1,7 @@
 """ChatSummaryMemoryGatheringTool: the chunk summaries that the rolling summary does not hold yet."""
 
+import asyncio
+
 from pydantic import Field
 
 from mnemoir.memory.discussions.literals import BETWEEN_LATEST
@@ -30,6 +32,7 @@ class ChatSummaryMemoryGatheringTool(ValueNode[ChatSummaryMemoryGatheringToolPro
         discussion = step.discussion
         if discussion is None:
             turns = step.count(self.properties.turns, 0, "maxTurnsToPull")
-            return recent_turns(spoken(step.messages), turns=turns, delimiter=BETWEEN_LATEST)
+            said = spoken(step.messages)
+            return await asyncio.to_thread(recent_turns, said, turns=turns, delimiter=BETWEEN_LATEST)
         texts = await read_or(step, summaries_since(self.services.discussions, discussion), [])
         return BETWEEN_LATEST.join(texts)

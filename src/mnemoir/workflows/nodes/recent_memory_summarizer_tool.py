@@ -1,5 +1,7 @@
 """RecentMemorySummarizerTool: the newest chunk summaries, or the newest messages where there is no discussion."""
 
+import asyncio
+
 from pydantic import Field
 
 from mnemoir.memory.discussions.literals import CHUNK_BREAK, NONE_GENERATED
@@ -37,7 +39,8 @@ class RecentMemorySummarizerTool(ValueNode[RecentMemorySummarizerToolProperties]
         """The texts, or a sentence in their place."""
         said, discussion = self.properties, step.discussion
         if discussion is None:
-            return recent_turns(
+            return await asyncio.to_thread(
+                recent_turns,
                 spoken(step.messages),
                 turns=step.count(said.turns, 0, "maxTurnsToPull"),
                 lookback_start=step.count(said.lookback_start, 0, "lookbackStart"),

@@ -14,6 +14,7 @@ from mnemoir.workflows.step import Step
 
 _COLUMNS = 5
 _LIMIT = 5
+_MOST_RECORDS = 10_000  # whatever a node says; a text may have become its limit
 
 
 class VectorMemorySearchProperties(NodeProperties):
@@ -65,8 +66,9 @@ class VectorMemorySearch(ValueNode[VectorMemorySearchProperties]):
             weights=self._weights(step),
             prefers_recent=said.prefers_recent,
         )
-        keywords, limit = step.fill(said.keywords, variables), step.count(said.limit, _LIMIT, "limit")
-        searching = find_records(self.services.discussions, discussion, keywords, limit=max(limit, 0), how=how)
+        keywords = step.fill(said.keywords, variables)
+        limit = min(max(step.count(said.limit, _LIMIT, "limit"), 0), _MOST_RECORDS)
+        searching = find_records(self.services.discussions, discussion, keywords, limit=limit, how=how)
         records = await read_or(step, searching, [])
         return BETWEEN_RECORDS.join(shown(record, is_dated=said.is_dated) for record in records) or NO_RECORDS
 

@@ -122,9 +122,8 @@ SELECT id, :model, :terms, :vector, :token_ids, :token_codes FROM memories WHERE
 SELECT id, log_id, hash, position FROM mnemoir_chunks WHERE stale_since IS NULL ORDER BY position DESC LIMIT 1;
 
 -- name: newest_logged
--- The last row of the log, and whether it is of no chunk of ours.
-SELECT l.id, l.message_hash, NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id)
-  FROM vector_memory_hash_log AS l ORDER BY l.id DESC LIMIT 1;
+-- The number of the last row of the log.
+SELECT id FROM vector_memory_hash_log ORDER BY id DESC LIMIT 1;
 
 -- name: newest_foreign
 -- The last row of the log that is of no chunk of ours.

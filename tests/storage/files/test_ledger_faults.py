@@ -1,0 +1,270 @@
+"""Torn lines, damage, sudden death and failing disks: what was acknowledged stays, and the next call works."""
+
+import errno
+import itertools
+import json
+import os
+import resource
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from mnemoir.core.discussions import BlockChanges, RollingSummary
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
+from tests.storage.files.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
+
+_CHECKOUT = Path(__file__).parents[3]
+_STEPS = ["open", "mkdir", "fsync", "replace", "unlink", "ftruncate", "write"]
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "DiscussionIds"
+
+
+class FailingSystem:
+    """Lets the `at`-th call of the operating system's file functions fail, counted from 1; 0 is never."""
+
+    def __init__(self, monkeypatch, error):
+        self.at = self.seen = 0
+        for step in _STEPS:
+            monkeypatch.setattr(os, step, self._failing(getattr(os, step), error))
+
+    def _failing(self, call, error):
+        def failing(*args, **kwargs):
+            self.seen += 1
+            if self.seen == self.at:
+                raise OSError(error, os.strerror(error))
+            return call(*args, **kwargs)
+
+        return failing
+
+    def arm(self, at):
+        self.at, self.seen = at, 0
+
+    def disarm(self):
+        """Whether it failed."""
+        at, self.at = self.at, 0
+        return self.seen >= at
+
+
+@contextmanager
+def files_up_to(size):
+    """The operating system refuses to let any file of this process grow further, and writes a part before."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def two_in(root):
+    ledger = FileChunkLedger()
+    for text in ("one", "zwei é"):
+        await ledger.append(called(root), text, source(text))
+    return (root / "d1_memories.jsonl").read_bytes()
+
+
+async def test_a_line_torn_at_any_byte_is_ignored_by_readers_and_cut_off_by_the_next_writer(root):
+    whole = await two_in(root)
+    first = whole.index(b"\n") + 1
+    for end in range(first, len(whole)):
+        file = put(root, "d1_memories.jsonl", whole[:end])
+        kept = ["one", "zwei é"] if end == len(whole) - 1 else ["one"]
+        ledger = FileChunkLedger()
+        assert [chunk.text for chunk in await ledger.newest(called(root), 5)] == kept
+        assert await texts(ledger, called(root)) == kept
+        with capture_logs() as logged:
+            await ledger.append(called(root), "next", source("n"))
+        assert await texts(FileChunkLedger(), called(root)) == [*kept, "next"]
+        assert len(file.read_bytes().splitlines()) == len(kept) + 1
+        assert [line["log_level"] for line in logged] == (["warning"] if first < end < len(whole) - 1 else [])
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 500, b'{"text_block":"half', b'{"a"' + b"\0" * 9, b"{\xc3"])
+async def test_what_a_power_cut_leaves_at_the_end_is_no_entry(root, torn):
+    whole = await two_in(root)
+    put(root, "d1_memories.jsonl", whole + torn)
+    ledger = FileChunkLedger()
+    assert await texts(ledger, called(root)) == ["one", "zwei é"]
+    await ledger.change(called(root), BlockChanges(placed={(await ledger.blocks(called(root)))[0].key: ("x" * 16,)}))
+    assert await texts(ledger, called(root)) == ["one", "zwei é"]
+
+
+DAMAGED = [
+    *(("d1_memories.jsonl", text) for text in ["{]\n{}\n", "{}\nnot json", '{"a": "b"\n', "[1, 2", "\0\n", '"a\n']),
+    *(
+        (place, text)
+        for place in ARRAYS[:2]
+        for text in ["{", '{"a": 1}', '[{"text_block"', "nothing", "[" * 100_000]
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "content"), DAMAGED)
+async def test_a_damaged_ledger_is_refused_and_left_as_it_is(root, place, content):
+    file, ledger, d1 = put(root, place, content), FileChunkLedger(), called(root)
+    calls = [
+        lambda: ledger.all(d1),
+        lambda: ledger.newest(d1, 3),
+        lambda: ledger.sources(d1),
+        lambda: ledger.append(d1, "A", source("a")),
+        lambda: ledger.change(d1, BlockChanges(stale=frozenset({"x"}))),
+    ]
+    for call in calls:
+        with pytest.raises(StorageUnavailable, match=f"{place} is damaged"):
+            await call()
+    assert await ledger.begin(d1)
+    assert file.read_text() == content
+    assert [path for path in root.rglob("*") if path.is_file()] == [file]
+
+
+async def test_an_entry_too_deep_to_be_written_again_leaves_the_ledger_as_it_is(root):
+    deep = "[" * 1010 + "]" * 1010
+    file = put(root, "d1_memories.jsonl", f'{{"text_block": "A", "deep": {deep}}}\n')
+    before, d1, ledger = file.read_bytes(), called(root), FileChunkLedger()
+    (block,) = await ledger.blocks(d1)
+    for call in (
+        lambda: ledger.append(d1, "B", source("b"), before=block.key),
+        lambda: ledger.change(d1, BlockChanges(stale=frozenset({block.key}))),
+    ):
+        with pytest.raises(StorageUnavailable, match="nested too deeply"):
+            await call()
+    assert file.read_bytes() == before
+
+
+async def append(ledger, d1, blocks):
+    await ledger.append(d1, "C", source("c"))
+
+
+async def insert(ledger, d1, blocks):
+    await ledger.append(d1, "C", source("c"), before=blocks[1])
+
+
+async def mark(ledger, d1, blocks):
+    await ledger.change(d1, BlockChanges(stale=frozenset(blocks[:1]), placed={blocks[1]: ("x" * 16,)}))
+
+
+async def put_in_place(ledger, d1, blocks):
+    await ledger.put_in_place(d1, called(d1.root, "made"))
+
+
+async def state_of(root):
+    chunks = await FileChunkLedger().all(called(root))
+    return [(chunk.text, chunk.stale_since is not None, tuple(chunk.digests)) for chunk in chunks]
+
+
+async def begun(root, place):
+    """A ledger of two entries, another one apart, and the keys of the two."""
+    (root / "d1_stale.jsonl").unlink(missing_ok=True)
+    put(root, place, (array if place.endswith(".json") else lines)(foreign("A"), foreign("B")))
+    put(root, "made_memories.jsonl", lines(foreign("N")))
+    ledger = FileChunkLedger()
+    return ledger, [block.key for block in await ledger.blocks(called(root))]
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EMFILE])
+@pytest.mark.parametrize("place", ["d1_memories.jsonl", "d1/memories.json"])
+@pytest.mark.parametrize("change", [append, insert, mark, put_in_place])
+async def test_a_failure_at_any_step_leaves_all_of_a_change_or_nothing(root, monkeypatch, error, place, change):
+    system, d1 = FailingSystem(monkeypatch, error), called(root)
+    ledger, blocks = await begun(root, place)
+    before = await state_of(root)
+    await change(ledger, d1, blocks)
+    done = await state_of(root)
+    for at in itertools.count(1):
+        ledger, blocks = await begun(root, place)
+        system.arm(at)
+        with suppress(StorageUnavailable):
+            await change(ledger, d1, blocks)
+        if not system.disarm():
+            break
+        after = await state_of(root)
+        assert after in (before, done)
+        assert await texts(ledger, d1) == [text for text, *_ in after]
+        if after == before:
+            await change(ledger, d1, blocks)
+            assert await state_of(root) == done
+    assert at > 10
+
+
+async def test_a_line_that_fails_half_way_is_taken_back(root):
+    before = await two_in(root)
+    ledger = FileChunkLedger()
+    with files_up_to(len(before) + 100), pytest.raises(StorageUnavailable, match="could not be written"):
+        await ledger.append(called(root), "x" * 5000, source("x"))
+    assert (root / "d1_memories.jsonl").read_bytes() == before
+    await ledger.append(called(root), "next", source("n"))
+    assert await texts(ledger, called(root)) == ["one", "zwei é", "next"]
+
+
+async def test_a_summary_that_fails_half_way_leaves_the_old_one(root):
+    summaries, old = FileRollingSummaries(), RollingSummary(text="old", hash="h")
+    await summaries.save(called(root), old)
+    with files_up_to(200), pytest.raises(StorageUnavailable, match="could not be written"):
+        await summaries.save(called(root), RollingSummary(text="new" * 1000, hash="h"))
+    assert await summaries.load(called(root)) == old
+    assert [path.name for path in root.iterdir()] == ["d1_summary.jsonl"]
+
+
+async def test_a_removal_that_fails_anywhere_can_be_done_again(root, monkeypatch):
+    system, files = FailingSystem(monkeypatch, errno.EIO), FileDiscussionFiles()
+    for at in itertools.count(1):
+        await two_in(root)
+        put(root, "d1/memories.json", "[]")
+        system.arm(at)
+        with suppress(StorageUnavailable):
+            await files.remove(called(root))
+        if not system.disarm():
+            break
+        await files.remove(called(root))
+        assert list(root.iterdir()) == []
+    assert at > 10
+
+
+async def test_what_a_killed_writer_left_beside_the_ledger_goes_with_the_next_line(root):
+    await two_in(root)
+    put(root, "d1_memories.jsonl.tmp", "half of a")
+    await FileChunkLedger().append(called(root), "next", source("n"))
+    assert [path.name for path in root.iterdir()] == ["d1_memories.jsonl"]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+async def test_an_array_whose_writer_died_between_two_files_is_the_old_one_or_the_new_one(root, steps):
+    """The file aside is written before the array and tidied after it; an entry in both is the array's."""
+    put(root, "d1_memories.json", array(*map(foreign, "ABC")))
+    d1, ledger = called(root), FileChunkLedger()
+    keys = [block.key for block in await ledger.blocks(d1)]
+    await ledger.change(d1, BlockChanges(stale=frozenset(keys[:1])))
+    old = {path.name: path.read_bytes() for path in root.iterdir()}
+    await ledger.change(d1, BlockChanges(stale=frozenset(keys[1:2]), revived=frozenset(keys[:1])))
+    new = {path.name: path.read_bytes() for path in root.iterdir()}
+    between = old["d1_stale.jsonl"] + new["d1_stale.jsonl"]
+    put(root, "d1_stale.jsonl", new["d1_stale.jsonl"] if steps == 3 else between)
+    put(root, "d1_memories.json", old["d1_memories.json"] if steps == 1 else new["d1_memories.json"])
+    stale = [chunk.text for chunk in await FileChunkLedger().all(d1) if chunk.stale_since is not None]
+    assert await texts(FileChunkLedger(), d1) == ["A", "B", "C"]
+    assert stale == (["A"] if steps == 1 else ["B"])
+
+
+def test_ten_sudden_deaths_lose_nothing_that_was_acknowledged(root):
+    acknowledged = []
+    for deaths in range(10):
+        command = [sys.executable, "-m", "tests.storage.files.ledger_program", str(root)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=_CHECKOUT) as process:
+            acknowledged += [process.stdout.readline().strip() for _ in range(deaths + 1)]
+            process.kill()
+            acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
+    content = (root / "d1_memories.jsonl").read_bytes()
+    whole = [json.loads(line) for line in content.splitlines(keepends=True) if line.endswith(b"\n")]
+    found = [value["text_block"].split(" text")[0].strip() for value in whole]
+    assert set(acknowledged) <= set(found)
+    assert len(found) == len(set(found))

@@ -1,0 +1,58 @@
+"""Where the discussions of a user are kept, and that two users of one tree never share one by accident."""
+
+import pytest
+
+from mnemoir.core.discussions import ChunkSource, Discussion, SourceMessage
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.workflows.config.tree import ConfigTree
+from mnemoir.workflows.discussion_files import DiscussionPlaces
+from tests.tree_kit import user, write_json
+
+SOURCE = ChunkSource(hash="0" * 64, digests=["0" * 16], messages=[SourceMessage(role="user", text="Hello.")])
+
+
+@pytest.fixture
+def public(tmp_path):
+    for name in ("ann", "ben"):
+        write_json(tmp_path / f"Public/Configs/Users/{name}.json", user())
+    return tmp_path / "Public"
+
+
+def of(public, name):
+    return ConfigTree.open(public).user(name)
+
+
+def places(tmp_path, *, several_users):
+    return DiscussionPlaces(FileDiscussionFiles(), tmp_path / "data", several_users=several_users)
+
+
+async def test_one_user_has_the_folder_of_the_tree(public, tmp_path):
+    found = await places(tmp_path, several_users=False).of(of(public, "ann"), "d1")
+    assert found == Discussion(root=public / "DiscussionIds", id="d1", legacy=public)
+
+
+async def test_two_users_have_a_folder_each(public, tmp_path):
+    finder = places(tmp_path, several_users=True)
+    roots = {(await finder.of(of(public, name), "d1")).root for name in ("Ann", "Ben")}
+    assert len(roots) == 2
+    assert all((public / "DiscussionIds") in root.parents for root in roots)
+
+
+async def test_what_was_kept_in_the_common_folder_is_gone_on_with_there(public, tmp_path):
+    common = Discussion(root=public / "DiscussionIds", id="d1", legacy=public)
+    await FileChunkLedger().append(common, "Before.", SOURCE)
+    finder = places(tmp_path, several_users=True)
+    assert await finder.of(of(public, "Ann"), "d1") == common
+    assert (await finder.of(of(public, "Ann"), "d2")).root != common.root
+
+
+async def test_a_directory_that_a_user_names_is_used_as_it_is(public, tmp_path):
+    write_json(public / "Configs/Users/ann.json", user(discussionDirectory=str(tmp_path / "hers")))
+    found = await places(tmp_path, several_users=True).of(of(public, "ann"), "d1")
+    assert found.root == tmp_path / "hers"
+
+
+async def test_without_a_tree_discussions_are_among_the_server_s_own_data(tmp_path):
+    found = await places(tmp_path, several_users=False).of(None, "d1")
+    assert found == Discussion(root=tmp_path / "data/discussions", id="d1")
