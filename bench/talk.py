@@ -21,6 +21,9 @@ def word(number: int) -> str:
     return "".join(_SYLLABLES[number // places**place % places] for place in range(4))
 
 
+_VERY_COMMON = frozenset(map(word, range(100)))
+
+
 class Speaker:
     """Says words as a language has them; the same ones each time it is made with the same seed."""
 
@@ -60,19 +63,26 @@ def records(count: int) -> list[NewRecord]:
     ]
 
 
-def keywords(count: int, made: Sequence[NewRecord]) -> list[list[str]]:
-    """What is searched for: three to eight words or phrases, rare and very common ones, phrases that occur."""
+def keywords(count: int, made: Sequence[NewRecord], *, all_common: bool = False) -> list[list[str]]:
+    """What is searched for: three to eight words or phrases each time, all of which occur.
+
+    Of twenty, twelve are words that are not common, five are pairs that stand side by side, one of them not common,
+    and three are very common words. With `all_common` nearly all are common, as in "of the": what nobody asks for.
+    """
     speaker = Speaker(2)
-    return [
-        [_phrase(speaker, made) if speaker.pick(2) else speaker.words(1)[0] for _ in range(3 + speaker.pick(6))]
-        for _ in range(count)
-    ]
+    chosen = [[_keyword(speaker, made, all_common) for _ in range(3 + speaker.pick(6))] for _ in range(count)]
+    return [list(dict.fromkeys(phrases)) for phrases in chosen]
 
 
-def _phrase(speaker: Speaker, made: Sequence[NewRecord]) -> str:
-    said = str(made[speaker.pick(len(made))].metadata["summary"]).split()
-    start = speaker.pick(len(said) - 1)
-    return " ".join(said[start : start + 2])
+def _keyword(speaker: Speaker, made: Sequence[NewRecord], all_common: bool) -> str:
+    kind = speaker.pick(20)
+    while True:
+        said = str(made[speaker.pick(len(made))].metadata["summary"]).split()
+        start = speaker.pick(len(said) - 1)
+        found = said[start : start + (2 if kind < 5 else 1)]
+        has_rare = any(one not in _VERY_COMMON for one in found)
+        if all_common or has_rare == (kind < 17):
+            return " ".join(found)
 
 
 def source(number: int) -> ChunkSource:

@@ -70,7 +70,7 @@ def test_a_schema_is_printed_and_the_kinds_are_listed():
     assert json.loads(run("schema", "--json").stdout)[:2] == ["users", "endpoints"]
 
 
-@pytest.mark.parametrize(("arguments", "count"), [([], 7), (["routing"], 1)])
+@pytest.mark.parametrize(("arguments", "count"), [([], 8), (["routing"], 1)])
 def test_schemas_are_written_to_a_folder(arguments, count, tmp_path):
     done = run("schema", *arguments, "--output-dir", tmp_path / "schemas")
     written = sorted((tmp_path / "schemas").iterdir())

@@ -13,8 +13,9 @@ from mnemoir.workflows.starter import api_types, users
 from tests.cli.command_process import run_here
 
 EXAMPLES = [
-    *["image-captioning", "mcpo-tools", "offline-wikipedia", "prompt-routing", "python-module", "several-models"],
-    *["single-model", "sub-workflows", "with-memory", "workflow-lock"],
+    *["discussion-search", "discussion-summary", "image-captioning", "mcpo-tools", "offline-wikipedia"],
+    *["prompt-routing", "python-module", "several-models", "single-model", "sub-workflows", "with-memory"],
+    "workflow-lock",
 ]
 ASKED_ENDPOINTS = ["local-ollama", "second-model", "vision-model"]
 
@@ -71,8 +72,9 @@ def test_no_example_asks_any_other_endpoint(tmp_path, init):
     init("mine")
     asked = set()
     for file in (tmp_path / "mine/Configs/Workflows").rglob("*.json"):
-        nodes = json.loads(file.read_bytes())["nodes"]
-        asked |= {node["endpointName"] for node in nodes if "endpointName" in node}
+        told = json.loads(file.read_bytes())
+        for said in told.get("nodes", [told]):  # settings of discussions have no nodes
+            asked |= {said[key] for key in ("endpointName", "vectorMemoryEndpointName") if key in said}
     assert sorted(asked) == ASKED_ENDPOINTS
 
 

@@ -227,6 +227,14 @@ async def test_one_that_memories_are_being_made_of_is_not_written_over(server):
     assert error_of(answer) == (409, "discussion_busy")
 
 
+async def test_two_imports_at_once_are_one_import(server):
+    await remember(server)
+    copy = await server.get(of("tea-time", "export"))
+    answers = await asyncio.gather(*(server.ask("POST", of("copy", "import"), copy) for _ in range(4)))
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
+    assert (await server.get(of("copy")))["chunk_summaries"] == 2
+
+
 async def test_a_discussion_goes_out_and_in_again(server):
     await remember(server)
     copy = await server.get(of("tea-time", "export"))
@@ -268,6 +276,15 @@ async def test_what_is_no_export_is_refused_whole(server, body):
     answer = await server.ask("POST", of("tea-time", "import"), orjson.dumps(body))
     assert error_of(answer) == (422, "validation_error")
     assert (await server.get(DISCUSSIONS))["results"] == []
+
+
+async def test_half_a_character_of_another_program_breaks_no_answer(server):
+    discussion = await remember(server, summaries=("She likes \ud83c tea.",))
+    found = await server.get(of("tea-time", "memories"))
+    assert [summary["text"] for summary in found["results"]] == ["She likes ? tea."]
+    copy = await server.get(of("tea-time", "export"))
+    assert (await server.post(of("copy", "import"), copy))["chunk_summaries"] == 1
+    assert (await server.parts.discussions.memory.ledger.all(discussion))[0].text == "She likes \ud83c tea."
 
 
 async def test_an_export_is_no_larger_than_any_body_may_be(open_server):

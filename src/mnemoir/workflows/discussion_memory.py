@@ -17,13 +17,14 @@ from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTR
 from mnemoir.memory.discussions.literals import NONE_PRECEDING
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.memory.discussions.records import Extract, make_records, plan_records
-from mnemoir.workflows.asking import Question, ask, question_of
+from mnemoir.workflows.asking import Question, ask
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.memory_prompts import (
     ALL,
     CHUNK,
     RECENT,
     SUMMARY,
+    marked_question,
     names_any,
     with_marks,
     without_later_system,
@@ -109,7 +110,12 @@ class MemoryMaker:
         return [self._summarise_by_endpoint(name) for name in names]
 
     async def _summarise_by_workflow(self, given: SummaryInputs) -> str:
-        inputs = (given.chunk, given.recent.strip() or NONE_PRECEDING, given.all.strip() or NONE_PRECEDING, given.summary)
+        inputs = (
+            given.chunk,
+            given.recent.strip() or NONE_PRECEDING,
+            given.all.strip() or NONE_PRECEDING,
+            given.summary,
+        )
         return await self._output_of(self._settings.summary_workflow, inputs)
 
     def _summarise_by_endpoint(self, endpoint: str) -> Summarise:
@@ -145,9 +151,11 @@ class MemoryMaker:
         said = self._settings
 
         async def extract(chunk: str, complaint: str) -> str:
-            asked = self._question(endpoint, said.record_preset or said.preset, "", "", said.record_max_tokens)
-            asked = replace(asked, system=EXTRACTION_SYSTEM_PROMPT, prompt=EXTRACTION_PROMPT)
-            asked = with_marks(asked, {CHUNK: quoted(chunk)})
+            preset = said.record_preset or said.preset
+            question = self._question(
+                endpoint, preset, EXTRACTION_SYSTEM_PROMPT, EXTRACTION_PROMPT, said.record_max_tokens
+            )
+            asked = with_marks(question, {CHUNK: quoted(chunk)})
             asked = replace(asked, prompt=_with_complaint(asked.prompt or "", complaint))
             return without_thinking(await ask(self._step, asked))
 
@@ -177,7 +185,7 @@ class MemoryMaker:
                 "addUserTurnTemplate": True,
             }
         )
-        return question_of(self._step, asked)
+        return marked_question(self._step, asked)
 
 
 def _with_complaint(text: str, complaint: str) -> str:

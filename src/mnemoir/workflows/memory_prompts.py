@@ -1,16 +1,20 @@
 """Prompts about a discussion's memory: marks in square brackets stand for a chunk, for summaries, for the summary.
 
-Variables are filled in first and the marks after them, all in one pass, so that nothing a person or a model wrote is
-ever read as a mark or a variable.
+Variables are filled in first and the marks after them, all in one pass, and only the marks that the prompts
+themselves hold: what a person or a model wrote is never read as a mark or a variable.
 """
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnemoir.core.messages import Message
-from mnemoir.workflows.asking import Question
+from mnemoir.workflows.asking import Question, question_of
+from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.replies.thinking import ThinkingRule, remove_thinking
+from mnemoir.workflows.run import Override, Overrides
+from mnemoir.workflows.step import Step
 
 CHUNK = "[TextChunk]"
 RECENT = "[Memory_file]"
@@ -19,7 +23,11 @@ SUMMARY = "[Chat_Summary]"
 SUMMARY_SO_FAR = "[CHAT_SUMMARY]"
 LATEST = "[LATEST_MEMORIES]"
 
-_MARKS = re.compile("|".join(re.escape(mark) for mark in (CHUNK, RECENT, ALL, SUMMARY, SUMMARY_SO_FAR, LATEST)))
+_SECRET = secrets.token_hex(16)  # stands for a mark while variables are filled in; nobody who writes a text knows it
+_HIDDEN = {mark: f"<{_SECRET}:{mark[1:-1]}>" for mark in (CHUNK, RECENT, ALL, SUMMARY, SUMMARY_SO_FAR, LATEST)}
+_SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
+_ANY_MARK = re.compile("|".join(map(re.escape, _HIDDEN)))
+_ANY_HIDDEN = re.compile("|".join(map(re.escape, _SHOWN)))
 _THINKING = ThinkingRule(start_tag="<think>", end_tag="</think>")
 _REST_OF_THINKING = ThinkingRule(start_tag="<think>", end_tag="</think>", only_closing_tag=True)
 
@@ -29,11 +37,18 @@ def names_any(texts: Sequence[str], marks: Sequence[str]) -> bool:
     return any(mark in text for text in texts for mark in marks)
 
 
-def with_marks(question: Question, values: Mapping[str, str]) -> Question:
-    """The question with the marks of `values` replaced in both of its texts; its prompt is never None then."""
-    return replace(
-        question, system=_replaced(question.system, values), prompt=_replaced(question.prompt or "", values)
+def marked_question(step: Step, properties: ModelProperties) -> Question:
+    """What a node asks, its variables filled in and its marks still to be replaced by `with_marks`."""
+    overrides = Overrides(
+        system_prompt=_override(step.overrides.system_prompt), prompt=_override(step.overrides.prompt)
     )
+    texts = {"system_prompt": _hidden(properties.system_prompt), "prompt": _hidden(properties.prompt)}
+    return question_of(replace(step, overrides=overrides), properties.model_copy(update=texts))
+
+
+def with_marks(question: Question, values: Mapping[str, str]) -> Question:
+    """A `marked_question` with its marks replaced; those that `values` lacks stay. Its prompt is never None then."""
+    return replace(question, system=_shown(question.system, values), prompt=_shown(question.prompt or "", values))
 
 
 def without_thinking(text: str) -> str:
@@ -50,5 +65,13 @@ def without_later_system(messages: Sequence[Message]) -> list[Message]:
     return [message for index, message in enumerate(messages) if index < begun or message.role != "system"]
 
 
-def _replaced(text: str, values: Mapping[str, str]) -> str:
-    return _MARKS.sub(lambda found: values.get(found[0], found[0]), text)
+def _override(given: Override | None) -> Override | None:
+    return None if given is None else replace(given, text=_hidden(given.text))
+
+
+def _hidden(text: str) -> str:
+    return _ANY_MARK.sub(lambda found: _HIDDEN[found[0]], text)
+
+
+def _shown(text: str, values: Mapping[str, str]) -> str:
+    return _ANY_HIDDEN.sub(lambda found: values.get(mark := _SHOWN[found[0]], mark), text)

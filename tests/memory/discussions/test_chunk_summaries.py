@@ -61,7 +61,7 @@ async def texts(memory, tea):
 async def test_a_growing_conversation_is_read_as_the_format_tells(memory, tea):
     model = Model()
     await make(memory, tea, said(4), model)
-    assert (await memory.ledger.all(tea), model.asked) == ([], [])
+    assert not [*await memory.ledger.all(tea), *model.asked]
     await make(memory, tea, said(10), model)
     assert await texts(memory, tea) == ["of m1-m4", "of m5-m8"]
     await make(memory, tea, said(12), model)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import random
 
 import pytest
 
@@ -187,6 +188,28 @@ async def test_what_was_made_after_the_rolling_summary_is_still_told_from_what_i
     ]
     assert new[0] == new[1]
     assert new[0][-1] == "six"
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_any_copy_has_the_same_still_to_sum_up(memory, tea, tmp_path, seed):
+    dice = random.Random(seed)
+    await memory.ledger.begin(tea)
+    for n in range(8):
+        others = [None, None, *(summary.id for summary in await memory.ledger.all(tea))]
+        await memory.ledger.append(tea, str(n), chunk(f"{dice.randrange(4)}"), before=dice.choice(others))
+    kept = await memory.ledger.all(tea)
+    stale = frozenset(summary.id for summary in kept if dice.random() < 0.3)
+    await memory.ledger.change(tea, BlockChanges(stale=stale))
+    newest = dice.choice(kept)
+    number = dice.choice([None, newest.number, dice.choice(kept).number])
+    await memory.summaries.save(tea, RollingSummary(text="So far", hash=newest.hash, number=number))
+    other = Discussion(root=tmp_path / "theirs", id="tea-time")
+    await put_copy(memory, other, await copy_of(memory, tea))
+    new = [
+        [one.text for one in chunks_since(await memory.ledger.all(where), await memory.summaries.load(where))]
+        for where in (tea, other)
+    ]
+    assert new[0] == new[1]
 
 
 async def test_what_an_import_that_was_killed_left_behind_goes_with_the_next(memory, tea, tmp_path):

@@ -1,6 +1,7 @@
 """Discussions as a whole: who may make memories, what there is, and that nothing stays after a removal."""
 
 import asyncio
+import fcntl
 import subprocess
 import sys
 from contextlib import AsyncExitStack, closing, contextmanager
@@ -118,15 +119,19 @@ async def test_another_process_keeps_us_out_until_it_dies(files, root):
             assert is_mine
 
 
-async def test_whoever_waited_for_a_removed_discussion_is_still_the_only_one(files, root):
-    async with AsyncExitStack() as stack:
-        async with files.making(called(root)):
-            turn = stack.enter_async_context(files.making(called(root), patience_s=60))
-            waiting = asyncio.create_task(turn)
-            await files.remove(called(root))
-        assert await waiting
-        assert not await stack.enter_async_context(files.making(called(root)))
-    assert (root / "d1.lock").stat().st_size == 0
+async def test_a_lock_that_was_removed_before_it_was_taken_is_no_lock(files, root, monkeypatch):
+    """Whoever removes a discussion takes the lock file away, and the next one would lock a new file."""
+    flock, removed = fcntl.flock, []
+
+    def flock_too_late(file, operation):
+        if not removed:
+            removed.append((root / "d1.lock").unlink())
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock_too_late)
+    async with files.making(called(root)) as first, files.making(called(root)) as second:
+        assert (first, second) == (True, False)
+        assert (root / "d1.lock").stat().st_size == 0
 
 
 async def test_a_root_that_cannot_be_made_is_told(files, root):
@@ -184,6 +189,11 @@ async def test_damaged_files_do_not_keep_a_discussion_from_the_list(files, root)
         ("d1", 0, 0, False),
         ("d2", 0, 0, False),
     ]
+
+
+async def test_a_folder_of_older_databases_that_cannot_be_read_does_not_keep_the_others_from_the_list(files, root):
+    put(root, "d1_memories.json", array(foreign("A")))
+    assert [row.id for row in await files.listed(root, root / "d1_memories.json")] == ["d1"]
 
 
 async def test_an_id_inside_a_file_that_is_not_that_of_its_name_is_not_believed(files, root):

@@ -153,6 +153,10 @@ async def mark(ledger, d1, blocks):
     await ledger.change(d1, BlockChanges(stale=frozenset(blocks[:1]), placed={blocks[1]: ("x" * 16,)}))
 
 
+async def turn(ledger, d1, blocks):
+    await ledger.change(d1, BlockChanges(stale=frozenset(blocks[:1]), revived=frozenset(blocks[1:])))
+
+
 async def put_in_place(ledger, d1, blocks):
     await ledger.put_in_place(d1, called(d1.root, "made"))
 
@@ -162,26 +166,29 @@ async def state_of(root):
     return [(chunk.text, chunk.stale_since is not None, tuple(chunk.digests)) for chunk in chunks]
 
 
-async def begun(root, place):
-    """A ledger of two entries, another one apart, and the keys of the two."""
+async def begun(root, place, change):
+    """A ledger of two entries, the second of them stale where one is to turn, another ledger apart, and the keys."""
     (root / "d1_stale.jsonl").unlink(missing_ok=True)
     put(root, place, (array if place.endswith(".json") else lines)(foreign("A"), foreign("B")))
     put(root, "made_memories.jsonl", lines(foreign("N")))
     ledger = FileChunkLedger()
-    return ledger, [block.key for block in await ledger.blocks(called(root))]
+    blocks = [block.key for block in await ledger.blocks(called(root))]
+    if change is turn:
+        await ledger.change(called(root), BlockChanges(stale=frozenset(blocks[1:])))
+    return ledger, blocks
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EMFILE])
 @pytest.mark.parametrize("place", ["d1_memories.jsonl", "d1/memories.json"])
-@pytest.mark.parametrize("change", [append, insert, mark, put_in_place])
+@pytest.mark.parametrize("change", [append, insert, mark, turn, put_in_place])
 async def test_a_failure_at_any_step_leaves_all_of_a_change_or_nothing(root, monkeypatch, error, place, change):
     system, d1 = FailingSystem(monkeypatch, error), called(root)
-    ledger, blocks = await begun(root, place)
+    ledger, blocks = await begun(root, place, change)
     before = await state_of(root)
     await change(ledger, d1, blocks)
     done = await state_of(root)
     for at in itertools.count(1):
-        ledger, blocks = await begun(root, place)
+        ledger, blocks = await begun(root, place, change)
         system.arm(at)
         with suppress(StorageUnavailable):
             await change(ledger, d1, blocks)
@@ -194,6 +201,16 @@ async def test_a_failure_at_any_step_leaves_all_of_a_change_or_nothing(root, mon
             await change(ledger, d1, blocks)
             assert await state_of(root) == done
     assert at > 10
+
+
+async def test_file_and_folder_are_on_the_disk_before_a_summary_is_acknowledged(root, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    ledger, file = FileChunkLedger(), root / "d1_memories.jsonl"
+    await ledger.append(called(root), "first", source("1"))
+    assert synced == [file.stat().st_ino, root.stat().st_ino]
+    await ledger.append(called(root), "second", source("2"))
+    assert synced[2:] == [file.stat().st_ino]
 
 
 async def test_a_line_that_fails_half_way_is_taken_back(root):

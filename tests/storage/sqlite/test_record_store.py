@@ -1,4 +1,4 @@
-"""Records of a discussion: kept with their chunks, in the order of the conversation, beside those of other programs."""
+"""Records of a discussion: kept with their chunks, in the order of the conversation, beside those of others."""
 
 import asyncio
 import os
@@ -120,7 +120,7 @@ async def test_a_chunk_goes_in_front_of_another_and_an_unknown_one_means_the_end
     await store.append(tea, [], source("first"), before=last)
     await store.append(tea, [], source("end"), before="unknown")
     assert await hashes(store, tea) == ["first", "last", "end"]
-    assert list((await store.sources(tea)).values())[0][0].text == "said first"
+    assert next(iter((await store.sources(tea)).values()))[0].text == "said first"
 
 
 async def test_chunks_put_in_front_of_one_always_find_room(store, tea):
@@ -280,8 +280,10 @@ async def test_any_text_is_kept(store, tea, text):
 
 async def test_odd_metadata_of_other_programs_does_not_hide_a_record(store, tea):
     their_file_of_2026(file_of(tea), ["Sailed to Crete", "Sailed home"], [])
-    for odd in ("NULL", "'no json'", "'[1]'", "'{}'"):
-        asked(file_of(tea), f"UPDATE memories SET metadata_json = {odd} WHERE id = 1")
+    for odd in (None, "no json", "[1]", "{}"):
+        connection = connected(file_of(tea))
+        connection.execute("UPDATE memories SET metadata_json = ? WHERE id = 1", (odd,))
+        connection.close()
         assert [one.metadata["summary"] for one in await store.newest(tea, limit=5)] == [
             "Sailed home",
             "Sailed to Crete",

@@ -16,6 +16,9 @@ from mnemoir.memory.discussions.digests import Digests
 from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side
 from mnemoir.memory.discussions.shortening import out_of_view
 
+_TELLING = 2  # messages said only once that tell where a conversation begins: one may have been said again
+_LIVING = 2  # a message in a live block is worth two in a stale one
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
@@ -65,8 +68,8 @@ def _is_foreign(block: Block) -> bool:
 def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
     """Live blocks in the conversation; those of other programs only by their last message.
 
-    Where not all stand side by side, those with a message that was said only once are found first. The places that
-    are left are shared by the others and by stale blocks, so that an "ok" does not keep a whole branch from its place.
+    Where not all stand side by side, those with a message that was said only once are found first. The places left
+    are shared by the others and by stale blocks, so that an "ok" does not keep a whole branch from its place.
     """
     own = digests.own
     runs = _runs(blocks, living, digests)
@@ -115,7 +118,8 @@ def _rooms(blocks: Sequence[Block], spans: Sequence[Found], own: list[str], befo
 
 def _fill(room: _Room, blocks: Sequence[Block], candidates: Sequence[int], own: list[str]) -> list[Found]:
     between = candidates[bisect_right(candidates, room.before) : bisect_left(candidates, room.behind)]
-    return find_in_order([Run(name=at, digests=blocks[at].digests) for at in between], own, room.start, room.stop)
+    runs = [Run(name=at, digests=blocks[at].digests, worth=1 if blocks[at].is_stale else _LIVING) for at in between]
+    return find_in_order(runs, own, room.start, room.stop)
 
 
 def _name(span: Found) -> int:
@@ -131,19 +135,16 @@ def _without_chance(found: list[Found], blocks: Sequence[Block], living: Sequenc
     if not found or (found[0].name == living[0] and found[0].start == 0):
         return found
     times = Counter(digest for at in living for digest in blocks[at].digests)
-
-    def is_weak(span: Found) -> bool:
-        digests = blocks[span.name].digests
-        return len(digests) == 1 or (len(digests) > 1 and all(times[digest] > 1 for digest in digests))
-
     following = dict(pairwise(living))
-    begin = 0
+    begin = told = 0
     for at, span in enumerate(found):
-        if not is_weak(span):
+        digests = blocks[span.name].digests
+        told += sum(times[digest] == 1 for digest in digests) if digests else _TELLING
+        if told >= _TELLING:
             break
         behind = found[at + 1].name if at + 1 < len(found) else None
         if following.get(span.name) != behind:
-            begin = at + 1
+            begin, told = at + 1, 0
     return found[begin:]
 
 

@@ -17,10 +17,14 @@ _SEPARATOR = "."  # no digest has it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Messages, by their digests, that are looked for side by side. `name` is the caller's, and given back."""
+    """Messages, by their digests, that are looked for side by side. `name` is the caller's, and given back.
+
+    `worth` is what finding one of the messages is worth, compared with those of other runs.
+    """
 
     name: int
     digests: Sequence[str]
+    worth: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +34,6 @@ class Found:
     name: int
     start: int
     stop: int
-
-
-def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
-    """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
-    found = side_by_side(runs, own, start, stop)
-    at = found[-1].stop if found else start
-    rest = runs[len(found) :]
-    return found + _best_chain(rest, own, at, stop) if rest and at < stop else found
 
 
 def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
@@ -52,14 +48,17 @@ def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> 
     return found
 
 
-def _best_chain(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+    """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
+    if not runs or start >= stop:
+        return []
     messages = _Messages(own, start, stop)
     chains = _Chains()
     expected = start
     for run in runs:
         places = messages.places(list(run.digests), expected)
         if places:
-            chains.extend([Found(name=run.name, start=place, stop=place + len(run.digests)) for place in places])
+            chains.extend(run, places)
             expected = min(places, key=lambda place: abs(place - expected)) + len(run.digests)
     return chains.best()
 
@@ -116,7 +115,7 @@ class _Link:
 
 
 class _Chains:
-    """The best chain for each place that one may end at: a later end is only kept if it finds more messages.
+    """The best chain for each place that one may end at: a later end is only kept if it is worth more.
 
     Of two runs that fit the same place equally well the later one is taken: the beginning of a conversation is what
     clients leave out.
@@ -124,19 +123,20 @@ class _Chains:
 
     def __init__(self) -> None:
         self._ends: list[int] = []
-        self._counts: list[int] = []
+        self._worths: list[int] = []
         self._links: list[_Link] = []
 
-    def extend(self, places: Sequence[Found]) -> None:
-        """With one of the places of the next run, or none."""
+    def extend(self, run: Run, places: Sequence[int]) -> None:
+        """With the next run in one of its places, or in none."""
         longer = []
-        for found in places:
-            at = bisect_right(self._ends, found.start) - 1
+        for place in places:
+            found = Found(name=run.name, start=place, stop=place + len(run.digests))
+            at = bisect_right(self._ends, place) - 1
             before = self._links[at] if at >= 0 else None
-            count = (self._counts[at] if at >= 0 else 0) + found.stop - found.start
-            longer.append((found.stop, count, _Link(found, before)))
-        for end, count, link in longer:
-            self._put(end, count, link)
+            worth = (self._worths[at] if at >= 0 else 0) + run.worth * len(run.digests)
+            longer.append((worth, _Link(found, before)))
+        for worth, link in longer:
+            self._put(link.found.stop, worth, link)
 
     def best(self) -> list[Found]:
         link = self._links[-1] if self._links else None
@@ -146,11 +146,11 @@ class _Chains:
             link = link.before
         return found[::-1]
 
-    def _put(self, end: int, count: int, link: _Link) -> None:
+    def _put(self, end: int, worth: int, link: _Link) -> None:
         at = bisect_left(self._ends, end)
-        if at and self._counts[at - 1] >= count:
+        if at and self._worths[at - 1] >= worth:
             return
         stop = at
-        while stop < len(self._ends) and self._counts[stop] <= count:
+        while stop < len(self._ends) and self._worths[stop] <= worth:
             stop += 1
-        self._ends[at:stop], self._counts[at:stop], self._links[at:stop] = [end], [count], [link]
+        self._ends[at:stop], self._worths[at:stop], self._links[at:stop] = [end], [worth], [link]

@@ -17,6 +17,7 @@ MOST_KEYWORDS = 60
 _RECENT = 3
 _POOL = 4  # of so many times the wanted records newer ones are looked for
 _LEAST_POOL = 50
+_SLOPE = 5  # places further down the list, the first is worth twice as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,15 +107,15 @@ async def _by_keywords(
         return []
     most = max(_LEAST_POOL, _POOL * limit) if how.prefers_recent else limit
     found = await memory.records.search(discussion, keywords, limit=most, weights=how.weights)
-    return (_newer_first(found, limit, memory.clock()) if how.prefers_recent else list(found))[:limit]
+    return (_newer_first(found, memory.clock()) if how.prefers_recent else list(found))[:limit]
 
 
-def _newer_first(found: Sequence[Record], limit: int, now: datetime) -> list[Record]:
+def _newer_first(found: Sequence[Record], now: datetime) -> list[Record]:
     """In order of worth. The place in the list stands for the score of bm25, which the store does not tell.
 
     A record of today is worth two and a half times one of the same place from long ago, as elsewhere in the format.
     """
-    worth = {record.id: _freshness(record, now) / (place + limit) for place, record in enumerate(found)}
+    worth = {record.id: _freshness(record, now) / (place + _SLOPE) for place, record in enumerate(found)}
     return sorted(found, key=lambda record: worth[record.id], reverse=True)
 
 

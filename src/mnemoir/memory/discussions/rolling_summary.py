@@ -24,10 +24,9 @@ def chunks_since(summaries: Sequence[ChunkSummary], summary: RollingSummary | No
     First those made anew in front of the newest one in the summary, by number, so that a summary of some of them
     still tells which; then those behind it. All when there is no summary, or when nothing tells what is in it.
     """
-    live = [chunk for chunk in summaries if chunk.stale_since is None]
     at = None if summary is None else _anchor(summaries, summary.hash)
     if summary is None or at is None:
-        return live
+        return [chunk for chunk in summaries if chunk.stale_since is None]
     number = summary.number
     anew = [chunk for chunk in summaries[: at + 1] if number is not None and chunk.number > number]
     ordered = sorted(anew, key=lambda chunk: chunk.number) + list(summaries[at + 1 :])

@@ -52,14 +52,14 @@ def _rest_of_last(unseen: Sequence[Block], zone: list[str], stored: list[str], i
     if is_bounded:  # then nothing may lie between that rest and the chunk that is found
         return _rest_in_view(unseen[-1].digests, zone, least=len(zone))
     rest = _rest_in_view(unseen[-1].digests, zone)
-    return rest if rest > _common_beginning(stored, zone) else 0
+    return 0 if _begins_alike(stored, zone) and rest <= _common_beginning(stored, zone) else rest
 
 
 def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[int, int] | None:
     """The first message of both: its place in the one and in the other. None without one that tells anything."""
     if not stored or not zone:
         return None
-    if stored[0] == zone[0]:
+    if stored[0] == zone[0] and (is_bounded or _begins_alike(stored, zone)):
         return 0, 0
     times_stored, times_seen = Counter(stored), Counter(zone)
     telling = [
@@ -91,7 +91,12 @@ def _cut_at(unseen: Sequence[Block], zone: list[str], at: int, seen: int) -> Out
             is_cut = begin < at and seen == 0 and zone[: len(rest)] == rest
             return OutOfView(chunks=number + 1, covered=len(rest)) if is_cut else OutOfView(chunks=number)
         begin = end
-    raise AssertionError("the first message in common is in one of the chunks")
+    raise ValueError("The first message in common is not a stored one.")
+
+
+def _begins_alike(stored: list[str], zone: list[str]) -> bool:
+    """With a message that was said only once: with an "ok" any part of a conversation may begin."""
+    return any(stored.count(digest) == 1 for digest in stored[: _common_beginning(stored, zone)])
 
 
 def _common_beginning(one: Sequence[str], other: Sequence[str]) -> int:

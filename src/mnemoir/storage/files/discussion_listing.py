@@ -7,12 +7,11 @@ ledger holds is counted anew only after the file has changed.
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 
-from mnemoir.core.clock import to_text
+from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
@@ -81,10 +80,11 @@ class DiscussionListing:
         ledger = self._ledger(root, name) if "memories" in files.kinds else _Count()
         summary = _summary(root, name) if "summary" in files.kinds else None
         records = _records(root, legacy, name) if "records" in files.kinds else RecordCount()
+        changed_at = from_epoch(files.changed_at)
         told = [ledger.id, _id_in(summary), records.discussion]
         return DiscussionListed(
             id=next((id for id in told if id is not None and directory_name(id) == name), name),
-            updated_at=to_text(datetime.fromtimestamp(files.changed_at, UTC)),
+            updated_at=to_text(changed_at) if changed_at else "",
             chunk_summaries=ledger.live,
             records=records.records,
             has_summary=summary is not None,
@@ -147,8 +147,7 @@ def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:
             if entry.is_dir(follow_symlinks=False) and _can_be_named(entry.name):
                 yield from _nested(root, entry.name)
     if legacy is not None:
-        with file_errors("The folder of older databases", "listed"), Folder(root=legacy, steps=()).open() as folder:
-            yield from (seen for seen in _flat(_entries(folder)) if seen.kind == "records")
+        yield from _legacy(legacy)
 
 
 def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:
@@ -169,6 +168,14 @@ def _nested(root: Path, name: str) -> Iterator[_Seen]:
                     yield _seen_file(entry, name, None if companion else kind)
     except StorageUnavailable as exc:
         _log.warning("discussion is not listed", error=exc.message)
+
+
+def _legacy(legacy: Path) -> Iterator[_Seen]:
+    try:
+        with file_errors("The folder of older databases", "listed"), Folder(root=legacy, steps=()).open() as folder:
+            yield from (seen for seen in _flat(_entries(folder)) if seen.kind == "records")
+    except StorageUnavailable as exc:
+        _log.warning("discussions of an older program are not listed", error=exc.message)
 
 
 def _entries(folder: int | None) -> list[os.DirEntry[str]]:

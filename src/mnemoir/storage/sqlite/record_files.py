@@ -17,8 +17,8 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.data_file import prepare_folder, sync_folder
-from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.data_file import beside, prepare_folder, sync_folder
+from mnemoir.storage.sqlite.failures import damaged, storage_errors
 from mnemoir.storage.sqlite.readers import BUSY_MS
 from mnemoir.storage.sqlite.record_place import Identity, identity_of, refuse_links
 from mnemoir.storage.sqlite.record_ranking import install
@@ -26,16 +26,22 @@ from mnemoir.storage.sqlite.record_schema import blank, prepare, refuse_other_fi
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]
+_SMALLEST = 512  # bytes: one page, and no page is smaller
 _CACHE_KIB = -8192  # negative is KiB: lengths of 100,000 records stay in it beside the words that are looked for
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """A connection that nobody uses; `identity` tells of which file, should the name get another."""
+    """A connection that nobody uses.
+
+    `identity` tells of which file, should the name get another; `schema` which tables it had: a statement that uses
+    those of the stand-in alone does not notice that the file has got them meanwhile.
+    """
 
     path: Path
     identity: Identity
+    schema: int
     connection: apsw.Connection
 
 
@@ -54,14 +60,18 @@ class RecordFiles:
             identity = identity_of(path)
             if identity is None:
                 return work(blank())
-            reader = self._taken(path, identity)
             try:
-                outcome = _over_snapshot(reader.connection, work)
-            except BaseException:
-                reader.connection.close()
-                raise
-            self._give_back(reader)
-            return outcome
+                return self._read(path, identity, work)
+            except apsw.ReadOnlyError:  # a writer was killed: what it left half done is to be undone first
+                _settle(path)
+                return self._read(path, identity, work)
+
+    def begin(self, path: Path) -> bool:
+        """Make the file, or complete it; whether there was one with anything in it."""
+        with storage_errors(path, OSError):
+            was_there = identity_of(path) is not None
+        self.write(path, lambda connection: None)
+        return was_there
 
     def write(self, path: Path, work: Work[T]) -> T:
         """What `work` gives, all in one transaction, durable on return; the file is made where there is none."""
@@ -94,6 +104,22 @@ class RecordFiles:
             while self._idle:
                 self._idle.popitem()[1].connection.close()
 
+    def _read(self, path: Path, identity: Identity, work: Work[T]) -> T:
+        reader = self._taken(path, identity)
+        try:
+            reader.connection.execute("BEGIN")
+            while reader.connection.pragma("schema_version") != reader.schema:
+                reader.connection.close()
+                reader = _opened_for_reading(path, identity)
+                reader.connection.execute("BEGIN")
+            outcome = work(reader.connection)
+            reader.connection.execute("ROLLBACK")
+        except BaseException:
+            reader.connection.close()
+            raise
+        self._give_back(reader)
+        return outcome
+
     def _taken(self, path: Path, identity: Identity) -> _Reader:
         self._refuse_when_closed(path)
         with self._lock:
@@ -102,7 +128,7 @@ class RecordFiles:
             return reader
         if reader is not None:
             reader.connection.close()
-        return _Reader(path, identity, _opened_for_reading(path))
+        return _opened_for_reading(path, identity)
 
     def _give_back(self, reader: _Reader) -> None:
         with self._lock:
@@ -127,38 +153,27 @@ class RecordFiles:
             raise StorageUnavailable(f"{path} is closed: the program is stopping.")
 
 
-def _opened_for_reading(path: Path) -> apsw.Connection:
+def _opened_for_reading(path: Path, identity: Identity) -> _Reader:
     connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
     try:
-        try:
-            refuse_other_files(path, connection)
-        except apsw.ReadOnlyError:  # a writer was killed: what it left half done is to be undone first
-            connection.close()
-            _settle(path)
-            connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
-            refuse_other_files(path, connection)
+        schema = int(connection.pragma("schema_version"))
+        refuse_other_files(path, connection)
         connection.pragma("cache_size", _CACHE_KIB)
         stand_in(connection)
         install(connection)
     except BaseException:
         connection.close()
         raise
-    return connection
+    return _Reader(path, identity, schema, connection)
 
 
 def _opened(path: Path, flags: int) -> apsw.Connection:
     refuse_links(path)
+    if 0 < path.stat().st_size < _SMALLEST and not beside(path, "-journal").exists():
+        raise damaged(path, "it is too short for a database")  # which SQLite would begin anew
     connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
     connection.set_busy_timeout(BUSY_MS)
     return connection
-
-
-def _over_snapshot(connection: apsw.Connection, work: Work[T]) -> T:
-    connection.execute("BEGIN")
-    try:
-        return work(connection)
-    finally:
-        connection.execute("ROLLBACK")
 
 
 def _in_transaction(path: Path, connection: apsw.Connection, work: Work[T]) -> T:

@@ -7,6 +7,7 @@ from pathlib import Path
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sqlite.failures import storage_errors
 
 _NESTED = "vector_memory.db"
 _FLAT = "_vector_memory.db"
@@ -15,17 +16,13 @@ Identity = tuple[int, int]  # device and inode: another file under the same name
 
 
 def records_file(discussion: Discussion) -> Path:
-    """The file that is there, else the one to make. Blocks; only the roots themselves may be links."""
+    """The file that is there, else the one to make. Raises StorageUnavailable. Only roots may be links."""
     root, name = _real(discussion.root), directory_name(discussion.id)
     places = [root / name / _NESTED, root / f"{name}{_FLAT}"]
     if discussion.legacy is not None:
         places.append(_real(discussion.legacy) / f"{name}{_FLAT}")
-    return next((place for place in places if _is_there(place)), new_file(discussion))
-
-
-def new_file(discussion: Discussion) -> Path:
-    """The file that a discussion without one gets."""
-    return _real(discussion.root) / f"{directory_name(discussion.id)}{_FLAT}"
+    with storage_errors(places[1], OSError):
+        return next((place for place in places if _is_there(place)), places[1])
 
 
 def identity_of(path: Path) -> Identity | None:

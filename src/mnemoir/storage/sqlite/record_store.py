@@ -23,7 +23,7 @@ from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.sqlite import record_chunks, record_schema, record_search
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.record_files import RecordFiles
-from mnemoir.storage.sqlite.record_place import identity_of, records_file
+from mnemoir.storage.sqlite.record_place import records_file
 from mnemoir.storage.sqlite.record_rows import RecordRows
 
 T = TypeVar("T")
@@ -40,14 +40,7 @@ class SqliteRecordStore:
 
     async def begin(self, discussion: Discussion) -> bool:
         """Make the file where there is none, or complete it; whether there was one before."""
-
-        def work() -> bool:
-            path = records_file(discussion)
-            was_there = identity_of(path) is not None
-            self._files.write(path, lambda connection: None)
-            return was_there
-
-        return await asyncio.to_thread(work)
+        return await asyncio.to_thread(lambda: self._files.begin(records_file(discussion)))
 
     async def blocks(self, discussion: Discussion) -> Sequence[Block]:
         """Our chunks, and without digests what other programs logged; in the order of the conversation."""

@@ -1,7 +1,5 @@
 """chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: the rolling summary, written."""
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from mnemoir.memory.discussions.literals import NO_SUMMARY
@@ -9,7 +7,14 @@ from mnemoir.memory.discussions.parts import Control
 from mnemoir.memory.discussions.rolling_summary import chunks_since, save_summary, update_rolling_summary
 from mnemoir.workflows.asking import Question, ask, question_of
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.memory_prompts import LATEST, SUMMARY_SO_FAR, names_any, with_marks, without_thinking
+from mnemoir.workflows.memory_prompts import (
+    LATEST,
+    SUMMARY_SO_FAR,
+    marked_question,
+    names_any,
+    with_marks,
+    without_thinking,
+)
 from mnemoir.workflows.node import Count, ModelProperties, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
 
@@ -49,7 +54,7 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
 
         async def condense(summary: str, latest: str) -> str:
             if not question:
-                question.append(_with_prompt(question_of(step, said)))
+                question.append(marked_question(step, said))
             asked = with_marks(question[0], {SUMMARY_SO_FAR: summary, LATEST: latest})
             return without_thinking(await ask(step, asked))
 
@@ -95,7 +100,3 @@ class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperti
         if discussion is not None:
             await save_summary(self.services.discussions, discussion, text)
         return text
-
-
-def _with_prompt(question: Question) -> Question:
-    return replace(question, prompt=question.prompt or "")

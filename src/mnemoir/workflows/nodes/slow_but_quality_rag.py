@@ -8,7 +8,7 @@ from pydantic import Field
 from mnemoir.memory.discussions.literals import BETWEEN_SUMMARIES, CHUNK_BREAK, NO_SUMMARY, NONE_PRECEDING
 from mnemoir.memory.discussions.reading import all_summaries, rolling_summary_text
 from mnemoir.memory.spreading import Worker, spread
-from mnemoir.workflows.asking import Question, ask, question_of
+from mnemoir.workflows.asking import Question, ask
 from mnemoir.workflows.config.discussion import ListedEndpoint
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.memory_prompts import (
@@ -16,6 +16,7 @@ from mnemoir.workflows.memory_prompts import (
     CHUNK,
     RECENT,
     SUMMARY,
+    marked_question,
     names_any,
     with_marks,
     without_later_system,
@@ -88,7 +89,7 @@ class SlowButQualityRag(ValueNode[Properties]):
 
     def _question(self, step: Step, endpoint: str) -> Question:
         asked = self.properties.model_copy(update={"endpoint": endpoint, "adds_user_turn": True})
-        return question_of(replace(step, stamped=without_later_system(step.messages)), asked)
+        return marked_question(replace(step, stamped=without_later_system(step.messages)), asked)
 
 
 def _worker(step: Step, question: Question, kept: _Kept, earlier: Sequence[str]) -> Worker[str, str]:
