@@ -162,7 +162,6 @@ class _Rebuild:
     services: Services
 
     async def make(self, control: Control) -> Made:
-        await self.store.begin(self.aside)
         make = self.maker.records if self.settings.uses_records else self.maker.summaries
         return await make(control, self.policy)
 
@@ -203,7 +202,7 @@ class _Making:
 def _policy(maker: MemoryMaker, settings: DiscussionSettings, *, is_settled: bool) -> ChunkPolicy:
     """As the settings say; messages that memories were made of before are all made anew, the last ones too."""
     policy = maker.policy(records=settings.uses_records)
-    return replace(policy, most_messages=1, lookback=0 if is_settled else policy.lookback)
+    return replace(policy, takes_all=True, lookback=0 if is_settled else policy.lookback)
 
 
 async def _kept_words(store: ChunkStore, discussion: Discussion) -> list[Message]:

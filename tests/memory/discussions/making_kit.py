@@ -75,6 +75,10 @@ class Memory:
         blocks = await self.store.blocks(self.discussion)
         return [[message.text for message in sources[block.key]] for block in blocks if block.is_stale == stale]
 
+    async def covered(self, *, stale: bool = False) -> list[str]:
+        """The same, one message after the other."""
+        return [text for chunk in await self.chunks(stale=stale) for text in chunk]
+
     async def aclose(self) -> None:
         if isinstance(self.store, SqliteRecordStore):
             await self.store.aclose()

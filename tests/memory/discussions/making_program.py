@@ -1,4 +1,7 @@
-"""A program that makes memories until it is killed: `python -m tests.memory.discussions.making_program <root> <kind>`."""
+"""A program that makes memories until it is killed.
+
+`python -m tests.memory.discussions.making_program <root> <kind>`
+"""
 
 import asyncio
 import sys

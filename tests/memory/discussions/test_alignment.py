@@ -110,7 +110,8 @@ def test_a_conversation_shortened_anywhere_changes_nothing(start):
     blocks = [block(" ".join(LONG[at : at + 7]).replace("message ", "message")) for at in range(0, 280, 7)]
     view = [word.replace(" ", "") for word in LONG[start:]]
     found = align(blocks, digests_of(conversation(view)))
-    assert (bool(found.changes), found.place, gaps(found)) == (False, max(0, 280 - start), [])
+    assert (bool(found.changes), gaps(found)) == (False, [])
+    assert found.place == 280 - start or start >= 280
 
 
 def test_the_visible_rest_of_a_cut_chunk_counts_as_covered():

@@ -101,7 +101,7 @@ async def test_every_settled_message_is_in_one_live_chunk_and_none_is_read_twice
     conversation.texts += [f"the end {n}" for n in range(8)]
     conversation.view = list(conversation.texts)
     await make_and_check(memory, conversation)
-    covered = [text for chunk in await memory.chunks() for text in chunk]
+    covered = await memory.covered()
     assert covered == conversation.texts[: len(covered)]
     assert len(conversation.texts) - len(covered) < POLICY.lookback + POLICY.most_messages
     await memory.aclose()

@@ -34,12 +34,12 @@ async def test_what_was_made_before_a_kill_is_there_once_and_the_rest_is_made_la
     for _ in range(KILLS):
         chunks = rng.randint(1, CHUNKS)
         make_until_killed(tmp_path, kind, chunks)
-        covered = [text for chunk in await memory.chunks() for text in chunk]
+        covered = await memory.covered()
         assert covered == texts[: len(covered)]
         assert len(await memory.chunks()) >= begun + chunks - 1
         begun = len(await memory.chunks())
     await memory.make(MESSAGES)
-    covered = [text for chunk in await memory.chunks() for text in chunk]
+    covered = await memory.covered()
     assert covered == texts[: len(texts) - POLICY.lookback]
     assert await memory.chunks(stale=True) == []
     await memory.aclose()

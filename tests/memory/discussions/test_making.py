@@ -38,7 +38,7 @@ async def test_a_new_conversation_waits_for_tokens_and_a_begun_one_for_messages_
     assert [len(chunk) for chunk in await memory.chunks()] == [4, 4]
     assert (await memory.make(conversation(12))).chunks == 0
     assert (await memory.make(conversation(14))).chunks == 1
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(12)]
+    assert await memory.covered() == [message.text for message in conversation(12)]
 
 
 async def test_too_few_tokens_wait_while_nothing_is_begun(memory):
@@ -56,7 +56,7 @@ async def test_what_was_made_is_not_made_again(memory):
 async def test_without_lookback_the_newest_messages_are_read_too(memory):
     memory.policy = ChunkPolicy(target_tokens=20, most_messages=3, lookback=0)
     await memory.make(conversation(8))
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(8)]
+    assert await memory.covered() == [message.text for message in conversation(8)]
 
 
 async def test_nothing_is_made_of_fewer_messages_than_are_left_alone(memory):
@@ -69,8 +69,8 @@ async def test_an_edit_makes_one_chunk_stale_and_its_text_anew_in_its_place(memo
     messages[5] = said("edited")[0]
     made = await memory.make(messages)
     assert (made.chunks, made.stale, made.revived) == (1, 1, 0)
-    assert sum(await memory.chunks(), []) == [message.text for message in messages[:12]]
-    assert sum(await memory.chunks(stale=True), []) == [message.text for message in conversation(8)[4:]]
+    assert await memory.covered() == [message.text for message in messages[:12]]
+    assert await memory.covered(stale=True) == [message.text for message in conversation(8)[4:]]
 
 
 async def test_a_taken_back_edit_is_revived_without_a_model(memory):
@@ -80,17 +80,18 @@ async def test_a_taken_back_edit_is_revived_without_a_model(memory):
     await memory.make(edited)
     made = await memory.make(conversation(14), down)
     assert (made.chunks, made.stale, made.revived, made.notes) == (0, 1, 1, [])
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(12)]
+    assert await memory.covered() == [message.text for message in conversation(12)]
 
 
 async def test_a_gap_is_made_only_as_far_as_it_is_settled(memory):
     memory.policy = ChunkPolicy(target_tokens=20, most_messages=3, lookback=0)
     await memory.make(conversation(8))
-    memory.policy = POLICY
+    memory.policy = ChunkPolicy(target_tokens=20, most_messages=3, lookback=6)
     messages = conversation(8)
-    messages[0], messages[7] = said("new", "newest")
+    messages[2] = said("edited")[0]
+    messages.insert(4, said("new")[0])
     await memory.make(messages)
-    assert sum(await memory.chunks(), []) == [message.text for message in messages[:4]]
+    assert await memory.covered() == [message.text for message in messages[:3] + messages[5:]]
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -102,7 +103,7 @@ async def test_the_first_chunk_that_fails_ends_it_and_the_rest_is_made_the_next_
     assert (made.chunks, made.left) == (2, 2)
     assert "the model is down" in made.notes[0]
     assert (await memory.make(conversation(18))).chunks == 2
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(16)]
+    assert await memory.covered() == [message.text for message in conversation(16)]
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -131,8 +132,8 @@ async def test_results_are_stored_in_order_whoever_is_done_first(memory):
         return await memory.worker(chunk)
 
     await memory.make(conversation(18), slow, quick, in_order=False)
-    assert list(memory.read)[0] != "\n".join((await memory.chunks())[0])
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(16)]
+    assert next(iter(memory.read)) != "\n".join((await memory.chunks())[0])
+    assert await memory.covered() == [message.text for message in conversation(16)]
 
 
 async def test_in_order_a_chunk_is_begun_when_the_one_before_is_stored(memory):
@@ -162,12 +163,11 @@ async def test_a_chunk_knows_the_block_it_stands_in_front_of(memory):
 
 @pytest.mark.parametrize("in_order", [True, False])
 async def test_it_stops_between_two_chunks_when_told_to(memory, in_order):
-    seen = []
-    control = Control(goes_on=lambda: len(seen) < 2, progress=lambda done, total: seen.append((done, total)))
+    asked, seen = iter([True, True]), []
+    control = Control(goes_on=lambda: next(asked, False), progress=lambda done, total: seen.append((done, total)))
     made = await memory.make(conversation(18), in_order=in_order, control=control)
-    assert made.left == 4 - made.chunks > 0
-    assert seen == [(n, 4) for n in range(1, made.chunks + 1)]
-    assert len(await memory.chunks()) == made.chunks
+    assert (made.chunks, made.left, seen) == (2, 2, [(1, 4), (2, 4)])
+    assert await memory.covered() == [message.text for message in conversation(8)]
 
 
 async def test_cancelling_ends_the_workers_and_keeps_what_is_stored(memory):
@@ -216,4 +216,4 @@ async def test_pictures_without_words_are_passed_over(memory):
 
 async def test_a_long_conversation_is_looked_through(memory):
     await memory.make(conversation(602))
-    assert sum(await memory.chunks(), []) == [message.text for message in conversation(600)]
+    assert await memory.covered() == [message.text for message in conversation(600)]

@@ -125,7 +125,7 @@ def _is_due(new: Sequence[Message], policy: ChunkPolicy, existed: bool) -> bool:
     """While nothing was begun only tokens count, so that a long history becomes few large chunks."""
     if not new:
         return False
-    if existed and len(new) >= policy.most_messages:
+    if policy.takes_all or (existed and len(new) >= policy.most_messages):
         return True
     return policy.estimate("\n".join(message.text for message in new)) >= policy.target_tokens
 

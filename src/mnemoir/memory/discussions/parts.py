@@ -36,11 +36,12 @@ class ChunkPolicy:
     """When chunks are made, and how large: tokens as `estimate` counts them.
 
     The newest `lookback` messages are left alone, for people still change them. More than that are looked at once
-    they have `target_tokens` together, or once there are `most_messages` of them.
+    they have `target_tokens` together, or once there are `most_messages` of them; with `takes_all` however few.
     """
 
     target_tokens: int = 1000
     most_messages: int = 5
+    takes_all: bool = False
     lookback: int = 3
     estimate: Callable[[str], int] = estimate_prompt_tokens
 
