@@ -1,11 +1,12 @@
 """Work spread over several workers."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 
 from mnemoir.core.errors import ProviderUnavailable
-from mnemoir.memory.spreading import spread
+from mnemoir.memory.spreading import spread, spread_in_order
 
 
 def failing(done_before: int = 0):
@@ -112,3 +113,59 @@ async def test_cancelling_ends_all_workers():
     with pytest.raises(asyncio.CancelledError):
         await running
     assert sorted(ended) == [0, 1]
+
+
+async def test_a_result_is_told_as_soon_as_all_in_front_of_it_are():
+    others_may = asyncio.Event()
+
+    async def waits_unless_first(index: int, item: str) -> str:
+        if index:
+            await others_may.wait()
+        return item.upper()
+
+    async with aclosing(spread_in_order(["a", "b"], [waits_unless_first] * 2)) as results:
+        assert await anext(results) == (0, "A")
+        others_may.set()
+        assert [result async for result in results] == [(1, "B")]
+
+
+async def test_workers_go_on_while_the_caller_is_busy_with_a_result():
+    all_done = asyncio.Event()
+
+    async def tells(index: int, item: str) -> str:
+        if index == 2:
+            all_done.set()
+        return item.upper()
+
+    async with aclosing(spread_in_order(list("abc"), [tells])) as results:
+        assert await anext(results) == (0, "A")
+        async with asyncio.timeout(5):
+            await all_done.wait()
+
+
+async def test_what_is_done_in_front_of_a_failure_is_told_first():
+    async with aclosing(spread_in_order(list("abc"), [failing(2)])) as results:
+        assert [await anext(results), await anext(results)] == [(0, "A"), (1, "B")]
+        with pytest.raises(ProviderUnavailable, match="down"):
+            await anext(results)
+
+
+async def test_closing_early_ends_the_workers():
+    ended = []
+
+    async def endless_but_first(index: int, item: str) -> str:
+        try:
+            if index:
+                await asyncio.Event().wait()
+        finally:
+            ended.append(index)
+        return item
+
+    async with aclosing(spread_in_order(list("abc"), [endless_but_first] * 2)) as results:
+        await anext(results)
+    assert sorted(ended) == [0, 1, 2]
+
+
+async def test_items_without_a_worker_are_a_fault():
+    with pytest.raises(ValueError, match="No worker"):
+        await spread(["a"], [])

@@ -130,7 +130,7 @@ class Workflows:
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
             discussion = None
-        turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion=discussion)
+        turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion_id=discussion)
         return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
 
     def _asked(self, model: str) -> tuple[str, str]:

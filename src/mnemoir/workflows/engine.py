@@ -49,8 +49,8 @@ class Engine:
 
     async def place(self, turn: Turn) -> None:
         """Find out where the turn's discussion is kept, before anything runs for it. Raises StorageUnavailable."""
-        if turn.discussion is not None:
-            turn.place = await self._services.discussion_places.of(turn.user, turn.discussion)
+        if turn.discussion_id is not None:
+            turn.discussion = await self._services.discussion_places.of(turn.user, turn.discussion_id)
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> Batches:
         """The answer of a workflow to the client, all but its Finished: that is left in `turn.finished`.

@@ -108,7 +108,7 @@ class Rebuilding:
         store: ChunkStore = memory.records if settings.uses_records else memory.ledger
         said = await _kept_words(store, discussion) if messages is None else messages
         aside = replace(discussion, id=f"%rebuild {discussion.id}", legacy=None)
-        step = self._step(caller, user, said, discussion.id)
+        step = self._step(caller, user, said, discussion)
         maker = MemoryMaker(step, aside, settings)
         return _Rebuild(
             discussion=discussion,
@@ -121,7 +121,7 @@ class Rebuilding:
             services=self._services,
         )
 
-    def _step(self, caller: Caller, user: UserTree, messages: Sequence[Message], discussion: str) -> Step:
+    def _step(self, caller: Caller, user: UserTree, messages: Sequence[Message], discussion: Discussion) -> Step:
         request = ModelRequest(messages=tuple(messages))
         trace = RunTrace(id=caller.run_id, scope=caller.scope, user=user.name)
         turn = Turn(
@@ -130,6 +130,7 @@ class Rebuilding:
             messages=list(messages),
             trace=trace,
             user=user,
+            discussion_id=discussion.id,
             discussion=discussion,
         )
         workflow_trace = WorkflowTrace(name=_WORKFLOW.name)

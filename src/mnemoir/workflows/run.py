@@ -24,7 +24,7 @@ class Turn:
 
     `messages` is the conversation as nodes read it: without discussion tags and blank messages, with the role names
     the user asked for. Nodes may insert into it, and all later ones see that. `user` is None without a config tree.
-    `discussion` is the id of the discussion it belongs to, and `place` where that is kept.
+    `discussion` is the one of `discussion_id`, once it is known where that is kept.
     `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
     client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
     `answer` is the answer in its pieces, of one that `is_overlong` only its beginning.
@@ -35,8 +35,8 @@ class Turn:
     messages: list[Message]
     trace: RunTrace
     user: UserTree | None = None
-    discussion: str | None = None
-    place: Discussion | None = None
+    discussion_id: str | None = None
+    discussion: Discussion | None = None
     times: Mapping[str, str] = field(default_factory=dict)
     time_context: str = ""
     rest: list["Rest"] = field(default_factory=list)

@@ -102,7 +102,7 @@ class Step:
     @property
     def discussion(self) -> Discussion | None:
         """The discussion this conversation belongs to; None when it belongs to none."""
-        return self.run.turn.place
+        return self.run.turn.discussion
 
     def raw_prompt(self, key: str, text: str) -> str:
         """The same as `filled_prompt`, before it is filled; "" for an empty one."""
@@ -197,7 +197,7 @@ class Step:
             chat_template=turn.user.chat_template if turn.user is not None else lambda: _NO_TEMPLATE,
             user_wide=settings.variables,
             custom=run.workflow.variables,
-            discussion=turn.discussion,
+            discussion=turn.discussion_id,
             time_context=turn.time_context,
             inputs=run.inputs,
             outputs=run.outputs,

@@ -85,8 +85,8 @@ class Times:
             _log.warning("the time of an answer cannot be written", error=exc.message)
 
     def _place(self, turn: Turn) -> tuple[Path, str]:
-        assert turn.place is not None
-        return turn.place.root, turn.place.id
+        assert turn.discussion is not None
+        return turn.discussion.root, turn.discussion.id
 
     def _now(self) -> datetime:
         return self._services.clock().astimezone()

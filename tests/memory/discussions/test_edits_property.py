@@ -85,7 +85,7 @@ async def make_and_check(memory: Memory, conversation: Conversation) -> Made:
 
 
 @pytest.mark.parametrize("kind", STORES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(15))
 async def test_every_settled_message_is_in_one_live_chunk_and_none_is_read_twice(tmp_path, kind, seed):
     conversation = Conversation(random.Random(seed))
     memory = Memory(root=tmp_path, kind=kind)

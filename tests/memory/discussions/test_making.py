@@ -217,3 +217,23 @@ async def test_pictures_without_words_are_passed_over(memory):
 async def test_a_long_conversation_is_looked_through(memory):
     await memory.make(conversation(602))
     assert await memory.covered() == [message.text for message in conversation(600)]
+
+
+async def test_a_cancelled_write_is_waited_for_before_anybody_else_may_write(memory):
+    writing, may_end = asyncio.Event(), asyncio.Event()
+    keep = memory.keep
+
+    async def slow_keep(*chunk) -> None:
+        writing.set()
+        await may_end.wait()
+        await keep(*chunk)
+
+    memory.keep = slow_keep
+    making = asyncio.create_task(memory.make(conversation(10)))
+    await writing.wait()
+    making.cancel()
+    assert (await memory.make(conversation(10))).is_busy
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    assert len(await memory.chunks()) == 1

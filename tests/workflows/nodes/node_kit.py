@@ -109,8 +109,8 @@ class Bench:
             messages=self.messages,
             trace=RunTrace(id="r1", scope=caller.scope),
             user=ConfigTree.open(self.public).user("someone"),
-            discussion=self.discussion,
-            place=self.place,
+            discussion_id=self.discussion,
+            discussion=self.place,
         )
         definition = NodeDefinition(number=9, title="tested", type=raw["type"], raw=raw)
         workflow = WorkflowDefinition(name="bench", nodes=(definition,), variables=self.variables)

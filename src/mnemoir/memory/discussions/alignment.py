@@ -68,8 +68,9 @@ def _is_foreign(block: Block) -> bool:
 def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
     """Live blocks in the conversation; those of other programs only by their last message.
 
-    Where not all stand side by side, those with a message that was said only once are found first. The places left
-    are shared by the others and by stale blocks, so that an "ok" does not keep a whole branch from its place.
+    Where not all stand side by side, those with a message that was said only once are found first, then others that
+    go on where these end. The places left are shared by the rest and by stale blocks, so that an "ok" does not keep
+    a whole branch from its place.
     """
     own = digests.own
     runs = _runs(blocks, living, digests)
@@ -82,6 +83,10 @@ def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> 
     found += find_in_order(firm, own, found[-1].stop if found else 0, len(own))
     seen = {*(run.name for run in firm), *(span.name for span in found)}
     others = [at for at, block in enumerate(blocks) if at not in seen and not _is_foreign(block)]
+    weak = [at for at in others if not blocks[at].is_stale]
+    for room in list(_rooms(blocks, found, own)):
+        found += side_by_side(_between(room, blocks, weak), own, room.start, room.stop)
+    found.sort(key=_name)
     filling = (span for room in _rooms(blocks, found, own) for span in _fill(room, blocks, others, own))
     return sorted(found + [span for span in filling if not blocks[span.name].is_stale], key=_name)
 
@@ -117,9 +122,12 @@ def _rooms(blocks: Sequence[Block], spans: Sequence[Found], own: list[str], befo
 
 
 def _fill(room: _Room, blocks: Sequence[Block], candidates: Sequence[int], own: list[str]) -> list[Found]:
+    return find_in_order(_between(room, blocks, candidates), own, room.start, room.stop)
+
+
+def _between(room: _Room, blocks: Sequence[Block], candidates: Sequence[int]) -> list[Run]:
     between = candidates[bisect_right(candidates, room.before) : bisect_left(candidates, room.behind)]
-    runs = [Run(name=at, digests=blocks[at].digests, worth=1 if blocks[at].is_stale else _LIVING) for at in between]
-    return find_in_order(runs, own, room.start, room.stop)
+    return [Run(name=at, digests=blocks[at].digests, worth=1 if blocks[at].is_stale else _LIVING) for at in between]
 
 
 def _name(span: Found) -> int:
