@@ -3,6 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.memory.discussions.parts import Written
 from mnemoir.memory.discussions.rolling_summary import save_summary
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.rebuilding import Rebuilding
@@ -71,7 +72,7 @@ async def test_all_chunks_are_made_anew_by_the_settings_as_they_are_now(rebuildi
 
 
 async def test_the_summary_of_the_old_memories_goes_with_them(rebuilding, desk, llm):
-    await save_summary(desk.discussions, place(desk, "d1"), "Old.")
+    await save_summary(desk.discussions, place(desk, "d1"), Written(text="Old."))
     await rebuilt(rebuilding, desk)
     assert await desk.discussions.summaries.load(place(desk, "d1")) is None
 

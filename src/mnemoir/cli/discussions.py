@@ -181,6 +181,34 @@ def import_discussion(
 
 
 @commands.command()
+def forget(
+    id: Id,
+    key: Annotated[
+        str, typer.Argument(help="`id` of a chunk summary, or `chunk` of a record, as --json prints them.")
+    ],
+    records: Annotated[bool, typer.Option("--records", help="Of the records; else of the chunk summaries.")] = False,
+    yes: Yes = False,
+    user: User = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Forget one chunk: its words and what was made of them, with the rolling summary if it may be in that."""
+    if key in ("", ".", ".."):
+        raise InvalidRequest(f"{key!r} names no chunk.")
+    if not yes:
+        typer.confirm(f"Forget chunk {key!r} of discussion {id!r}?", abort=True, err=True)
+    session = Session(config=config, data_dir=data_dir, url=url)
+    below = f"memories/{quote(key, safe='', errors='replace')}"
+    session.ask("DELETE", _path(id, below), query=_given(user=user, kind="records" if records else None))
+    if as_json:
+        print_json({"forgotten": key})
+        return
+    note("The chunk is forgotten.")
+
+
+@commands.command()
 def delete(
     id: Id,
     yes: Yes = False,

@@ -52,13 +52,15 @@ class Block:
     """A chunk as its place is looked for: what was made of it does not matter.
 
     Without `digests` another program made it, and `hash`, that of its last message, is all that is known. A stale
-    block is of text that the conversation does not hold any more.
+    block is of text that the conversation does not hold any more. What was made of a forgotten one is gone for good,
+    and it only keeps its place, so that it is not made again.
     """
 
     key: BlockKey
     hash: str
     digests: Sequence[str] = ()
     is_stale: bool = False
+    is_forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,11 @@ class BlockChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSummary:
-    """What a model wrote about a chunk. `number` grows with every one written, whatever its place."""
+    """What a model wrote about a chunk. `number` grows with every one written, whatever its place.
+
+    `made_by` names the endpoint and its model, or the workflow; "" where that is not known. A forgotten one has no
+    text; `forgotten_at` is "" where the time is not known.
+    """
 
     id: BlockKey
     text: str
@@ -84,6 +90,13 @@ class ChunkSummary:
     created_at: str = ""  # "" where another program wrote it
     digests: Sequence[str] = ()
     stale_since: str | None = None
+    made_by: str = ""
+    forgotten_at: str | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether prompts are to hold it: it is neither stale nor forgotten."""
+        return self.stale_since is None and self.forgotten_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +104,14 @@ class RollingSummary:
     """The summary of a whole discussion so far.
 
     `hash` is that of the newest chunk summary in it; `number` the highest number among those in it, None where
-    another program wrote it.
+    another program wrote it. `made_by` is as in ChunkSummary, of the last update.
     """
 
     text: str
     hash: str
     number: int | None = None
     updated_at: str = ""
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +127,17 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A stored record; `text` is its summary, `chunk` the block it came from, None where another program made it."""
+    """A stored record; `text` is its summary, `chunk` the block it came from, None where another program made it.
+
+    `made_by` is as in ChunkSummary.
+    """
 
     id: int
     text: str
     created_at: str
     metadata: Mapping[str, Any]
     chunk: BlockKey | None = None
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,20 +40,32 @@ class ChunkStore(Protocol):
     async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
         """The words of the chunks, as far as they were kept; in the order of the conversation."""
 
+    async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
+        """Remove for good what was made of a chunk, and its words; the block stays, so that it is not made again.
+
+        False when there is no such chunk, or when it was forgotten before. Only under `DiscussionFiles.making`.
+        """
+
 
 class ChunkLedger(ChunkStore, Protocol):
     """Chunk summaries, one line each, in the order of the conversation."""
 
     async def append(
-        self, discussion: Discussion, text: str, source: ChunkSource, *, before: BlockKey | None = None
+        self,
+        discussion: Discussion,
+        text: str,
+        source: ChunkSource,
+        *,
+        before: BlockKey | None = None,
+        made_by: str = "",
     ) -> ChunkSummary:
         """Store a summary durably: in front of the block `before`, else at the end."""
 
     async def all(self, discussion: Discussion) -> Sequence[ChunkSummary]:
-        """All, also stale ones, in the order of the conversation."""
+        """All, also stale and forgotten ones, in the order of the conversation."""
 
     async def newest(self, discussion: Discussion, count: int) -> Sequence[ChunkSummary]:
-        """The last `count` that are not stale, oldest of them first; cheap however long the ledger is."""
+        """The last `count` that are neither stale nor forgotten, oldest first; cheap however long the ledger is."""
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         """Make the ledger of `made`, another discussion of the same root, that of `discussion`, in one step."""
@@ -82,6 +94,7 @@ class RecordStore(ChunkStore, Protocol):
         source: ChunkSource,
         *,
         before: BlockKey | None = None,
+        made_by: str = "",
     ) -> BlockKey:
         """Store the records of a chunk, and that the chunk is done, in one step; a chunk may have none."""
 

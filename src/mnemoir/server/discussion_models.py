@@ -50,6 +50,7 @@ def summary_json(summary: ChunkSummary, said: Sequence[SourceMessage] | None) ->
         "hash": summary.hash,
         "number": summary.number,
         "created_at": summary.created_at or None,
+        "made_by": summary.made_by or None,
         "messages": len(summary.digests) or None,
     }
     if summary.stale_since is not None:
@@ -65,6 +66,7 @@ def record_json(record: Record, said: Sequence[SourceMessage] | None) -> Json:
         "created_at": record.created_at,
         "metadata": dict(record.metadata),
         "chunk": record.chunk,
+        "made_by": record.made_by or None,
     }
     return told if said is None else told | {"source": source_json(said)}
 
@@ -78,6 +80,7 @@ def rolling_json(rolling: RollingSummary | None) -> Json | None:
         "hash": rolling.hash,
         "number": rolling.number,
         "updated_at": rolling.updated_at or None,
+        "made_by": rolling.made_by or None,
     }
 
 
@@ -99,6 +102,8 @@ def copy_json(id: str, copy: DiscussionCopy) -> Json:
                 "number": summary.number,
                 "created_at": summary.created_at or None,
                 "stale": summary.is_stale,
+                "forgotten": summary.is_forgotten,
+                "made_by": summary.made_by or None,
                 **_chunk_json(summary.source),
             }
             for summary in copy.summaries
@@ -106,6 +111,8 @@ def copy_json(id: str, copy: DiscussionCopy) -> Json:
         "record_chunks": [
             {
                 **_chunk_json(chunk.source),
+                "forgotten": chunk.is_forgotten,
+                "made_by": chunk.made_by or None,
                 "records": [
                     {"created_at": record.created_at or None, "metadata": dict(record.metadata)}
                     for record in chunk.records
@@ -127,6 +134,7 @@ class _Body(BaseModel):
 Hash = Annotated[str, Field(max_length=128)]  # "" and odd ones too: another program may have written them
 Digest = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGEST_CHARACTERS}}}$")]
 Time = Annotated[str, Field(max_length=64)]
+Maker = Annotated[str, Field(max_length=1000)]
 
 
 class SaidBody(_Body):
@@ -140,10 +148,13 @@ class _Chunk(_Body):
     hash: Hash
     digests: list[Digest] = []
     source: list[SaidBody] = []
+    forgotten: bool = False
+    made_by: Maker | None = None
 
     def chunk(self) -> ChunkSource:
-        """As the stores take it."""
-        said = [SourceMessage(role=message.role, text=message.content) for message in self.source]
+        """As the stores take it; without words where it was forgotten."""
+        words = [] if self.forgotten else self.source
+        said = [SourceMessage(role=message.role, text=message.content) for message in words]
         return ChunkSource(hash=self.hash, digests=tuple(self.digests), messages=said)
 
 
@@ -158,11 +169,13 @@ class SummaryBody(_Chunk):
     def copy_of_it(self) -> SummaryCopy:
         """As a copy holds it."""
         return SummaryCopy(
-            text=self.text,
+            text="" if self.forgotten else self.text,
             source=self.chunk(),
             number=self.number,
             created_at=self.created_at or "",
             is_stale=self.stale,
+            is_forgotten=self.forgotten,
+            made_by=self.made_by or "",
         )
 
 
@@ -185,7 +198,10 @@ class RecordChunkBody(_Chunk):
 
     def copy_of_it(self) -> ChunkRecords:
         """As a copy holds it."""
-        return ChunkRecords(source=self.chunk(), records=[record.copy_of_it() for record in self.records])
+        records = [] if self.forgotten else [record.copy_of_it() for record in self.records]
+        return ChunkRecords(
+            source=self.chunk(), records=records, is_forgotten=self.forgotten, made_by=self.made_by or ""
+        )
 
 
 class RollingBody(_Body):
@@ -195,10 +211,17 @@ class RollingBody(_Body):
     hash: Hash
     number: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     updated_at: Time | None = None
+    made_by: Maker | None = None
 
     def copy_of_it(self) -> RollingSummary:
         """As a copy holds it."""
-        return RollingSummary(text=self.text, hash=self.hash, number=self.number, updated_at=self.updated_at or "")
+        return RollingSummary(
+            text=self.text,
+            hash=self.hash,
+            number=self.number,
+            updated_at=self.updated_at or "",
+            made_by=self.made_by or "",
+        )
 
 
 class DiscussionBody(_Body):

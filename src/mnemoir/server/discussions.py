@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BeforeValidator
 from starlette.responses import Response
@@ -17,7 +17,8 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.server.bodies import parse_json, read_body
@@ -90,7 +91,7 @@ async def memories(
     site: SiteHere,
     id: str,
     user: User = None,
-    kind: Literal["summaries", "records"] = "summaries",
+    kind: Kind = "summaries",
     limit: Limit = 100,
     after: After = None,
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
@@ -102,6 +103,24 @@ async def memories(
     if kind == "records":
         return discussion_answer(await _records(site, discussion, limit, after, sources=sources))
     return discussion_answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
+
+
+@router.delete(
+    "/{id}/memories/{key}",
+    summary="Forget a chunk: its words, what was made of them, and the rolling summary if it may be in that",
+    status_code=204,
+)
+async def forget(
+    site: SiteHere,
+    id: str,
+    key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
+    user: User = None,
+    kind: Kind = "summaries",
+) -> Response:
+    discussion = await site.parts.discussions.require(user, id)
+    if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
+        raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
+    return Response(status_code=204)
 
 
 @router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
@@ -200,7 +219,8 @@ async def _summaries(
     site: Site, discussion: Discussion, limit: int, after: str | None, *, stale: bool, sources: bool
 ) -> Json:
     ledger = site.parts.discussions.memory.ledger
-    kept = [summary for summary in await ledger.all(discussion) if stale or summary.stale_since is None]
+    told = [summary for summary in await ledger.all(discussion) if summary.forgotten_at is None]
+    kept = [summary for summary in told if stale or summary.stale_since is None]
     start = 0
     if after is not None:
         found = next((at for at, summary in enumerate(kept) if summary.id == after), None)

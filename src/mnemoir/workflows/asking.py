@@ -69,13 +69,21 @@ def question_of(step: Step, properties: ModelProperties) -> Question:
 
 async def ask(step: Step, question: Question) -> str:
     """The whole answer, cleaned. Raises ProviderError when neither the endpoint nor a backup answers."""
-    return (await _asked(step, question)).text
+    text, _ = await ask_and_name(step, question)
+    return text
+
+
+async def ask_and_name(step: Step, question: Question) -> tuple[str, str]:
+    """The same, and who gave it: `Endpoint (model)`, of a backup where that one answered."""
+    reply, call = await _asked(step, question)
+    return reply.text, call.name
 
 
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:
     """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished."""
     if not step.streams:
-        yield as_events(await _asked(step, question))
+        reply, _ = await _asked(step, question)
+        yield as_events(reply)
         return
     for call in _calls(step, question, stream=True):
         try:
@@ -88,7 +96,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
             _try_backup(step, call, exc)
 
 
-async def _asked(step: Step, question: Question) -> Reply:
+async def _asked(step: Step, question: Question) -> tuple[Reply, "_Call"]:
     for call in _calls(step, question, stream=False):
         try:
             reply = await call.model.ask(call.request)
@@ -96,7 +104,7 @@ async def _asked(step: Step, question: Question) -> Reply:
             _try_backup(step, call, exc)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.text])
-        return replace(reply, text=clean(reply.text, call.cleaning), thinking="")
+        return replace(reply, text=clean(reply.text, call.cleaning), thinking=""), call
     raise AssertionError("the last of the calls has no backup, so it answers or raises")
 
 
@@ -138,12 +146,16 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """One request, ready to be sent; `backup` is the endpoint to ask when it fails, "" for none."""
+    """One request, ready to be sent; `backup` is the endpoint to ask when it fails, "" for none.
+
+    `name` tells endpoint and model to people.
+    """
 
     model: ChatModel
     request: ModelRequest
     cleaning: Cleaning
     endpoint: str
+    name: str
     backup: str
     has_begun: bool = False
 
@@ -220,6 +232,7 @@ def _call(step: Step, question: Question, target: _Target, *, stream: bool) -> _
         ),
         cleaning=cleaning,
         endpoint=target.name,
+        name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
         backup=endpoint.backup,
     )
 

@@ -15,9 +15,9 @@ from mnemoir.memory.discussions.chunk_summaries import (
 )
 from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
 from mnemoir.memory.discussions.literals import NONE_PRECEDING
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan, Written
 from mnemoir.memory.discussions.records import Extract, make_records, plan_records
-from mnemoir.workflows.asking import Question, ask
+from mnemoir.workflows.asking import Question
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.memory_prompts import (
     ALL,
@@ -29,7 +29,9 @@ from mnemoir.workflows.memory_prompts import (
     with_marks,
     without_later_system,
     without_thinking,
+    written_answer,
 )
+from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.run import NO_OVERRIDES
 from mnemoir.workflows.step import Step
@@ -109,7 +111,7 @@ class MemoryMaker:
         names = [listed.endpoint for listed in said.endpoints] or [said.endpoint]
         return [self._summarise_by_endpoint(name) for name in names]
 
-    async def _summarise_by_workflow(self, given: SummaryInputs) -> str:
+    async def _summarise_by_workflow(self, given: SummaryInputs) -> Written:
         inputs = (
             given.chunk,
             given.recent.strip() or NONE_PRECEDING,
@@ -122,7 +124,7 @@ class MemoryMaker:
         said = self._settings
         question: list[Question] = []  # made when the first chunk comes, for most runs make nothing
 
-        async def summarise(given: SummaryInputs) -> str:
+        async def summarise(given: SummaryInputs) -> Written:
             if not question:
                 question.append(
                     self._question(endpoint, said.preset, said.system_prompt, said.prompt, said.max_tokens)
@@ -133,7 +135,7 @@ class MemoryMaker:
                 ALL: given.all or NONE_PRECEDING,
                 SUMMARY: given.summary,
             }
-            return without_thinking(await ask(self._step, with_marks(question[0], values)))
+            return await written_answer(self._step, with_marks(question[0], values))
 
         return summarise
 
@@ -144,30 +146,30 @@ class MemoryMaker:
         names = [listed.endpoint for listed in said.endpoints] or [said.record_endpoint or said.endpoint]
         return [self._extract_by_endpoint(name) for name in names]
 
-    async def _extract_by_workflow(self, chunk: str, complaint: str) -> str:
+    async def _extract_by_workflow(self, chunk: str, complaint: str) -> Written:
         return await self._output_of(self._settings.record_workflow, [_with_complaint(chunk, complaint)])
 
     def _extract_by_endpoint(self, endpoint: str) -> Extract:
         said = self._settings
 
-        async def extract(chunk: str, complaint: str) -> str:
+        async def extract(chunk: str, complaint: str) -> Written:
             preset = said.record_preset or said.preset
             question = self._question(
                 endpoint, preset, EXTRACTION_SYSTEM_PROMPT, EXTRACTION_PROMPT, said.record_max_tokens
             )
             asked = with_marks(question, {CHUNK: quoted(chunk)})
             asked = replace(asked, prompt=_with_complaint(asked.prompt or "", complaint))
-            return without_thinking(await ask(self._step, asked))
+            return await written_answer(self._step, asked)
 
         return extract
 
-    async def _output_of(self, workflow: str, inputs: Sequence[str]) -> str:
+    async def _output_of(self, workflow: str, inputs: Sequence[str]) -> Written:
         """What a workflow answers to these inputs; nobody else hears of it."""
         step = replace(self._step)
         async with aclosing(step.engine.run_child(step, workflow, inputs=inputs, silent=True)) as batches:
             async for _ in batches:
                 pass
-        return without_thinking(shown(step.output))
+        return Written(text=without_thinking(shown(step.output)), by=f"workflow {workflow}")
 
     def _question(self, endpoint: str, preset: str, system: str, prompt: str, max_tokens: int | str) -> Question:
         if not endpoint:
@@ -195,7 +197,8 @@ def _with_complaint(text: str, complaint: str) -> str:
 async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
     """What a creator node does: make what is due, and tell in the trace what was made.
 
-    Nothing for a conversation without a discussion, or with fewer than three messages.
+    Nothing for a conversation without a discussion, or with fewer than three messages, or where memory cannot be read
+    or written now. Raises SettingsError.
     """
     discussion = step.discussion
     if discussion is None or len(step.run.turn.messages) < FEWEST_MESSAGES:
@@ -203,10 +206,8 @@ async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
     settings = step.user.discussion_settings()
     maker = MemoryMaker(step, discussion, settings)
     control = Control(goes_on=lambda: not step.engine.is_stopping)
-    if settings.uses_records and not summaries_only:
-        made = await maker.records(control)
-    else:
-        made = await maker.summaries(control)
+    making = maker.records if settings.uses_records and not summaries_only else maker.summaries
+    made = await read_or(step, making(control), Made())
     tell(step, made)
     return made
 

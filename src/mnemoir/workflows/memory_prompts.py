@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnemoir.core.messages import Message
-from mnemoir.workflows.asking import Question, question_of
+from mnemoir.memory.discussions.parts import Written
+from mnemoir.workflows.asking import Question, ask_and_name, question_of
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.replies.thinking import ThinkingRule, remove_thinking
 from mnemoir.workflows.run import Override, Overrides
@@ -49,6 +50,12 @@ def marked_question(step: Step, properties: ModelProperties) -> Question:
 def with_marks(question: Question, values: Mapping[str, str]) -> Question:
     """A `marked_question` with its marks replaced; those that `values` lacks stay. Its prompt is never None then."""
     return replace(question, system=_shown(question.system, values), prompt=_shown(question.prompt or "", values))
+
+
+async def written_answer(step: Step, question: Question) -> Written:
+    """The answer without thinking, and who gave it. Raises ProviderError as `ask` does."""
+    text, by = await ask_and_name(step, question)
+    return Written(text=without_thinking(text), by=by)
 
 
 def without_thinking(text: str) -> str:

@@ -5,14 +5,15 @@ rebuild that was broken off goes on where it ended when it is asked for again.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError
-from mnemoir.core.messages import ChatRequest, Message, ModelRequest, Role, text_message
+from mnemoir.core.errors import Conflict, MnemoirError
+from mnemoir.core.messages import ChatRequest, Message, ModelRequest
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.ports.discussions import ChunkStore
 from mnemoir.ports.run_store import RunStore
@@ -20,14 +21,14 @@ from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
-from mnemoir.workflows.discussion_memory import MemoryMaker, spoken, tell
+from mnemoir.workflows.discussion_memory import MemoryMaker, tell
+from mnemoir.workflows.kept_words import KeptWords, forgotten_in, keep_places, words_given, words_kept
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step, SubWorkflows
 
 _NODE = NodeDefinition(number=1, title="Rebuild", type="QualityMemory", raw={})
 _WORKFLOW = WorkflowDefinition(name="rebuild", nodes=(_NODE,))
-_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,18 +107,22 @@ class Rebuilding:
         settings = user.discussion_settings()
         memory = self._services.discussions
         store: ChunkStore = memory.records if settings.uses_records else memory.ledger
-        said = await _kept_words(store, discussion) if messages is None else messages
-        aside = replace(discussion, id=f"%rebuild {discussion.id}", legacy=None)
-        step = self._step(caller, user, said, discussion)
-        maker = MemoryMaker(step, aside, settings)
+        if messages is None:
+            words = await words_kept(store, discussion)
+        else:
+            words = await words_given(store, discussion, messages)
+        made = aside(discussion, "rebuild")
+        step = self._step(caller, user, words.messages, discussion)
+        maker = MemoryMaker(step, made, settings)
         return _Rebuild(
             discussion=discussion,
-            aside=aside,
+            aside=made,
             step=step,
             maker=maker,
             store=store,
+            words=words,
             settings=settings,
-            policy=_policy(maker, settings, is_settled=messages is None),
+            policy=_policy(maker, settings, words, is_settled=messages is None),
             services=self._services,
         )
 
@@ -158,11 +163,16 @@ class _Rebuild:
     step: Step
     maker: MemoryMaker
     store: ChunkStore
+    words: KeptWords
     settings: DiscussionSettings
     policy: ChunkPolicy
     services: Services
 
     async def make(self, control: Control) -> Made:
+        if await forgotten_in(self.store, self.discussion) != self.words.forgotten_keys:
+            raise Conflict(f"Something of discussion {self.discussion.id!r} was forgotten meanwhile. Try again.")
+        memory, of_records = self.services.discussions, self.settings.uses_records
+        await keep_places(memory, self.aside, self.words.forgotten, of_records=of_records)
         make = self.maker.records if self.settings.uses_records else self.maker.summaries
         return await make(control, self.policy)
 
@@ -200,24 +210,7 @@ class _Making:
         self._told.put_nowait(RebuildProgress(done=done, all=all_chunks))
 
 
-def _policy(maker: MemoryMaker, settings: DiscussionSettings, *, is_settled: bool) -> ChunkPolicy:
+def _policy(maker: MemoryMaker, settings: DiscussionSettings, words: KeptWords, *, is_settled: bool) -> ChunkPolicy:
     """As the settings say; messages that memories were made of before are all made anew, the last ones too."""
     policy = maker.policy(records=settings.uses_records)
-    return replace(policy, takes_all=True, lookback=0 if is_settled else policy.lookback)
-
-
-async def _kept_words(store: ChunkStore, discussion: Discussion) -> list[Message]:
-    """The messages that the memories were made of, in order."""
-    live = [block.key for block in await store.blocks(discussion) if not block.is_stale]
-    kept = await store.sources(discussion)
-    missing = sum(1 for key in live if not kept.get(key))
-    if missing or not live:
-        raise InvalidRequest(
-            f"{missing} of the {len(live)} chunks remembered of discussion {discussion.id!r} have no words kept with "
-            "them, as another program made them. Give the conversation's messages."
-            if live
-            else f"Nothing is remembered of discussion {discussion.id!r} yet. Give the conversation's messages.",
-            code="no_words_kept",
-        )
-    said = [message for key in live for message in kept[key]]
-    return spoken([text_message(_ROLES.get(message.role, "user"), message.text) for message in said])
+    return replace(policy, takes_all=True, lookback=0 if is_settled else policy.lookback, digests=words.digests)

@@ -9,7 +9,7 @@ from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.chunk_summaries import SummaryInputs, make_chunk_summaries, plan_chunk_summaries
 from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import ChunkPolicy, Plan
+from mnemoir.memory.discussions.parts import ChunkPolicy, Plan, Written
 from tests.discussion_stores import discussion_stores
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
@@ -46,8 +46,8 @@ class Model:
             answer = self.answers.pop(0)
             if isinstance(answer, Exception):
                 raise answer
-            return answer
-        return f"of {inputs.chunk.split()[0]}-{inputs.chunk.split()[-1]}"
+            return Written(text=answer)
+        return Written(text=f"of {inputs.chunk.split()[0]}-{inputs.chunk.split()[-1]}")
 
 
 async def make(memory, tea, messages, *models, reads_earlier=True, policy=POLICY):
@@ -123,7 +123,7 @@ async def test_chunks_that_do_not_read_each_other_are_spread_and_stored_in_order
     async def work(inputs):
         await together.wait()
         assert (inputs.recent, inputs.all) == ("", "")
-        return f"of {inputs.chunk.split()[0]}"
+        return Written(text=f"of {inputs.chunk.split()[0]}")
 
     made = await make(memory, tea, said(14), work, work, work, reads_earlier=False)
     assert made.chunks == 3

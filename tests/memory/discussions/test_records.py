@@ -9,7 +9,7 @@ from mnemoir.core.discussions import ChunkSource, Discussion, NewRecord, SourceM
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Plan
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Plan, Written
 from mnemoir.memory.discussions.records import MOST_BYTES, MOST_RECORDS, make_records, plan_records
 from mnemoir.providers.embedding.remote import OpenAIEmbeddings
 from mnemoir.providers.http import new_session
@@ -54,7 +54,7 @@ class Model:
         answer = self.answers.pop(0) if self.answers else []
         if isinstance(answer, Exception):
             raise answer
-        return answer if isinstance(answer, str) else json.dumps(answer)
+        return Written(text=answer if isinstance(answer, str) else json.dumps(answer))
 
 
 async def make(memory, tea, *models, said=SAID, **options):

@@ -5,7 +5,7 @@ import pytest
 from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, NotFound, ProviderUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control
+from mnemoir.memory.discussions.parts import Control, Written
 from mnemoir.memory.discussions.rolling_summary import chunks_since, count_since, save_summary, update_rolling_summary
 from tests.discussion_stores import discussion_stores
 
@@ -36,7 +36,7 @@ class Model:
         answer = self.answers.pop(0) if self.answers else f"S{len(self.asked)}"
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return Written(text=answer)
 
 
 async def put(memory, tea, *texts, before=None):
@@ -130,7 +130,7 @@ async def test_while_somebody_else_makes_memories_what_is_stored_is_given(memory
         assert is_ours
         assert await update_rolling_summary(memory, tea, model) == NO_SUMMARY
         with pytest.raises(Conflict):
-            await save_summary(memory, tea, "mine", patience_s=0.0)
+            await save_summary(memory, tea, Written(text="mine"), patience_s=0.0)
     assert (model.asked, await memory.summaries.load(tea)) == ([], None)
 
 
@@ -194,9 +194,9 @@ async def test_what_is_not_in_the_summary_is_counted(memory, tea):
 
 async def test_a_summary_that_is_given_covers_all_chunk_summaries(memory, tea):
     with pytest.raises(NotFound, match="no chunk summaries"):
-        await save_summary(memory, tea, "mine")
+        await save_summary(memory, tea, Written(text="mine"))
     assert await memory.summaries.load(tea) is None
     await put(memory, tea, "m1", "m2")
-    await save_summary(memory, tea, "mine")
+    await save_summary(memory, tea, Written(text="mine"))
     assert (await memory.summaries.load(tea)).text == "mine"
     assert await since(memory, tea) == []

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockChanges, BlockKey
 from mnemoir.memory.discussions.digests import Digests
-from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side
+from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side, side_by_side_up_to
 from mnemoir.memory.discussions.shortening import out_of_view
 
 _TELLING = 2  # messages said only once that tell where a conversation begins: one may have been said again
@@ -69,8 +69,8 @@ def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> 
     """Live blocks in the conversation; those of other programs only by their last message.
 
     Where not all stand side by side, those with a message that was said only once are found first, then others that
-    go on where these end. The places left are shared by the rest and by stale blocks, so that an "ok" does not keep
-    a whole branch from its place.
+    join these without a gap. The places left are shared by the rest and by stale blocks, so that an "ok" does not
+    keep a whole branch from its place.
     """
     own = digests.own
     runs = _runs(blocks, living, digests)
@@ -86,6 +86,10 @@ def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> 
     weak = [at for at in others if not blocks[at].is_stale]
     for room in list(_rooms(blocks, found, own)):
         found += side_by_side(_between(room, blocks, weak), own, room.start, room.stop)
+    found.sort(key=_name)
+    for room in list(_rooms(blocks, found, own)):
+        if room.behind < len(blocks):
+            found += side_by_side_up_to(_between(room, blocks, weak), own, room.start, room.stop)
     found.sort(key=_name)
     filling = (span for room in _rooms(blocks, found, own) for span in _fill(room, blocks, others, own))
     return sorted(found + [span for span in filling if not blocks[span.name].is_stale], key=_name)

@@ -1,7 +1,7 @@
 """Chunk summaries: a discussion read in chunks, and what a model writes about each."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
@@ -9,7 +9,7 @@ from mnemoir.core.discussions import BlockKey, ChunkSource, Discussion
 from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.literals import BETWEEN_SUMMARIES, NO_SUMMARY
 from mnemoir.memory.discussions.making import Chunk, make, plan
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan, Written
 
 _RECENT = 3
 _WATCH = Control()
@@ -30,7 +30,7 @@ class SummaryInputs:
     summary: str
 
 
-Summarise = Callable[[SummaryInputs], Awaitable[str]]
+Summarise = Callable[[SummaryInputs], Awaitable[Written]]
 
 
 async def make_chunk_summaries(
@@ -78,7 +78,7 @@ class _Reader:
         self._discussion = discussion
         self._reads_earlier = reads_earlier
 
-    async def summary_by(self, summarise: Summarise, chunk: Chunk) -> str | None:
+    async def summary_by(self, summarise: Summarise, chunk: Chunk) -> Written | None:
         """None when the model said nothing."""
         earlier = await self._earlier(chunk.before) if self._reads_earlier else []
         rolling = await self._memory.summaries.load(self._discussion)
@@ -88,16 +88,18 @@ class _Reader:
             all=BETWEEN_SUMMARIES.join(earlier),
             summary=NO_SUMMARY if rolling is None else rolling.text,
         )
-        return (await summarise(inputs)).strip() or None
+        written = await summarise(inputs)
+        text = written.text.strip()
+        return replace(written, text=text) if text else None
 
     async def _earlier(self, before: BlockKey | None) -> list[str]:
         """The texts of the chunk summaries in front of a block, or of all."""
         summaries = await self._memory.ledger.all(self._discussion)
         in_front = takewhile(lambda summary: summary.id != before, summaries)
-        return [summary.text for summary in in_front if summary.stale_since is None]
+        return [summary.text for summary in in_front if summary.is_read]
 
 
 async def _keep(
-    memory: DiscussionMemory, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None
+    memory: DiscussionMemory, discussion: Discussion, written: Written, source: ChunkSource, before: BlockKey | None
 ) -> None:
-    await memory.ledger.append(discussion, text, source, before=before)
+    await memory.ledger.append(discussion, written.text, source, before=before, made_by=written.by)

@@ -17,7 +17,6 @@ from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.chunking import chunk_spans
-from mnemoir.memory.discussions.digests import digests_of
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.memory.spreading import spread_in_order
 from mnemoir.ports.discussions import ChunkStore, DiscussionFiles
@@ -105,7 +104,7 @@ async def _work(blocks: Sequence[Block], messages: Sequence[Message], policy: Ch
 
 
 def _work_to_do(blocks: Sequence[Block], messages: Sequence[Message], policy: ChunkPolicy, existed: bool) -> _Work:
-    digests = digests_of(messages)
+    digests = policy.digests(messages)
     found = align(blocks, digests)
     settled = max(0, len(messages) - policy.lookback)
     runs: list[tuple[int, int, BlockKey | None]] = [

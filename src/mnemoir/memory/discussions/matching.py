@@ -48,6 +48,18 @@ def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> 
     return found
 
 
+def side_by_side_up_to(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
+    """The last of the runs, those that follow each other up to `stop`; newest first."""
+    found: list[Found] = []
+    for run in reversed(runs):
+        begin = stop - len(run.digests)
+        if begin < start or own[begin:stop] != list(run.digests):
+            break
+        found.append(Found(name=run.name, start=begin, stop=stop))
+        stop = begin
+    return found
+
+
 def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
     """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
     if not runs or start >= stop:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.messages import Message
 from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.memory.discussions.digests import Digests, digests_of
 from mnemoir.memory.discussions.record_recall import RecordRecall
 from mnemoir.ports.discussions import ChunkLedger, DiscussionFiles, RecordStore, RollingSummaries
 from mnemoir.ports.embedding import EmbeddingModel
@@ -37,6 +39,7 @@ class ChunkPolicy:
 
     The newest `lookback` messages are left alone, for people still change them. More than that are looked at once
     they have `target_tokens` together, or once there are `most_messages` of them; with `takes_all` however few.
+    `digests` tells by what messages are known.
     """
 
     target_tokens: int = 1000
@@ -44,6 +47,15 @@ class ChunkPolicy:
     takes_all: bool = False
     lookback: int = 3
     estimate: Callable[[str], int] = estimate_prompt_tokens
+    digests: Callable[[Sequence[Message]], Digests] = digests_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a model wrote, and who that was: an endpoint and its model, or a workflow; "" when nobody can tell."""
+
+    text: str
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

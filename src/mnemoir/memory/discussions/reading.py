@@ -47,8 +47,8 @@ async def recent_summaries(memory: DiscussionMemory, discussion: Discussion, cou
 
 
 async def all_summaries(memory: DiscussionMemory, discussion: Discussion) -> list[str]:
-    """The texts of all chunk summaries that are not stale, in the order of the conversation."""
-    return [chunk.text for chunk in await memory.ledger.all(discussion) if chunk.stale_since is None]
+    """The texts of all chunk summaries that are neither stale nor forgotten, in the order of the conversation."""
+    return [chunk.text for chunk in await memory.ledger.all(discussion) if chunk.is_read]
 
 
 async def rolling_summary_text(memory: DiscussionMemory, discussion: Discussion) -> str | None:

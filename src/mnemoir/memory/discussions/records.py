@@ -11,11 +11,11 @@ from mnemoir.core.discussions import BlockKey, ChunkSource, Discussion, NewRecor
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.making import Chunk, make, plan
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan
+from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan, Written
 from mnemoir.memory.discussions.record_answers import KEYS, RecordAnswer, read_records
 from mnemoir.ports.embedding import Passage
 
-Extract = Callable[[str, str], Awaitable[str]]  # a chunk, and what was wrong with the answer before ("" at first)
+Extract = Callable[[str, str], Awaitable[Written]]  # a chunk, and what was wrong with the answer before ("" at first)
 
 MOST_RECORDS = 200  # of one chunk
 MOST_BYTES = 64 * 2**10  # of one record, as JSON
@@ -46,7 +46,7 @@ async def make_records(
     notes: list[str] = []
 
     async def keep(found: _Extracted, source: ChunkSource, before: BlockKey | None) -> None:
-        await memory.records.append(discussion, found.records, source, before=before)
+        await memory.records.append(discussion, found.records, source, before=before, made_by=found.by)
         notes.extend(found.notes)
 
     made = await make(
@@ -74,18 +74,19 @@ async def plan_records(
 
 @dataclass(frozen=True, slots=True)
 class _Extracted:
-    """What is to be stored of a chunk, and what of its answer is not."""
+    """What is to be stored of a chunk, who wrote it, and what of the answer is not stored."""
 
     records: Sequence[NewRecord]
+    by: str
     notes: Sequence[str]
 
 
 async def _records_by(memory: DiscussionMemory, extract: Extract, chunk: Chunk) -> _Extracted:
     """Raises ProviderInvalidOutput when two answers hold nothing that can be used, or what `extract` raises."""
-    answer = await _read(await extract(chunk.text, ""))
+    answer, by = await _read(await extract(chunk.text, ""))
     if answer.faults:
         again = await _read(await extract(chunk.text, _complaint(answer)))
-        answer = max(again, answer, key=_worth)
+        answer, by = max(again, (answer, by), key=_worth)
     if answer.faults and not answer.records:
         raise ProviderInvalidOutput(
             f"Two answers about a chunk hold no record that can be used. {_told(answer.faults)} "
@@ -95,16 +96,19 @@ async def _records_by(memory: DiscussionMemory, extract: Extract, chunk: Chunk) 
     entries = await memory.indexing.entries([Passage(text=_indexed(metadata)) for metadata in kept])
     records = [NewRecord(metadata=metadata, entry=entry) for metadata, entry in zip(kept, entries, strict=True)]
     faults = [*answer.faults, *dropped]
-    return _Extracted(records, [f"Not all of an answer about a chunk was stored. {_told(faults)}"] if faults else [])
+    notes = [f"Not all of an answer about a chunk was stored. {_told(faults)}"] if faults else []
+    return _Extracted(records, by, notes)
 
 
-async def _read(answer: str) -> RecordAnswer:
-    """In a thread when it is long: a hostile one takes seconds."""
-    return read_records(answer) if len(answer) <= _SHORT else await asyncio.to_thread(read_records, answer)
+async def _read(written: Written) -> tuple[RecordAnswer, str]:
+    """The answer and who wrote it. In a thread when it is long: a hostile one takes seconds."""
+    text = written.text
+    return (read_records(text) if len(text) <= _SHORT else await asyncio.to_thread(read_records, text)), written.by
 
 
-def _worth(answer: RecordAnswer) -> tuple[bool, int]:
+def _worth(read: tuple[RecordAnswer, str]) -> tuple[bool, int]:
     """A faultless answer is better than any other, though it be empty; else more records are better."""
+    answer, _ = read
     return not answer.faults, len(answer.records)
 
 

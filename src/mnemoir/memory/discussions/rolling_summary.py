@@ -5,37 +5,38 @@ that was made anew stands in front of that one and has a higher number.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.discussions import ChunkSummary, Discussion, RollingSummary
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.memory.discussions.literals import BETWEEN_LATEST, NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control, DiscussionMemory
+from mnemoir.memory.discussions.parts import Control, DiscussionMemory, Written
 
-Condense = Callable[[str, str], Awaitable[str]]  # the summary so far and the latest chunk summaries, to a new summary
+Condense = Callable[[str, str], Awaitable[Written]]  # summary so far and latest chunk summaries, to a new summary
 
 _PATIENCE_S = 5.0
 _WATCH = Control()
 
 
 def chunks_since(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> list[ChunkSummary]:
-    """Those that are not in the summary yet, in the order to take them in; stale ones never are.
+    """Those that are not in the summary yet, in the order to take them in; stale and forgotten ones never are.
 
     First those made anew in front of the newest one in the summary, by number, so that a summary of some of them
     still tells which; then those behind it. All when there is no summary, or when nothing tells what is in it.
     """
     at = None if summary is None else _anchor(summaries, summary.hash)
     if summary is None or at is None:
-        return [chunk for chunk in summaries if chunk.stale_since is None]
+        return [chunk for chunk in summaries if chunk.is_read]
     number = summary.number
     anew = [chunk for chunk in summaries[: at + 1] if number is not None and chunk.number > number]
     ordered = sorted(anew, key=lambda chunk: chunk.number) + list(summaries[at + 1 :])
-    return [chunk for chunk in ordered if chunk.stale_since is None]
+    return [chunk for chunk in ordered if chunk.is_read]
 
 
 def count_of(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> int:
     """How many are not in the summary yet; -1 when there are none at all or the summary's place is unknown."""
-    if all(chunk.stale_since is not None for chunk in summaries):
+    if not any(chunk.is_read for chunk in summaries):
         return -1
     if summary is not None and _anchor(summaries, summary.hash) is None:
         return -1
@@ -75,9 +76,9 @@ async def update_rolling_summary(
 
 
 async def save_summary(
-    memory: DiscussionMemory, discussion: Discussion, text: str, *, patience_s: float = _PATIENCE_S
+    memory: DiscussionMemory, discussion: Discussion, written: Written, *, patience_s: float = _PATIENCE_S
 ) -> None:
-    """Store `text` as the summary of all chunk summaries there are.
+    """Store what was written as the summary of all chunk summaries there are.
 
     Raises NotFound when there are none, Conflict when somebody else still makes memories of it after `patience_s`.
     """
@@ -87,14 +88,14 @@ async def save_summary(
                 f"Memories of discussion {discussion.id!r} are being made, so its summary was not saved. "
                 "Try again later."
             )
-        live = [chunk for chunk in await memory.ledger.all(discussion) if chunk.stale_since is None]
+        live = [chunk for chunk in await memory.ledger.all(discussion) if chunk.is_read]
         if not live:
             raise NotFound(
                 f"Discussion {discussion.id!r} has no chunk summaries, so its summary was not saved: nothing tells "
                 "what it is a summary of. Make memories first, with QualityMemory or RecentMemory.",
                 code="no_chunk_summaries",
             )
-        await memory.summaries.save(discussion, _placed(memory, text, live, live[-1].hash))
+        await memory.summaries.save(discussion, _placed(memory, written, live, live[-1].hash))
 
 
 class _Update:
@@ -117,30 +118,38 @@ class _Update:
             if not control.goes_on():
                 break
             latest = BETWEEN_LATEST.join(chunk.text for chunk in batch)
-            text = (await self._condense(summary.text if summary else NO_SUMMARY, latest)).strip()
-            if not text:
+            written = await self._condense(summary.text if summary else NO_SUMMARY, latest)
+            if not written.text.strip():
                 break
-            summary = self._with(summary, batch, text)
+            summary = self._with(summary, batch, replace(written, text=written.text.strip()))
             await self._memory.summaries.save(self._discussion, summary)
             control.progress(done + 1, len(batches))
         return summary
 
-    def _with(self, summary: RollingSummary | None, batch: Sequence[ChunkSummary], text: str) -> RollingSummary:
+    def _with(
+        self, summary: RollingSummary | None, batch: Sequence[ChunkSummary], written: Written
+    ) -> RollingSummary:
         """The summary after a batch: its place is that of the newest chunk in it."""
         anchor = None if summary is None else _anchor(self._summaries, summary.hash)
         newest = max(self._places[chunk.id] for chunk in batch)
         if summary is None or anchor is None:
-            return _placed(self._memory, text, batch, self._summaries[newest].hash)
+            return _placed(self._memory, written, batch, self._summaries[newest].hash)
         included = [*batch, *self._summaries[: anchor + 1]] if summary.number is None else batch
         hash_ = self._summaries[max(newest, anchor)].hash
-        return _placed(self._memory, text, included, hash_, number=summary.number)
+        return _placed(self._memory, written, included, hash_, number=summary.number)
 
 
 def _placed(
-    memory: DiscussionMemory, text: str, included: Sequence[ChunkSummary], newest: str, *, number: int | None = None
+    memory: DiscussionMemory,
+    written: Written,
+    included: Sequence[ChunkSummary],
+    newest: str,
+    *,
+    number: int | None = None,
 ) -> RollingSummary:
     highest = max([chunk.number for chunk in included] + [number or 0])
-    return RollingSummary(text=text, hash=newest, number=highest, updated_at=to_text(memory.clock()))
+    now = to_text(memory.clock())
+    return RollingSummary(text=written.text, hash=newest, number=highest, updated_at=now, made_by=written.by)
 
 
 def _anchor(summaries: Sequence[ChunkSummary], newest: str) -> int | None:

@@ -22,6 +22,7 @@ from mnemoir.core.discussions import (
     RollingSummary,
 )
 from mnemoir.core.errors import Conflict
+from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import DiscussionMemory
 
 _PAGE = 1000  # records read at a time
@@ -29,13 +30,18 @@ _PAGE = 1000  # records read at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryCopy:
-    """A chunk summary with its chunk. `number` tells which of them are older, as in ChunkSummary."""
+    """A chunk summary with its chunk. `number` tells which of them are older, as in ChunkSummary.
+
+    A forgotten one has neither text nor words; it is taken along so that its messages stay forgotten.
+    """
 
     text: str
     source: ChunkSource
     number: int
     created_at: str = ""
     is_stale: bool = False
+    is_forgotten: bool = False
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +54,12 @@ class RecordCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecords:
-    """The records of one chunk; a chunk that was read may have none."""
+    """The records of one chunk; a chunk that was read may have none, and a forgotten one has none."""
 
     source: ChunkSource
     records: Sequence[RecordCopy]
+    is_forgotten: bool = False
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +76,14 @@ async def copy_of(memory: DiscussionMemory, discussion: Discussion) -> Discussio
     # what is stored while this reads is left out whole: a part that names another is read before it
     rolling = await memory.summaries.load(discussion)
     blocks = [block for block in await memory.records.blocks(discussion) if not block.is_stale]
-    records = await _records_by_chunk(memory, discussion)
+    records, makers = await _records_by_chunk(memory, discussion)
     said = await memory.records.sources(discussion)
     chunks = [
         ChunkRecords(
             source=ChunkSource(hash=block.hash, digests=block.digests, messages=said.get(block.key, ())),
             records=records.get(block.key, ()),
+            is_forgotten=block.is_forgotten,
+            made_by=makers.get(block.key, ""),
         )
         for block in blocks
     ]
@@ -132,6 +142,8 @@ async def _summaries(memory: DiscussionMemory, discussion: Discussion) -> Sequen
             number=summary.number,
             created_at=summary.created_at,
             is_stale=summary.stale_since is not None,
+            is_forgotten=summary.forgotten_at is not None,
+            made_by=summary.made_by,
         )
         for summary in kept
     ]
@@ -139,15 +151,17 @@ async def _summaries(memory: DiscussionMemory, discussion: Discussion) -> Sequen
 
 async def _records_by_chunk(
     memory: DiscussionMemory, discussion: Discussion
-) -> Mapping[BlockKey | None, Sequence[RecordCopy]]:
-    """Oldest first within each chunk; None for records that another program made."""
+) -> tuple[Mapping[BlockKey | None, Sequence[RecordCopy]], Mapping[BlockKey | None, str]]:
+    """Oldest first within each chunk, None for records that another program made; and who made those of each."""
     found: dict[BlockKey | None, list[RecordCopy]] = {}
+    makers: dict[BlockKey | None, str] = {}
     before: int | None = None
     while page := await memory.records.newest(discussion, limit=_PAGE, before=before):
         for record in page:
             found.setdefault(record.chunk, []).append(_record(record))
+            makers[record.chunk] = record.made_by
         before = page[-1].id
-    return {key: records[::-1] for key, records in found.items()}
+    return {key: records[::-1] for key, records in found.items()}, makers
 
 
 def _with_loose(chunks: Sequence[ChunkRecords], loose: Sequence[RecordCopy] | None) -> Sequence[ChunkRecords]:
@@ -170,7 +184,7 @@ def _record(record: Record) -> RecordCopy:
 @asynccontextmanager
 async def _aside(memory: DiscussionMemory, discussion: Discussion) -> AsyncIterator[Discussion]:
     """An empty discussion beside it, always the same one: what an import that was killed left in it goes first."""
-    made = changed(discussion, id=f"%import {discussion.id}", legacy=None)
+    made = aside(discussion, "import")
     async with memory.files.making(made):
         await memory.files.remove(made)
         try:
@@ -185,7 +199,9 @@ async def _fill(memory: DiscussionMemory, made: Discussion, copy: DiscussionCopy
     await memory.records.begin(made)
     for chunk in copy.chunks:
         new = [NewRecord(metadata=record.metadata) for record in chunk.records]
-        await memory.records.append(made, new, chunk.source)
+        key = await memory.records.append(made, new, chunk.source, made_by=chunk.made_by)
+        if chunk.is_forgotten:
+            await memory.records.forget(made, key)
     return await _fill_ledger(memory, made, copy)
 
 
@@ -202,8 +218,13 @@ async def _fill_ledger(memory: DiscussionMemory, made: Discussion, copy: Discuss
     for at in [*early, *sorted(late, key=lambda at: copy.summaries[at].number)]:
         summary, place = copy.summaries[at], bisect(in_place, at)
         before = stored[in_place[place]].id if place < len(in_place) else None
-        stored[at] = await memory.ledger.append(made, summary.text, summary.source, before=before)
+        stored[at] = await memory.ledger.append(
+            made, summary.text, summary.source, before=before, made_by=summary.made_by
+        )
         in_place.insert(place, at)
+    for at, summary in enumerate(copy.summaries):
+        if summary.is_forgotten:
+            await memory.ledger.forget(made, stored[at].id)
     stale = frozenset(stored[at].id for at, summary in enumerate(copy.summaries) if summary.is_stale)
     if stale:
         await memory.ledger.change(made, BlockChanges(stale=stale))

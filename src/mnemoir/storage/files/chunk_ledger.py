@@ -28,6 +28,7 @@ from mnemoir.storage.files.ledger_entries import (
     renamed,
     settled,
     with_changes,
+    with_forgotten,
 )
 from mnemoir.storage.files.ledger_file import LedgerFile
 from mnemoir.storage.files.ledger_lines import Entry, line_of
@@ -63,14 +64,24 @@ class FileChunkLedger:
         return await asyncio.to_thread(self._sources, discussion)
 
     async def append(
-        self, discussion: Discussion, text: str, source: ChunkSource, *, before: BlockKey | None = None
+        self,
+        discussion: Discussion,
+        text: str,
+        source: ChunkSource,
+        *,
+        before: BlockKey | None = None,
+        made_by: str = "",
     ) -> ChunkSummary:
         """See the port; a block `before` that is not there means the end."""
-        return await asyncio.to_thread(self._append, discussion, text, source, before)
+        return await asyncio.to_thread(self._append, discussion, text, source, before, made_by)
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
         """See the port; blocks that are not there are passed over."""
         await asyncio.to_thread(self._change, discussion, changes)
+
+    async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
+        """See the port; its entry keeps no member that is not ours."""
+        return await asyncio.to_thread(self._forget, discussion, key)
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         """See the port."""
@@ -100,7 +111,7 @@ class FileChunkLedger:
         }
 
     def _append(
-        self, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None
+        self, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None, made_by: str
     ) -> ChunkSummary:
         ledger = _file(discussion)
         view = ledger.view(self._views)
@@ -111,6 +122,7 @@ class FileChunkLedger:
             number=view.highest + 1,
             created_at=to_text(self._clock()),
             digests=tuple(source.digests),
+            made_by=made_by,
         )
         entry = new_entry(discussion, chunk, source)
         if view.is_array or any(block.key == before for block in view.blocks):
@@ -124,6 +136,13 @@ class FileChunkLedger:
         ledger = _file(discussion)
         if changes and ledger.exists:
             ledger.rewrite(lambda entries: with_changes(entries, changes, self._clock()))
+
+    def _forget(self, discussion: Discussion, key: BlockKey) -> bool:
+        ledger = _file(discussion)
+        if not any(chunk.id == key and not chunk.forgotten_at for chunk in ledger.view(self._views).chunks):
+            return False
+        ledger.rewrite(lambda entries: with_forgotten(entries, key, self._clock()))
+        return True
 
     def _put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         source, target = _file(made), _file(discussion)

@@ -17,7 +17,7 @@ from mnemoir.core.discussions import DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.files.discussion_places import COMPANIONS, Kind, kind_in_folder, owner_of, places
 from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.ledger_entries import is_summary
+from mnemoir.storage.files.ledger_entries import is_forgotten, is_summary
 from mnemoir.storage.files.ledger_file import LedgerFile, is_stale
 from mnemoir.storage.files.ledger_lines import Entry
 from mnemoir.storage.files.ledger_view import Stamps
@@ -56,7 +56,7 @@ class _Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Count:
-    """How many summaries are not stale, and the id of the discussion where an entry tells it."""
+    """How many summaries are neither stale nor forgotten, and the id of the discussion where an entry tells it."""
 
     live: int = 0
     id: str | None = None
@@ -110,7 +110,8 @@ class DiscussionListing:
 def _count(entries: Sequence[Entry]) -> _Count:
     summaries = [entry for entry in entries if is_summary(entry.value)]
     ids = (_id_in(entry) for entry in summaries)
-    return _Count(live=sum(not is_stale(entry) for entry in summaries), id=next(filter(None, ids), None))
+    live = sum(not (is_stale(entry) or is_forgotten(entry)) for entry in summaries)
+    return _Count(live=live, id=next(filter(None, ids), None))
 
 
 def _id_in(entry: Entry | None) -> str | None:

@@ -3,7 +3,7 @@
 An entry of WilmerAI has a text and a hash and nothing else, so its key comes from these two and from how often they
 stood in the ledger before, and its number is its position. Both are written into it when the ledger is next
 rewritten; should WilmerAI then drop them again, the same key comes out. Entries that are no summaries are carried
-along at their place and shown to nobody.
+along at their place and shown to nobody. An entry without any text is one that was forgotten: it tells a place.
 """
 
 import hashlib
@@ -24,6 +24,9 @@ from mnemoir.core.discussions import (
 from mnemoir.storage.files.ledger_lines import Entry, Json
 
 STALE = "stale_since"
+_FORGOTTEN = "forgotten_at"
+_MADE_BY = "made_by"
+_OF_FORGOTTEN = ("hash", "id", "number", "created_at", "messages", "discussion", "behind", STALE)  # no words in them
 
 
 def chunks_in(entries: Sequence[Entry]) -> list[ChunkSummary | None]:
@@ -71,7 +74,8 @@ def new_entry(discussion: Discussion, chunk: ChunkSummary, source: ChunkSource) 
         "messages": list(chunk.digests),
         "source": [{"role": message.role, "content": message.text} for message in source.messages],
     }
-    return Entry(value | naming(discussion))
+    made_by = {_MADE_BY: chunk.made_by} if chunk.made_by else {}
+    return Entry(value | made_by | naming(discussion))
 
 
 def naming(discussion: Discussion) -> dict[str, str]:
@@ -97,6 +101,24 @@ def with_changes(entries: Sequence[Entry], changes: BlockChanges, now: datetime)
     return [_changed(entry, changes, to_text(now)) if is_summary(entry.value) else entry for entry in entries]
 
 
+def with_forgotten(entries: Sequence[Entry], key: BlockKey, now: datetime) -> list[Entry]:
+    """Settled entries of which one says no more than its place, and since when."""
+    return [
+        _forgotten(entry, to_text(now)) if is_summary(entry.value) and entry.value["id"] == key else entry
+        for entry in entries
+    ]
+
+
+def is_forgotten(entry: Entry) -> bool:
+    """Whether it is a summary that was forgotten."""
+    return is_summary(entry.value) and _forgotten_at(entry.value) is not None
+
+
+def _forgotten(entry: Entry, now: str) -> Entry:
+    kept = {name: entry.value[name] for name in _OF_FORGOTTEN if name in entry.value}
+    return Entry({"text_block": "", **kept, _FORGOTTEN: now})
+
+
 def _changed(entry: Entry, changes: BlockChanges, now: str) -> Entry:
     key = entry.value["id"]
     if key in changes.placed:
@@ -116,7 +138,7 @@ def _settled(entry: Entry, chunk: ChunkSummary) -> Entry:
 
 def _chunk(value: Mapping[str, Json], position: int, taken: Set[BlockKey]) -> ChunkSummary:
     hash, created_at, stale_since = value.get("hash"), value.get("created_at"), value.get(STALE)
-    text, id = value["text_block"], value.get("id")
+    text, id, made_by = value["text_block"], value.get("id"), value.get(_MADE_BY)
     hash = hash if isinstance(hash, str) else ""
     return ChunkSummary(
         id=id if isinstance(id, str) and id and id not in taken else _derived_key(text, hash, taken),
@@ -126,7 +148,14 @@ def _chunk(value: Mapping[str, Json], position: int, taken: Set[BlockKey]) -> Ch
         created_at=created_at if isinstance(created_at, str) else "",
         digests=tuple(digest for digest in _list(value.get("messages")) if isinstance(digest, str)),
         stale_since=stale_since if isinstance(stale_since, str) else None,
+        made_by=made_by if isinstance(made_by, str) else "",
+        forgotten_at=_forgotten_at(value),
     )
+
+
+def _forgotten_at(value: Mapping[str, Json]) -> str | None:
+    at = value.get(_FORGOTTEN)
+    return at if isinstance(at, str) else None if value["text_block"] else ""
 
 
 def _derived_key(text: str, hash: str, taken: Set[BlockKey]) -> BlockKey:

@@ -14,7 +14,7 @@ _HEAD = 64
 
 
 def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
-    """The last `count` that are not stale, oldest of them first.
+    """The last `count` that are read (`ChunkSummary.is_read`), oldest of them first.
 
     None where the end does not tell: an array, entries that say no key or number, a file that shrank meanwhile.
     Raises StorageUnavailable.
@@ -48,7 +48,7 @@ def _newest(lines: Iterator[bytes], count: int) -> list[ChunkSummary]:
         if len(newest) == count:
             break
         chunk = _chunk(line, is_last=distance == 0)
-        if chunk is not None and chunk.stale_since is None:
+        if chunk is not None and chunk.is_read:
             newest.append(chunk)
     return newest[::-1]
 

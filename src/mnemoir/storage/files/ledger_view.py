@@ -31,12 +31,12 @@ class LedgerView:
     weight: int = 0  # bytes in memory, about
 
     def newest(self, count: int) -> list[ChunkSummary]:
-        """The last that are not stale, oldest of them first."""
+        """The last that are read (`ChunkSummary.is_read`), oldest of them first."""
         newest: list[ChunkSummary] = []
         for chunk in reversed(self.chunks):
             if len(newest) >= count:
                 break
-            if chunk.stale_since is None:
+            if chunk.is_read:
                 newest.append(chunk)
         return newest[::-1]
 
@@ -101,7 +101,13 @@ class ViewCache:
 
 
 def _block(chunk: ChunkSummary) -> Block:
-    return Block(key=chunk.id, hash=chunk.hash, digests=chunk.digests, is_stale=chunk.stale_since is not None)
+    return Block(
+        key=chunk.id,
+        hash=chunk.hash,
+        digests=chunk.digests,
+        is_stale=chunk.stale_since is not None,
+        is_forgotten=chunk.forgotten_at is not None,
+    )
 
 
 def _weight(chunk: ChunkSummary) -> int:

@@ -56,17 +56,20 @@ def _remove(discussion: Discussion) -> None:
 def _with(entries: list[Entry], discussion: Discussion, summary: RollingSummary) -> list[Entry]:
     last = entries.pop() if entries and is_summary(entries[-1].value) else Entry({})
     members = {"text_block": summary.text, "hash": summary.hash, "updated_at": summary.updated_at}
-    numbered = {} if summary.number is None else {"number": summary.number}
-    return [*entries, last.changed(without=["number"], **members, **numbered, **naming(discussion))]
+    known = {"number": summary.number, "made_by": summary.made_by or None}
+    told = {name: value for name, value in known.items() if value is not None}
+    return [*entries, last.changed(without=list(known), **members, **told, **naming(discussion))]
 
 
 def _summary(value: dict[str, object]) -> RollingSummary:
     hash, number, updated_at = value.get("hash"), value.get("number"), value.get("updated_at")
+    made_by = value.get("made_by")
     return RollingSummary(
         text=str(value["text_block"]),
         hash=hash if isinstance(hash, str) else "",
         number=number if isinstance(number, int) and not isinstance(number, bool) else None,
         updated_at=updated_at if isinstance(updated_at, str) else "",
+        made_by=made_by if isinstance(made_by, str) else "",
     )
 
 

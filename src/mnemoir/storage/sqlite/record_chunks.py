@@ -30,8 +30,14 @@ _QUERIES = queries("records/records")
 def blocks(connection: apsw.Connection) -> list[Block]:
     """All blocks, in the order of the conversation."""
     return [
-        Block(key=key, hash=hash_, digests=tuple(orjson.loads(digests)), is_stale=bool(is_stale))
-        for key, hash_, digests, is_stale, _ in connection.execute(_QUERIES["blocks"])
+        Block(
+            key=key,
+            hash=hash_,
+            digests=tuple(orjson.loads(digests)),
+            is_stale=bool(is_stale),
+            is_forgotten=bool(is_forgotten),
+        )
+        for key, hash_, digests, is_stale, is_forgotten, _ in connection.execute(_QUERIES["blocks"])
     ]
 
 
@@ -48,7 +54,9 @@ class Chunks:
         self._discussion = storable(discussion)
         self._now = now
 
-    def append(self, records: Sequence[NewRecord], source: ChunkSource, before: BlockKey | None) -> BlockKey:
+    def append(
+        self, records: Sequence[NewRecord], source: ChunkSource, before: BlockKey | None, made_by: str
+    ) -> BlockKey:
         """A new chunk and its records; its key."""
         key = new_request_id()
         chunk = self._run(
@@ -59,6 +67,7 @@ class Chunks:
             digests=json.dumps(list(source.digests)),
             source=json.dumps([{"role": said.role, "content": said.text} for said in source.messages]),
             created_at=self._now,
+            made_by=storable(made_by),
         ).get
         for record in records:
             self._add(record, chunk)
@@ -74,6 +83,17 @@ class Chunks:
             self._make_stale(key)
         for key in changes.revived:
             self._revive(key)
+
+    def forget(self, key: BlockKey) -> bool:
+        """Take away the records and the words of a chunk; False when there is none, or it was forgotten before."""
+        chunk = self._run("forget", key=key, now=self._now).fetchone()
+        if chunk is None:
+            return False
+        for number, *_ in self._run("of_chunk", chunk=chunk[0]).fetchall():
+            for query in ("drop_words", "drop_embeddings", "drop_record"):
+                self._run(query, id=number)
+        self._run("merge_words")
+        return True
 
     def finish(self) -> None:
         """Let other programs see how far the conversation is done."""

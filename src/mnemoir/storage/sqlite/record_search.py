@@ -34,10 +34,17 @@ def records(connection: apsw.Connection, numbers: Sequence[int]) -> list[Record]
     return [record_of(row) for row in connection.execute(_QUERIES["records"], wanted)]
 
 
-def record_of(row: tuple[int, str, str, str | None, str | None]) -> Record:
+def record_of(row: tuple[int, str, str, str | None, str | None, str | None]) -> Record:
     """From a row of the columns that all queries for records name, in their order."""
-    number, text, created_at, metadata, chunk = row
-    return Record(id=number, text=text, created_at=created_at, metadata=metadata_of(metadata, text), chunk=chunk)
+    number, text, created_at, metadata, chunk, made_by = row
+    return Record(
+        id=number,
+        text=text,
+        created_at=created_at,
+        metadata=metadata_of(metadata, text),
+        chunk=chunk,
+        made_by=made_by or "",
+    )
 
 
 def _found(connection: apsw.Connection, phrases: Iterable[str], limit: int, weights: Sequence[float]) -> list[int]:

@@ -62,9 +62,16 @@ class SqliteRecordStore:
         source: ChunkSource,
         *,
         before: BlockKey | None = None,
+        made_by: str = "",
     ) -> BlockKey:
         """Store the records of a chunk, and that the chunk is done, in one step."""
-        return await self._write(discussion, lambda chunks: chunks.append(records, source, before))
+        return await self._write(discussion, lambda chunks: chunks.append(records, source, before, made_by))
+
+    async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
+        """Remove the records and the words of a chunk of ours; their bytes are overwritten."""
+        if not any(block.key == key and not block.is_forgotten for block in await self.blocks(discussion)):
+            return False  # a write would make a file where there is none
+        return await self._write(discussion, lambda chunks: chunks.forget(key))
 
     async def search(
         self, discussion: Discussion, keywords: Sequence[str], *, limit: int, weights: Sequence[float] = ()

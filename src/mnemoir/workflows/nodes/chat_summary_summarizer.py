@@ -1,11 +1,15 @@
 """chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: the rolling summary, written."""
 
+import structlog
 from pydantic import Field
 
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import ProviderError, StorageUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control
+from mnemoir.memory.discussions.parts import Control, Written
+from mnemoir.memory.discussions.reading import rolling_summary_text
 from mnemoir.memory.discussions.rolling_summary import chunks_since, save_summary, update_rolling_summary
-from mnemoir.workflows.asking import Question, ask, question_of
+from mnemoir.workflows.asking import Question, question_of
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.memory_prompts import (
     LATEST,
@@ -13,10 +17,13 @@ from mnemoir.workflows.memory_prompts import (
     marked_question,
     names_any,
     with_marks,
-    without_thinking,
+    written_answer,
 )
+from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, ModelProperties, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
+
+_log = structlog.get_logger(__name__)
 
 
 class ChatSummarySummarizerProperties(ModelProperties):
@@ -43,20 +50,33 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
     is_timed = False
 
     async def value(self, step: Step) -> str:
-        """The summary as it is then; the fixed sentence where there is none, or no discussion."""
-        discussion, memory, said = step.discussion, self.services.discussions, self.properties
+        """The summary as it is then; the fixed sentence where there is none, or no discussion.
+
+        Where a model or a file fails, the summary stays as far as it had come, and the next time goes on from there.
+        """
+        discussion = step.discussion
         if discussion is None:
             return NO_SUMMARY
+        try:
+            return await self._updated(step, discussion)
+        except (ProviderError, StorageUnavailable) as exc:
+            step.note(f"The summary was not brought up to date: {exc.message}")
+            _log.warning("rolling summary not updated", node=step.definition.title, code=exc.code)
+        kept = await read_or(step, rolling_summary_text(self.services.discussions, discussion), None)
+        return NO_SUMMARY if kept is None else kept
+
+    async def _updated(self, step: Step, discussion: Discussion) -> str:
+        memory, said = self.services.discussions, self.properties
         raw = [step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt)]
         if not names_any(raw, (SUMMARY_SO_FAR, LATEST)):
-            return await self._plain(step)
+            return await self._plain(step, discussion)
         question: list[Question] = []  # made only where there is something to sum up
 
-        async def condense(summary: str, latest: str) -> str:
+        async def condense(summary: str, latest: str) -> Written:
             if not question:
                 question.append(marked_question(step, said))
             asked = with_marks(question[0], {SUMMARY_SO_FAR: summary, LATEST: latest})
-            return without_thinking(await ask(step, asked))
+            return await written_answer(step, asked)
 
         return await update_rolling_summary(
             memory,
@@ -67,17 +87,16 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
             control=Control(goes_on=lambda: not step.engine.is_stopping),
         )
 
-    async def _plain(self, step: Step) -> str:
+    async def _plain(self, step: Step, discussion: Discussion) -> str:
         """One call with the prompts as they are, where anything is new."""
-        discussion, memory = step.discussion, self.services.discussions
-        assert discussion is not None
+        memory = self.services.discussions
         current = await memory.summaries.load(discussion)
         if not chunks_since(await memory.ledger.all(discussion), current):
             return NO_SUMMARY if current is None else current.text
-        text = without_thinking(await ask(step, question_of(step, self.properties)))
-        if text:
-            await save_summary(memory, discussion, text)
-        return text
+        written = await written_answer(step, question_of(step, self.properties))
+        if written.text:
+            await save_summary(memory, discussion, written)
+        return written.text
 
 
 class WriteCurrentSummaryProperties(NodeProperties):
@@ -98,5 +117,6 @@ class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperti
         text = step.fill(self.properties.text)
         discussion = step.discussion
         if discussion is not None:
-            await save_summary(self.services.discussions, discussion, text)
+            written = Written(text=text, by=f"workflow {step.run.workflow.name}")
+            await save_summary(self.services.discussions, discussion, written)
         return text

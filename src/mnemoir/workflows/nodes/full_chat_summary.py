@@ -7,6 +7,7 @@ from mnemoir.memory.discussions.reading import rolling_summary_text
 from mnemoir.memory.discussions.rolling_summary import count_since
 from mnemoir.workflows.config.model import Flag
 from mnemoir.workflows.discussion_memory import make_memories
+from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.nodes.custom_workflow import output_of
 from mnemoir.workflows.step import Step
@@ -35,9 +36,9 @@ class FullChatSummary(ValueNode[FullChatSummaryProperties]):
         if discussion is None:
             return None
         if self.properties.is_manual:
-            return await rolling_summary_text(memory, discussion) or NO_SUMMARY_FOUND
+            return await read_or(step, rolling_summary_text(memory, discussion), None) or NO_SUMMARY_FOUND
         await make_memories(step, summaries_only=True)
-        since = await count_since(memory, discussion)
+        since = await read_or(step, count_since(memory, discussion), 0)
         if since > 1 or since < 0:
             return await output_of(step, step.user.settings.chat_summary_workflow, key="chatSummaryToolWorkflow")
-        return await rolling_summary_text(memory, discussion) or NO_SUMMARY
+        return await read_or(step, rolling_summary_text(memory, discussion), None) or NO_SUMMARY

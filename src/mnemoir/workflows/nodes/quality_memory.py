@@ -17,7 +17,7 @@ class QualityMemory(ValueNode[NodeProperties]):
     is_timed = False  # it makes as many calls as there are chunks, and each has its own limits
 
     async def value(self, step: Step) -> object:
-        """Raises SettingsError for a settings file that is missing or wrong, StorageUnavailable."""
+        """Raises SettingsError for a settings file that is missing or wrong."""
         if step.discussion is None:
             workflow = step.user.settings.recent_memory_workflow
             return await output_of(step, workflow) if workflow else ""

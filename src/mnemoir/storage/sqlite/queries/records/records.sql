@@ -1,12 +1,12 @@
 -- name: blocks
 -- Chunks of ours and hashes that only other programs logged, in the order of the conversation. A tracker whose hash is
 -- not logged has the number that it gets when it is imported.
-SELECT key, hash, digests, stale_since IS NOT NULL, position FROM mnemoir_chunks
+SELECT key, hash, digests, stale_since IS NOT NULL, forgotten_at IS NOT NULL, position FROM mnemoir_chunks
 UNION ALL
-SELECT 'log:' || id, message_hash, '[]', 0, id FROM vector_memory_hash_log
+SELECT 'log:' || id, message_hash, '[]', 0, 0, id FROM vector_memory_hash_log
  WHERE id NOT IN (SELECT log_id FROM mnemoir_chunks WHERE log_id IS NOT NULL)
 UNION ALL
-SELECT 'log:' || number, last_checked_message_hash, '[]', 0, number
+SELECT 'log:' || number, last_checked_message_hash, '[]', 0, 0, number
   FROM (SELECT last_checked_message_hash,
                max(coalesce((SELECT max(id) FROM vector_memory_hash_log), 0),
                    coalesce((SELECT max(log_id) FROM mnemoir_chunks), 0),
@@ -14,7 +14,7 @@ SELECT 'log:' || number, last_checked_message_hash, '[]', 0, number
                    + row_number() OVER (ORDER BY rowid) AS number
           FROM vector_memory_tracker
          WHERE last_checked_message_hash NOT IN (SELECT message_hash FROM vector_memory_hash_log))
- ORDER BY 5;
+ ORDER BY 6;
 
 -- name: sources
 -- The words of our chunks, in the order of the conversation.
@@ -55,8 +55,8 @@ UPDATE mnemoir_chunks SET position = :position WHERE id = :id;
 
 -- name: add_chunk
 -- A new chunk; gives its number.
-INSERT INTO mnemoir_chunks (key, position, hash, digests, source, created_at)
-VALUES (:key, :position, :hash, :digests, :source, :created_at) RETURNING id;
+INSERT INTO mnemoir_chunks (key, position, hash, digests, source, created_at, made_by)
+VALUES (:key, :position, :hash, :digests, :source, :created_at, :made_by) RETURNING id;
 
 -- name: adopt
 -- Make a chunk of a row that another program logged; nothing where it is one already, or there is no such row.
@@ -75,6 +75,11 @@ UPDATE mnemoir_chunks SET stale_since = :now WHERE key = :key AND stale_since IS
 -- name: revive
 -- Take the mark away from a stale chunk; gives its number.
 UPDATE mnemoir_chunks SET stale_since = NULL WHERE key = :key AND stale_since IS NOT NULL RETURNING id;
+
+-- name: forget
+-- Take the words of a chunk away that was not forgotten yet; gives its number.
+UPDATE mnemoir_chunks SET source = '[]', made_by = '', forgotten_at = :now
+ WHERE key = :key AND forgotten_at IS NULL RETURNING id;
 
 -- name: of_chunk
 -- The records of a chunk: number and metadata, oldest first; by index mnemoir_records_by_chunk.
@@ -99,6 +104,18 @@ VALUES (:id, :title, :summary, :entities, :key_phrases, :summary);
 -- name: drop_words
 -- Take the words of a record away: no program finds it any more.
 DELETE FROM memories_fts WHERE rowid = :id;
+
+-- name: drop_record
+-- Take a record away; the trigger takes what is ours of it.
+DELETE FROM memories WHERE id = :id;
+
+-- name: drop_embeddings
+-- Take away what another program made of a record.
+DELETE FROM memory_embeddings WHERE memory_id = :id;
+
+-- name: merge_words
+-- Write the full text anew without the words of what was taken away, which it keeps until then.
+INSERT INTO memories_fts(memories_fts) VALUES ('optimize');
 
 -- name: mark_changed
 -- Let search hear of a record.

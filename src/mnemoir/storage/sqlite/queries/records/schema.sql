@@ -46,7 +46,9 @@ CREATE TABLE IF NOT EXISTS mnemoir_chunks (
     digests TEXT NOT NULL,
     source TEXT NOT NULL,
     created_at TEXT NOT NULL,
-    stale_since TEXT
+    stale_since TEXT,
+    made_by TEXT NOT NULL DEFAULT '',
+    forgotten_at TEXT
 );
 CREATE INDEX IF NOT EXISTS mnemoir_chunks_by_position ON mnemoir_chunks (position);
 CREATE TABLE IF NOT EXISTS mnemoir_records (

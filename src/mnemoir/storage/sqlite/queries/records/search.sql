@@ -18,7 +18,7 @@ SELECT rowid, mnemoir_score(memories_fts, :scoring) FROM memories_fts WHERE memo
 
 -- name: records
 -- Some records (a JSON array of numbers), unsorted; by the primary key.
-SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key
+SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories AS m ON m.id = wanted.value
   LEFT JOIN mnemoir_records AS r ON r.memory_id = m.id
@@ -27,7 +27,7 @@ SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key
 
 -- name: newest
 -- Live records below a number, newest first; by the primary key.
-SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key
+SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
   FROM memories AS m
   LEFT JOIN mnemoir_records AS r ON r.memory_id = m.id
   LEFT JOIN mnemoir_chunks AS c ON c.id = r.chunk_id
@@ -36,7 +36,7 @@ SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key
 
 -- name: without_entry
 -- Live records without an index entry of a model, oldest first; by looking at all.
-SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key
+SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
   FROM memories AS m
   LEFT JOIN mnemoir_entries AS e ON e.memory_id = m.id
   LEFT JOIN mnemoir_records AS r ON r.memory_id = m.id

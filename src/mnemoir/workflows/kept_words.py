@@ -1,0 +1,113 @@
+"""What a rebuild goes by: the words kept with the old memories, and the places of those that were forgotten.
+
+Of a forgotten chunk only hashes are left. They are put into the new memories before anything is made, so that the new
+chunks end where it begins, and none is ever made of its messages.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.messages import Message, Role, text_message
+from mnemoir.memory.discussions.alignment import align
+from mnemoir.memory.discussions.digests import Digests, digests_of
+from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.ports.discussions import ChunkStore
+
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptWords:
+    """A conversation to make memories of, and the forgotten blocks that it is not to be read for.
+
+    Where its words come from the old memories, blank messages stand for forgotten ones, and `known` tells the digests
+    of those by their index.
+    """
+
+    messages: Sequence[Message]
+    forgotten: Sequence[Block] = ()
+    known: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def forgotten_keys(self) -> Sequence[BlockKey]:
+        """Those of the forgotten blocks."""
+        return [block.key for block in self.forgotten]
+
+    def digests(self, messages: Sequence[Message]) -> Digests:
+        """Those of `messages`, which are these."""
+        found = digests_of(messages)
+        return replace(found, own=[self.known.get(at, digest) for at, digest in enumerate(found.own)])
+
+
+async def forgotten_in(store: ChunkStore, discussion: Discussion) -> Sequence[BlockKey]:
+    """The keys of all forgotten blocks, in the order of the conversation."""
+    return [block.key for block in await store.blocks(discussion) if block.is_forgotten]
+
+
+async def words_given(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
+    """Those of a conversation that is given. A forgotten block that is known by one hash gets its place from it."""
+    blocks = await store.blocks(discussion)
+    forgotten = [block for block in blocks if block.is_forgotten]
+    if not all(block.digests for block in forgotten):
+        said = [message for message in messages if message.role != "system"]
+        placed = align(blocks, digests_of(said)).changes.placed
+        forgotten = [replace(block, digests=block.digests or placed.get(block.key, ())) for block in forgotten]
+    return KeptWords(messages=messages, forgotten=forgotten)
+
+
+async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
+    """The messages that the memories were made of, in order. Raises InvalidRequest where they were not kept."""
+    blocks = await store.blocks(discussion)
+    kept = await store.sources(discussion)
+    live = [block for block in blocks if not block.is_stale]
+    missing = sum(not (block.digests if block.is_forgotten else kept.get(block.key)) for block in live)
+    if missing or all(block.is_forgotten for block in live):
+        raise InvalidRequest(
+            f"{missing} of the {len(live)} chunks remembered of discussion {discussion.id!r} have no words kept with "
+            "them, as another program made them. Give the conversation's messages."
+            if missing
+            else f"Nothing is remembered of discussion {discussion.id!r} yet. Give the conversation's messages.",
+            code="no_words_kept",
+        )
+    messages: list[Message] = []
+    known: dict[int, str] = {}
+    for block in live:
+        if block.is_forgotten:
+            known.update(enumerate(block.digests, start=len(messages)))
+            messages += [text_message("user", "")] * len(block.digests)
+        else:
+            messages += [text_message(_ROLES.get(said.role, "user"), said.text) for said in kept[block.key]]
+    return KeptWords(messages=messages, forgotten=[block for block in blocks if block.is_forgotten], known=known)
+
+
+async def keep_places(
+    memory: DiscussionMemory, made: Discussion, forgotten: Sequence[Block], *, of_records: bool
+) -> None:
+    """Let the memories `made` anew hold the forgotten blocks whose digests are known, beside what is there already.
+
+    Where others were forgotten when that was begun, it may have been made of what is forgotten now, and goes.
+    """
+    placed = [block for block in forgotten if block.digests]
+    store: ChunkStore = memory.records if of_records else memory.ledger
+    there = [_place(block) for block in await store.blocks(made) if block.is_forgotten]
+    if there == [_place(block) for block in placed]:
+        return
+    await memory.files.remove(made)
+    for block in placed:
+        source = ChunkSource(hash=block.hash, digests=block.digests, messages=())
+        key = await _put(memory, made, source, of_records=of_records)
+        await store.forget(made, key)
+        if block.is_stale:
+            await store.change(made, BlockChanges(stale=frozenset([key])))
+
+
+def _place(block: Block) -> tuple[str, Sequence[str]]:
+    return block.hash, tuple(block.digests)
+
+
+async def _put(memory: DiscussionMemory, made: Discussion, source: ChunkSource, *, of_records: bool) -> BlockKey:
+    if of_records:
+        return await memory.records.append(made, (), source)
+    return (await memory.ledger.append(made, "", source)).id

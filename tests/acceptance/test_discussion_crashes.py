@@ -1,0 +1,134 @@
+"""The server dies, stops or is not alone while memories are made: none is lost, none is there twice."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+from tests.acceptance.discussion_kit import marks_of, open_house, said, settled, shown_in
+from tests.serving import ServerProcess
+from tests.tree_kit import eventually, settle
+
+KILLS = 10
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with open_house(tmp_path_factory.mktemp("crashes")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def house(running):
+    running.model.clear()
+    return running
+
+
+@pytest.fixture
+def talk(request):
+    """A discussion for each test."""
+    return request.node.name
+
+
+def test_ten_kills_while_memories_are_made_lose_no_turn_and_make_every_memory_once(house, talk):
+    rng, messages = random.Random(12), said(64)
+    asked_before: dict[str, dict[str, int]] = {
+        "summaries": {},
+        "records": {},
+    }  # how often about what was remembered at a restart
+    for count in range(KILLS):
+        # the call of a model is open, or its answer is just being stored
+        reached = house.model.at_question(rng.randint(1, 8), is_silent=bool(count % 2))
+        house.chat(talk, messages, settles=False)
+        assert reached.wait(20)
+        house.server.kill()
+        house.server.start()
+        for kind, found in (("summaries", house.summaries(talk)), ("records", house.records(talk))):
+            assert found == marks_of(messages)[: len(found)]
+            asked = {mark: house.model.shown[kind][mark] for mark in found}
+            # what is remembered is not lost, and no model is asked about it again
+            assert {mark: asked[mark] for mark in asked_before[kind]} == asked_before[kind]
+            asked_before[kind] = asked
+    house.model.trouble = lambda asked: None
+    house.chat(talk, messages)
+    house.remembers(talk, settled(messages))
+    assert sorted(house.rolling(talk)) == settled(messages)
+    for kind, before in asked_before.items():
+        assert {mark: house.model.shown[kind][mark] for mark in before} == before
+
+
+def test_a_message_during_a_making_is_answered_at_once_and_makes_nothing_twice(house, talk):
+    first, second = said(20), said(24)
+    reached = house.model.at_question(2)
+    house.chat(talk, first, settles=False)
+    assert reached.wait(10)
+    house.chat(talk, second, settles=False)
+    house.chat(talk, second, settles=False)
+    assert len(house.model.questions("answer")) == 3
+    house.model.trouble = lambda asked: None
+    house.model.llm.release()
+    settle(house.server)
+    house.chat(talk, second)
+    house.remembers(talk, settled(second))
+    assert set(house.model.shown["summaries"].values()) == {1}
+
+
+def test_a_server_that_stops_stores_the_chunk_under_way_and_begins_no_other(house, talk):
+    messages = said(80)
+    reached = house.model.at_question(3)
+    house.chat(talk, messages, settles=False)
+    assert reached.wait(10)
+    stopping = threading.Thread(target=house.server.stop)
+    stopping.start()
+    eventually(lambda: not is_up(house.server.url))
+    house.model.llm.release()
+    stopping.join(20)
+    asked = [mark for question in house.model.questions("summaries") for mark in shown_in(question)]
+    house.model.clear()
+    house.server.start()
+    assert house.summaries(talk) == asked == marks_of(messages)[: len(asked)]
+    assert 6 <= len(asked) < len(settled(messages))
+    house.chat(talk, messages)
+    house.remembers(talk, settled(messages))
+
+
+def test_a_server_whose_model_says_nothing_any_more_stops_all_the_same(house, talk):
+    messages = said(12)
+    reached = house.model.at_question(2)
+    house.chat(talk, messages, settles=False)
+    assert reached.wait(10)
+    house.server.stop()  # fails when it does not end
+    house.model.clear()
+    house.server.start()
+    assert house.summaries(talk) == marks_of(messages)[:2]
+    house.chat(talk, messages)
+    house.remembers(talk, settled(messages))
+
+
+def test_two_servers_on_one_discussion_answer_both_and_lose_and_double_nothing(house, talk):
+    arguments = [str(house.folder / "Public"), "Ann"]
+    with ServerProcess(house.folder / "data-2", arguments=arguments) as other, ThreadPoolExecutor(2) as at_once:
+
+        def chat(url, messages):
+            body = {"messages": messages, "metadata": {"session_id": talk}}
+            return requests.post(f"{url}/v1/chat/completions", json=body, timeout=30).status_code
+
+        for count in range(4, 64, 4):
+            told = at_once.map(lambda server: chat(server.url, said(count)), (house.server, other))  # noqa: B023
+            assert list(told) == [200, 200]
+        settle(house.server)
+        settle(other)
+        house.chat(talk, said(64))
+        house.remembers(talk, settled(said(64)))
+        assert sorted(house.rolling(talk)) == settled(said(64))
+    shown = house.model.shown
+    assert set(shown["summaries"].values()) == set(shown["records"].values()) == {1}
+
+
+def is_up(url):
+    try:
+        return requests.get(f"{url}/health", timeout=5).ok
+    except requests.ConnectionError:
+        return False
