@@ -12,7 +12,7 @@ from mnemoir.search.indexing import Indexing
 
 
 def discussion_stores(embedding: EmbeddingModel | None = None) -> DiscussionMemory:
-    """New ones, as after a restart; `records` is to be closed."""
+    """New ones, as after a restart; `close_stores` ends them."""
     model = embedding or MiniLM()
     return DiscussionMemory(
         ledger=FileChunkLedger(),
@@ -22,3 +22,9 @@ def discussion_stores(embedding: EmbeddingModel | None = None) -> DiscussionMemo
         indexing=Indexing(model),
         embedding=model,
     )
+
+
+async def close_stores(memory: DiscussionMemory) -> None:
+    """Close the databases and end the thread of the embedding model."""
+    await memory.records.aclose()
+    await memory.embedding.aclose()

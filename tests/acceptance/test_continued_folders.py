@@ -419,3 +419,29 @@ def test_a_damaged_file_is_left_as_it_is_and_the_chat_goes_on(server, llm, root,
     assert re.search(rf"{file.name}|left as it is", json.dumps(run))
     others = {"memories": ["Records"], "summary": ["Records"], "records": ["Summaries"]}[kind]
     assert [nodes_of(run)[title]["error"] for title in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize(
+    "layout", [flat("back-of-2025", raw), nested("back-of-2026", of_2026)], ids=lambda layout: layout.id
+)
+def test_after_its_program_went_on_nothing_of_either_is_summed_up_again(server, llm, root, layout):
+    write_folder(root, layout)
+    talk(server, layout.id, SAID + LATER)
+    llm.clear()
+
+    more = [f"Sentence number {number} is about the harbour." for number in range(1, 11)]
+    ours = layout.decoded((root / layout.memories).read_text())
+    theirs = {"text_block": "By the other program.", "hash": hashed(more[1])}
+    kept = [
+        {"text_block": entry["text_block"], "hash": entry["hash"]} for entry in ours
+    ]  # it drops what it knows not
+    (root / layout.memories).write_text(layout.encoded([*kept, theirs]))
+    talk(server, layout.id, SAID + LATER + more)
+    summarised = "\n".join(asked_as(llm, "SUMMARISE"))
+    assert summarised == "\n".join(more[2:-LOOKBACK])
+    entries = layout.decoded((root / layout.memories).read_text())
+    assert [entry["text_block"] for entry in entries][: len(ours) + 1] == [
+        *(entry["text_block"] for entry in ours),
+        "By the other program.",
+    ]
+    assert left_of_memories(entries, SAID + LATER + more, of_2026) == []

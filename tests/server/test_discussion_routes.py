@@ -161,7 +161,7 @@ async def test_records_are_found_by_phrases(server):
     found = await server.get(of("tea-time", "search", q="kyoto; nothing like it"))
     assert [one["text"] for one in found["results"]] == ["The pot is from Kyoto."]
     assert (await server.get(of("tea-time", "search", q="ann", limit=1)))["results"][0].keys() == {
-        *("id", "text", "created_at", "metadata", "chunk")
+        *("id", "text", "created_at", "metadata", "chunk", "made_by")
     }
     hybrid = await server.get(of("tea-time", "search", q="kyoto", mode="hybrid"))
     assert "The pot is from Kyoto." in [one["text"] for one in hybrid["results"]]

@@ -6,6 +6,7 @@ import pytest
 
 from mnemoir.providers.http import new_session
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from tests.discussion_stores import close_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.workflows.workflow_kit import VEGETARIAN, Desk, ListedMemory, ListedRuns
 
@@ -30,4 +31,5 @@ async def desk(tmp_path, llm, memory) -> AsyncIterator[Desk]:
         for workflows in desk.made:
             await workflows.aclose()
         await locks.aclose()
+        await close_stores(desk.discussions)
         runs.check()

@@ -10,7 +10,7 @@ from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.chunk_summaries import SummaryInputs, make_chunk_summaries, plan_chunk_summaries
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import ChunkPolicy, Plan, Written
-from tests.discussion_stores import discussion_stores
+from tests.discussion_stores import close_stores, discussion_stores
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
 BETWEEN = "\n--------------\n"
@@ -20,7 +20,7 @@ BETWEEN = "\n--------------\n"
 async def memory():
     stores = discussion_stores()
     yield stores
-    await stores.records.aclose()
+    await close_stores(stores)
 
 
 @pytest.fixture

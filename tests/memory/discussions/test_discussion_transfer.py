@@ -10,7 +10,7 @@ from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, NewR
 from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.memory.discussions.rolling_summary import chunks_since
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, copy_of, put_copy
-from tests.discussion_stores import discussion_stores
+from tests.discussion_stores import close_stores, discussion_stores
 
 IDS = ["tea-time", "other", "a/b", "%odd", "x" * 300, "\u202ex", "con"]
 
@@ -19,7 +19,7 @@ IDS = ["tea-time", "other", "a/b", "%odd", "x" * 300, "\u202ex", "con"]
 async def memory():
     stores = discussion_stores()
     yield stores
-    await stores.records.aclose()
+    await close_stores(stores)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from mnemoir.providers.embedding.remote import OpenAIEmbeddings
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.storage.sqlite.record_store import SqliteRecordStore
-from tests.discussion_stores import discussion_stores
+from tests.discussion_stores import close_stores, discussion_stores
 from tests.scripted_llm import ScriptedLLM, failure
 
 HYBRID = RecordSearch(mode="hybrid")
@@ -39,7 +39,7 @@ HYBRID = RecordSearch(mode="hybrid")
 async def memory():
     stores = discussion_stores()
     yield stores
-    await stores.records.aclose()
+    await close_stores(stores)
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ async def test_without_an_embedding_model_only_what_shares_a_word_is_found(tea):
         await record(memory, tea, "Ann drinks green tea.")
         assert await texts(memory, tea, "green; coffee", how=HYBRID) == ["Ann drinks green tea."]
         assert await texts(memory, tea, "bicycle", how=HYBRID) == []
-        await memory.records.aclose()
+        await close_stores(memory)
 
 
 def test_a_record_is_shown_with_its_day_if_wanted_and_known():

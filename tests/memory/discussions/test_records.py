@@ -14,7 +14,7 @@ from mnemoir.memory.discussions.records import MOST_BYTES, MOST_RECORDS, make_re
 from mnemoir.providers.embedding.remote import OpenAIEmbeddings
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
-from tests.discussion_stores import discussion_stores
+from tests.discussion_stores import close_stores, discussion_stores
 from tests.scripted_llm import ScriptedLLM, failure
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
@@ -25,7 +25,7 @@ SAID = [text_message("user", f"m{number} " * 3) for number in range(1, 9)]  # ch
 async def memory():
     stores = discussion_stores()
     yield stores
-    await stores.records.aclose()
+    await close_stores(stores)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ async def test_chunks_are_spread_over_the_workers_and_stored_in_order(memory, te
 
     async def extract(chunk, complaint):
         await together.wait()
-        return json.dumps([item(chunk.split()[0])])
+        return Written(text=json.dumps([item(chunk.split()[0])]))
 
     await make(memory, tea, extract, extract)
     assert await titles(memory, tea) == ["m1", "m3"]
@@ -193,7 +193,7 @@ async def test_an_embedding_model_that_fails_costs_no_record(tea):
         made = await make(memory, tea, Model([item("tea")], [item("pot")]))
         assert (made.chunks, await titles(memory, tea)) == (2, ["tea", "pot"])
         assert len(await memory.records.without_entry(tea, model.name, limit=9)) == 2
-        await memory.records.aclose()
+        await close_stores(memory)
 
 
 async def test_a_plan_tells_what_would_be_made_and_writes_nothing(memory, tea, tmp_path):

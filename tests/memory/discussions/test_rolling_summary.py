@@ -7,7 +7,7 @@ from mnemoir.core.errors import Conflict, NotFound, ProviderUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
 from mnemoir.memory.discussions.rolling_summary import chunks_since, count_since, save_summary, update_rolling_summary
-from tests.discussion_stores import discussion_stores
+from tests.discussion_stores import close_stores, discussion_stores
 
 BETWEEN = "\n------------\n"
 
@@ -16,7 +16,7 @@ BETWEEN = "\n------------\n"
 async def memory():
     stores = discussion_stores()
     yield stores
-    await stores.records.aclose()
+    await close_stores(stores)
 
 
 @pytest.fixture

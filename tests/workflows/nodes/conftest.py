@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from mnemoir.providers.http import new_session
+from tests.discussion_stores import close_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.workflows.nodes.node_kit import Bench
 
@@ -12,7 +13,9 @@ from tests.workflows.nodes.node_kit import Bench
 @pytest.fixture
 async def bench(tmp_path) -> AsyncIterator[Bench]:
     async with new_session() as session:
-        yield Bench(public=tmp_path / "Public", session=session)
+        bench = Bench(public=tmp_path / "Public", session=session)
+        yield bench
+        await close_stores(bench.discussions)
 
 
 @pytest.fixture

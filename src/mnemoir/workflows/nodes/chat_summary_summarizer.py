@@ -4,7 +4,7 @@ import structlog
 from pydantic import Field
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import ProviderError, StorageUnavailable
+from mnemoir.core.errors import Conflict, ProviderError, StorageUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
 from mnemoir.memory.discussions.reading import rolling_summary_text
@@ -59,7 +59,7 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
             return NO_SUMMARY
         try:
             return await self._updated(step, discussion)
-        except (ProviderError, StorageUnavailable) as exc:
+        except (Conflict, ProviderError, StorageUnavailable) as exc:
             step.note(f"The summary was not brought up to date: {exc.message}")
             _log.warning("rolling summary not updated", node=step.definition.title, code=exc.code)
         kept = await read_or(step, rolling_summary_text(self.services.discussions, discussion), None)
@@ -113,10 +113,17 @@ class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperti
     filled = ("input",)
 
     async def value(self, step: Step) -> str:
-        """The text. Raises NotFound where no chunk summary says how far it goes."""
+        """The text, with a note where it cannot be stored now.
+
+        Raises NotFound where no chunk summary says how far it goes.
+        """
         text = step.fill(self.properties.text)
         discussion = step.discussion
         if discussion is not None:
             written = Written(text=text, by=f"workflow {step.run.workflow.name}")
-            await save_summary(self.services.discussions, discussion, written)
+            try:
+                await save_summary(self.services.discussions, discussion, written)
+            except (Conflict, StorageUnavailable) as exc:
+                step.note(f"The summary was not stored: {exc.message}")
+                _log.warning("rolling summary not stored", node=step.definition.title, code=exc.code)
         return text
