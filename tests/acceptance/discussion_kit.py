@@ -159,11 +159,12 @@ class MemoryModel:
 
 @dataclass(kw_only=True)
 class House:
-    """The server, its tree and its model."""
+    """The server, its tree and its model; `user` is who chats unless a chat says otherwise."""
 
     folder: Path
     server: ServerProcess
     model: MemoryModel
+    user: str
     session: requests.Session = field(default_factory=requests.Session)
 
     @property
@@ -184,7 +185,9 @@ class House:
     ) -> requests.Response:
         """A chat as it is sent."""
         url = f"{self.server.url}/v1/chat/completions"
-        return self.session.post(url, json={"messages": messages, **body}, headers=headers, timeout=30)
+        return self.session.post(
+            url, json={"messages": messages, "model": self.user, **body}, headers=headers, timeout=30
+        )
 
     def chat(self, id: str, messages: Sequence[Json], *, settles: bool = True, **body: Any) -> None:
         """A chat of that discussion, which is answered. It `settles` when all that runs behind its answer is over."""
@@ -262,7 +265,8 @@ def open_house(folder: Path, *users: str) -> Iterator[House]:
     with ScriptedLLM.in_thread() as llm, requests.Session() as session:
         tree = write_tree(folder / "Public", llm.url, tree_files(llm.url, *users))
         # a chat that nobody waits for long: what fails is asked once
+        chosen = [word for name in users for word in ("--User", name)]
         environment = {"MNEMOIR_LLM__TRIES": "1"}
-        server = ServerProcess(folder / "data", arguments=[str(tree), *users], environment=environment)
+        server = ServerProcess(folder / "data", arguments=[str(tree), *chosen], environment=environment)
         with server:
-            yield House(folder=folder, server=server, model=MemoryModel(llm), session=session)
+            yield House(folder=folder, server=server, model=MemoryModel(llm), user=users[0], session=session)

@@ -418,6 +418,7 @@ ROUTES = [
     *(("GET", of("tea-time", below)) for below in ("", "memories", "summary", "search", "export")),
     *(("POST", of("tea-time", below)) for below in ("import", "rebuild")),
     ("DELETE", of("tea-time")),
+    ("DELETE", of("tea-time", "memories/{key}")),
 ]
 
 

@@ -183,9 +183,7 @@ def import_discussion(
 @commands.command()
 def forget(
     id: Id,
-    key: Annotated[
-        str, typer.Argument(help="`id` of a chunk summary, or `chunk` of a record.")
-    ],
+    key: Annotated[str, typer.Argument(help="`id` of a chunk summary, or `chunk` of a record.")],
     records: Annotated[bool, typer.Option("--records", help="Of the records; else of the chunk summaries.")] = False,
     yes: Yes = False,
     user: User = None,
