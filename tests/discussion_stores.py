@@ -1,14 +1,13 @@
 """The real stores of discussions, as tests of several rooms use them."""
 
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
-
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search.indexing import Indexing
+from mnemoir.storage.files.chunk_ledger import FileChunkLedger
+from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
+from mnemoir.storage.sqlite.record_store import SqliteRecordStore
 
 
 def discussion_stores(embedding: EmbeddingModel | None = None) -> DiscussionMemory:

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -117,6 +118,20 @@ def test_a_database_cut_short_is_told_and_left_as_it_is(house, sound):
         assert (house.root / RECORDS).read_bytes() == damaged, at
         assert told_of(house, RECORDS), at
         assert house.summaries(TALK) == settled(AFTER)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.write_bytes(bytes(range(256)) * 20)])
+@pytest.mark.parametrize("ending", ["_memories.jsonl", "_summary.jsonl", "_vector_memory.db", ".lock", ""])
+def test_whatever_lies_in_the_place_of_a_file_chats_are_answered_and_it_stays(house, make, ending):
+    talk = f"odd-{make.__name__.strip('<>')}-{ending.strip('._')}".replace(".", "-")
+    odd = house.root / f"{talk}{ending}"
+    make(odd)
+    before = os.lstat(odd)
+    house.chat(talk, BEFORE)
+    house.chat(talk, AFTER)
+    after = os.lstat(odd)
+    assert (after.st_ino, after.st_mode, after.st_size) == (before.st_ino, before.st_mode, before.st_size)
+    assert "Traceback" not in house.server.log.read_text()
 
 
 def text_marks(line):

@@ -8,6 +8,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.messages import Message
 from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.aside import remove_asides
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
@@ -69,6 +70,7 @@ class Discussions:
         async with self.memory.files.making(discussion, patience_s=_PATIENCE_S) as is_ours:
             if not is_ours:
                 raise Conflict(f"Memories of discussion {id[:80]!r} are being made. Try again later.")
+            await remove_asides(self.memory.files, discussion)
             await self.memory.files.remove(discussion)
 
     async def plan(self, user: str | None, id: str, messages: Sequence[Message] | None) -> Plan:

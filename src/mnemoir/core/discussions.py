@@ -118,11 +118,13 @@ class RollingSummary:
 class NewRecord:
     """A structured record to be stored: an object with `title`, `summary`, `entities` and `key_phrases` at least.
 
-    `entry` is what hybrid search needs; None leaves the record to words alone until it is made.
+    `entry` is what hybrid search needs; None leaves the record to words alone until it is made. `created_at` is ""
+    for one that is made now.
     """
 
     metadata: Mapping[str, Any]
     entry: IndexEntry | None = None
+    created_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

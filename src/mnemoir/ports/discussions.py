@@ -58,8 +58,9 @@ class ChunkLedger(ChunkStore, Protocol):
         *,
         before: BlockKey | None = None,
         made_by: str = "",
+        created_at: str = "",
     ) -> ChunkSummary:
-        """Store a summary durably: in front of the block `before`, else at the end."""
+        """Store a summary durably, in front of the block `before`, else at the end; "" for made now."""
 
     async def all(self, discussion: Discussion) -> Sequence[ChunkSummary]:
         """All, also stale and forgotten ones, in the order of the conversation."""

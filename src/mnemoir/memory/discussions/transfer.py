@@ -198,7 +198,7 @@ async def _fill(memory: DiscussionMemory, made: Discussion, copy: DiscussionCopy
     await memory.ledger.begin(made)
     await memory.records.begin(made)
     for chunk in copy.chunks:
-        new = [NewRecord(metadata=record.metadata) for record in chunk.records]
+        new = [NewRecord(metadata=record.metadata, created_at=record.created_at) for record in chunk.records]
         key = await memory.records.append(made, new, chunk.source, made_by=chunk.made_by)
         if chunk.is_forgotten:
             await memory.records.forget(made, key)
@@ -219,7 +219,12 @@ async def _fill_ledger(memory: DiscussionMemory, made: Discussion, copy: Discuss
         summary, place = copy.summaries[at], bisect(in_place, at)
         before = stored[in_place[place]].id if place < len(in_place) else None
         stored[at] = await memory.ledger.append(
-            made, summary.text, summary.source, before=before, made_by=summary.made_by
+            made,
+            summary.text,
+            summary.source,
+            before=before,
+            made_by=summary.made_by,
+            created_at=summary.created_at,
         )
         in_place.insert(place, at)
     for at, summary in enumerate(copy.summaries):

@@ -7,6 +7,7 @@ Reading makes nothing and holds no lock: files are only ever replaced as a whole
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.discussion_id import directory_name
@@ -71,9 +72,19 @@ class FileChunkLedger:
         *,
         before: BlockKey | None = None,
         made_by: str = "",
+        created_at: str = "",
     ) -> ChunkSummary:
         """See the port; a block `before` that is not there means the end."""
-        return await asyncio.to_thread(self._append, discussion, text, source, before, made_by)
+        chunk = ChunkSummary(
+            id=f"chunk_{uuid.uuid4().hex}",
+            text=text,
+            hash=source.hash,
+            number=0,  # known under the lock
+            created_at=created_at or to_text(self._clock()),
+            digests=tuple(source.digests),
+            made_by=made_by,
+        )
+        return await asyncio.to_thread(self._append, discussion, chunk, source, before)
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
         """See the port; blocks that are not there are passed over."""
@@ -111,19 +122,11 @@ class FileChunkLedger:
         }
 
     def _append(
-        self, discussion: Discussion, text: str, source: ChunkSource, before: BlockKey | None, made_by: str
+        self, discussion: Discussion, chunk: ChunkSummary, source: ChunkSource, before: BlockKey | None
     ) -> ChunkSummary:
         ledger = _file(discussion)
         view = ledger.view(self._views)
-        chunk = ChunkSummary(
-            id=f"chunk_{uuid.uuid4().hex}",
-            text=text,
-            hash=source.hash,
-            number=view.highest + 1,
-            created_at=to_text(self._clock()),
-            digests=tuple(source.digests),
-            made_by=made_by,
-        )
+        chunk = replace(chunk, number=view.highest + 1)
         entry = new_entry(discussion, chunk, source)
         if view.is_array or any(block.key == before for block in view.blocks):
             ledger.rewrite(lambda entries: _with(entries, entry, before))

@@ -102,7 +102,8 @@ class Chunks:
     def _add(self, record: NewRecord, chunk: int) -> None:
         metadata = json.dumps(record.metadata)
         text = storable(_as_words(record.metadata.get("summary")))
-        number = self._run("add_record", discussion=self._discussion, text=text, now=self._now, metadata=metadata).get
+        made = record.created_at or self._now
+        number = self._run("add_record", discussion=self._discussion, text=text, now=made, metadata=metadata).get
         self._run("link_record", id=number, chunk=chunk)
         self._run("add_words", id=number, **words_of(record.metadata))
         if record.entry is not None:
