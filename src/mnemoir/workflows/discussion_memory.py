@@ -62,7 +62,8 @@ class MemoryMaker:
             spoken(self._step.run.turn.messages),
             policy or self.policy(records=False),
             self._summarising(),
-            reads_earlier=self._reads_earlier(),
+            reads_earlier=self._reads(RECENT, ALL),
+            reads_summary=self._reads(SUMMARY),
             control=control,
         )
 
@@ -100,9 +101,9 @@ class MemoryMaker:
             lookback=said.lookback,
         )
 
-    def _reads_earlier(self) -> bool:
+    def _reads(self, *marks: str) -> bool:
         said = self._settings
-        return bool(said.summary_workflow) or names_any((said.system_prompt, said.prompt), (RECENT, ALL))
+        return bool(said.summary_workflow) or names_any((said.system_prompt, said.prompt), marks)
 
     def _summarising(self) -> Sequence[Summarise]:
         said = self._settings

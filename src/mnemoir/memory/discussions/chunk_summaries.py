@@ -41,15 +41,17 @@ async def make_chunk_summaries(
     workers: Sequence[Summarise],
     *,
     reads_earlier: bool,
+    reads_summary: bool = True,
     control: Control = _WATCH,
 ) -> Made:
     """Summarise what the conversation has of settled messages that no chunk summary covers yet.
 
     With `reads_earlier` each chunk waits for the one before and is given its summary; any worker may take it, and the
-    next takes over where one fails. Otherwise the chunks are spread over all workers. An empty answer is not stored;
-    it ends the making, as a failure of all workers does. Raises StorageUnavailable.
+    next takes over where one fails. Otherwise the chunks are spread over all workers. The rolling summary is read with
+    `reads_summary` only. An empty answer is not stored; it ends the making, as a failure of all workers does. Raises
+    StorageUnavailable.
     """
-    reader = _Reader(memory, discussion, reads_earlier=reads_earlier)
+    reader = _Reader(memory, discussion, reads_earlier=reads_earlier, reads_summary=reads_summary)
     return await make(
         memory.ledger,
         memory.files,
@@ -73,15 +75,18 @@ async def plan_chunk_summaries(
 class _Reader:
     """Gathers what a chunk is read with, and asks for its summary."""
 
-    def __init__(self, memory: DiscussionMemory, discussion: Discussion, *, reads_earlier: bool) -> None:
+    def __init__(
+        self, memory: DiscussionMemory, discussion: Discussion, *, reads_earlier: bool, reads_summary: bool
+    ) -> None:
         self._memory = memory
         self._discussion = discussion
         self._reads_earlier = reads_earlier
+        self._reads_summary = reads_summary
 
     async def summary_by(self, summarise: Summarise, chunk: Chunk) -> Written | None:
         """None when the model said nothing."""
         earlier = await self._earlier(chunk.before) if self._reads_earlier else []
-        rolling = await self._memory.summaries.load(self._discussion)
+        rolling = await self._memory.summaries.load(self._discussion) if self._reads_summary else None
         inputs = SummaryInputs(
             chunk=chunk.text,
             recent=BETWEEN_SUMMARIES.join(earlier[-_RECENT:]),
