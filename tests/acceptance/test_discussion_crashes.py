@@ -33,12 +33,13 @@ def talk(request):
 
 
 def test_ten_kills_while_memories_are_made_lose_no_turn_and_make_every_memory_once(house, talk):
-    rng, messages = random.Random(12), said(64)
+    rng = random.Random(12)
     asked_before: dict[str, dict[str, int]] = {
         "summaries": {},
         "records": {},
     }  # how often about what was remembered at a restart
     for count in range(KILLS):
+        messages = said(24 + 16 * count)  # which is more than eight questions each time
         # the call of a model is open, or its answer is just being stored
         reached = house.model.at_question(rng.randint(1, 8), is_silent=bool(count % 2))
         house.chat(talk, messages, settles=False)

@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from mnemoir.cli.options import Config, DataDir, Json, Url
-from mnemoir.cli.output import Step, note, print_json, print_row, progress
+from mnemoir.cli.output import Step, counted, note, print_json, print_row, progress
 from mnemoir.cli.session import Session, run
 from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -118,7 +118,8 @@ def rebuild(
     body = {} if messages is None else {"messages": _messages(messages)}
     if dry_run or not yes:
         plan = session.ask("POST", _path(id, "rebuild"), query=_given(user=user, dry_run="true"), body=body)
-        told = f"{plan['chunks']} chunks of {plan['messages']} messages, about {plan['tokens']} tokens"
+        of = f"{counted(plan['chunks'], 'chunk')} of {counted(plan['messages'], 'message')}"
+        told = f"{of}, about {plan['tokens']} tokens"
         if dry_run:
             print_json(plan) if as_json else print_row(told)
             return
@@ -132,7 +133,7 @@ def rebuild(
         raise MnemoirError(
             f"Only {last['done']} of {last['all']} chunks were done, so the old memories stay. Try again to go on."
         )
-    note(f"Made memories of {last['done']} chunks.")
+    note(f"Made memories of {counted(last['done'], 'chunk')}.")
 
 
 @commands.command("export")

@@ -55,3 +55,8 @@ def progress(title: str, total: int | None) -> Iterator[Step]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=total)
         yield lambda count: bar.advance(task, count)
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 chunk`, `2 chunks`."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -47,9 +47,9 @@ async def make_chunk_summaries(
     """Summarise what the conversation has of settled messages that no chunk summary covers yet.
 
     With `reads_earlier` each chunk waits for the one before and is given its summary; any worker may take it, and the
-    next takes over where one fails. Otherwise the chunks are spread over all workers. The rolling summary is read with
-    `reads_summary` only. An empty answer is not stored; it ends the making, as a failure of all workers does. Raises
-    StorageUnavailable.
+    next takes over where one fails. Otherwise the chunks are spread over all workers. The rolling summary is read
+    with `reads_summary` only. An empty answer is not stored; it ends the making, as a failure of all workers does.
+    Raises StorageUnavailable.
     """
     reader = _Reader(memory, discussion, reads_earlier=reads_earlier, reads_summary=reads_summary)
     return await make(
