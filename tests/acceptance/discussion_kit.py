@@ -108,9 +108,9 @@ def shown_in(asked: Asked) -> list[str]:
 def memory_of(asked: Asked) -> str:
     """What a sound model makes of it."""
     marks = shown_in(asked)
-    return (
-        json.dumps([record_of(mark) for mark in marks]) if kind_of(asked) == "records" else "Kept: " + " ".join(marks)
-    )
+    if kind_of(asked) == "records":
+        return json.dumps([record_of(mark) for mark in marks])
+    return "Kept: " + " ".join(marks)
 
 
 class MemoryModel:
@@ -133,13 +133,16 @@ class MemoryModel:
         for shown in self.shown.values():
             shown.clear()
 
-    def at_question(self, count: int, *, is_silent: bool = True) -> threading.Event:
-        """Set when the question on memory of that number comes, from 1; it and those behind it wait for `release`."""
+    def at_question(self, count: int, *, kind: str = "", is_silent: bool = True) -> threading.Event:
+        """Set when the question of that number comes, from 1; it and those behind it then wait for `release`.
+
+        Only questions of that kind count, or all on memory.
+        """
         reached, come = threading.Event(), 0
 
         def trouble(asked: Asked) -> Answer | None:
             nonlocal come
-            come += 1
+            come += not kind or kind_of(asked) == kind
             if come < count:
                 return None
             reached.set()

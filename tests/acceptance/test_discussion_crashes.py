@@ -12,6 +12,7 @@ from tests.serving import ServerProcess
 from tests.tree_kit import eventually, settle
 
 KILLS = 10
+KINDS = ("summaries", "records")
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +35,17 @@ def talk(request):
 
 def test_ten_kills_while_memories_are_made_lose_no_turn_and_make_every_memory_once(house, talk):
     rng = random.Random(12)
-    asked_before: dict[str, dict[str, int]] = {
-        "summaries": {},
-        "records": {},
-    }  # how often about what was remembered at a restart
+    asked_before = {kind: {} for kind in KINDS}  # how often a model was asked about what was remembered at a restart
     for count in range(KILLS):
-        messages = said(24 + 16 * count)  # which is more than eight questions each time
+        messages = said(24 + 16 * count)  # which are at least eight new chunks each time
         # the call of a model is open, or its answer is just being stored
-        reached = house.model.at_question(rng.randint(1, 8), is_silent=bool(count % 2))
+        during = KINDS[count % 2]
+        reached = house.model.at_question(rng.randint(1, 8), kind=during, is_silent=count % 4 < 2)
         house.chat(talk, messages, settles=False)
         assert reached.wait(20)
         house.server.kill()
         house.server.start()
-        for kind, found in (("summaries", house.summaries(talk)), ("records", house.records(talk))):
+        for kind, found in zip(KINDS, (house.summaries(talk), house.records(talk)), strict=True):
             assert found == marks_of(messages)[: len(found)]
             asked = {mark: house.model.shown[kind][mark] for mark in found}
             # what is remembered is not lost, and no model is asked about it again
