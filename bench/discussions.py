@@ -53,10 +53,10 @@ from mnemoir.ports.discussions import RecordStore
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search.indexing import Indexing
 from mnemoir.settings import load_settings
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.workflows.caller import Caller
 from tests.serving import free_port
 

@@ -4,10 +4,10 @@ from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search.indexing import Indexing
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 
 
 def discussion_stores(embedding: EmbeddingModel | None = None) -> DiscussionMemory:

@@ -3,8 +3,8 @@
 import pytest
 
 from mnemoir.core.discussions import ChunkSource, Discussion, SourceMessage
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from tests.tree_kit import user, write_json

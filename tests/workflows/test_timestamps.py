@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
-from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.workflows import timestamps
 from mnemoir.workflows.timestamps import PLACEHOLDER, distance, settle, stamp, stamped, time_context
 

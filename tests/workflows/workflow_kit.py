@@ -22,7 +22,7 @@ from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.openai_chat import OpenAIChat
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import NoModules
-from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
 from mnemoir.workflows.caller import Caller

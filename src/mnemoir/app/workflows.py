@@ -21,12 +21,12 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
 from mnemoir.search.indexing import Indexing
 from mnemoir.settings import Settings
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
+from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
 from mnemoir.workflows.compiled import Compiler

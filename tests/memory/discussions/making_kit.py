@@ -10,9 +10,9 @@ from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.making import Chunk, make, plan
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.ports.discussions import ChunkStore
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 
 STORES = ("summaries", "records")
 POLICY = ChunkPolicy(target_tokens=20, most_messages=4, lookback=3)

@@ -28,7 +28,7 @@ from mnemoir.ports.embedding import Passage
 from mnemoir.providers.embedding.remote import OpenAIEmbeddings
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from tests.discussion_stores import close_stores, discussion_stores
 from tests.scripted_llm import ScriptedLLM, failure
 

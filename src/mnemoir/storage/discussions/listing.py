@@ -15,14 +15,14 @@ from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.discussion_places import COMPANIONS, Kind, kind_in_folder, owner_of, places
+from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_summary
+from mnemoir.storage.discussions.ledger_file import LedgerFile, is_stale
+from mnemoir.storage.discussions.ledger_lines import Entry
+from mnemoir.storage.discussions.ledger_view import Stamps
+from mnemoir.storage.discussions.placed_file import found
+from mnemoir.storage.discussions.places import COMPANIONS, Kind, kind_in_folder, owner_of, places
+from mnemoir.storage.discussions.record_counts import RecordCount, count_records
 from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.ledger_entries import is_forgotten, is_summary
-from mnemoir.storage.files.ledger_file import LedgerFile, is_stale
-from mnemoir.storage.files.ledger_lines import Entry
-from mnemoir.storage.files.ledger_view import Stamps
-from mnemoir.storage.files.placed_file import found
-from mnemoir.storage.files.record_counts import RecordCount, count_records
 from mnemoir.storage.files.workspace import Folder
 
 _MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each

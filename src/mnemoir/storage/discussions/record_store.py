@@ -20,11 +20,11 @@ from mnemoir.core.discussions import (
 )
 from mnemoir.ports.discussions import RecordStore
 from mnemoir.ports.search_rows import SearchRows
-from mnemoir.storage.sqlite import record_chunks, record_schema, record_search
+from mnemoir.storage.discussions import record_chunks, record_schema, record_search
+from mnemoir.storage.discussions.record_files import RecordFiles
+from mnemoir.storage.discussions.record_place import records_file
+from mnemoir.storage.discussions.record_rows import RecordRows
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.record_files import RecordFiles
-from mnemoir.storage.sqlite.record_place import records_file
-from mnemoir.storage.sqlite.record_rows import RecordRows
 
 T = TypeVar("T")
 _QUERIES = queries("records/search")

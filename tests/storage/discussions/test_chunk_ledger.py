@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemoir.core.discussions import BlockChanges
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from tests.storage.files.ledger_kit import called, digest, keys, live, source, texts
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from tests.storage.discussions.ledger_kit import called, digest, keys, live, source, texts
 
 NOON = "2026-03-04T12:00:00.000Z"
 HOSTILE = ["../x", "/etc/x", "x\0", "..", "", "é" * 300, "CON", "x.", "\u202ex", "\ud800", "%41", "d1.jsonl"]

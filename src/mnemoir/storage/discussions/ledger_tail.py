@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 
 from mnemoir.core.discussions import ChunkSummary
-from mnemoir.storage.files.ledger_entries import complete_chunk, is_summary
-from mnemoir.storage.files.ledger_lines import begins_as_array, is_unfinished, loads
-from mnemoir.storage.files.placed_file import PlacedFile
+from mnemoir.storage.discussions.ledger_entries import complete_chunk, is_summary
+from mnemoir.storage.discussions.ledger_lines import begins_as_array, is_unfinished, loads
+from mnemoir.storage.discussions.placed_file import PlacedFile
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a named pipe must not stop the reader
 _STEP = 64 * 1024  # bytes; a few summaries with their words

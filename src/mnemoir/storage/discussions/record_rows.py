@@ -16,9 +16,9 @@ from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSnapshot
 from mnemoir.search import terms_of
+from mnemoir.storage.discussions.record_files import RecordFiles
+from mnemoir.storage.discussions.record_search import records
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.record_files import RecordFiles
-from mnemoir.storage.sqlite.record_search import records
 
 T = TypeVar("T")
 _QUERIES = queries("records/search")

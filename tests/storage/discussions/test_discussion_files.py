@@ -13,18 +13,18 @@ import pytest
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import BlockChanges, Discussion, RollingSummary
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from mnemoir.storage.files.timestamps import FileTimestamps
-from tests.storage.files.ledger_kit import array, called, foreign, put, source
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
+from mnemoir.storage.discussions.timestamps import FileTimestamps
+from tests.storage.discussions.ledger_kit import array, called, foreign, put, source
 
 _CHECKOUT = Path(__file__).parents[3]
 _HOLDER = """
 import asyncio, sys
 from pathlib import Path
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
+from mnemoir.storage.discussions.files import FileDiscussionFiles
 
 async def hold():
     async with FileDiscussionFiles().making(Discussion(root=Path(sys.argv[1]), id="d1")) as is_mine:

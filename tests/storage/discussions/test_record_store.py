@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import mnemoir.storage.sqlite
+import mnemoir.storage.discussions
 from mnemoir.core.discussions import BlockChanges, Discussion, SourceMessage
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.discussions.record_schema import blank
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.record_schema import blank
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
 from tests.contracts.words import SetClock, entry
-from tests.storage.sqlite.record_words import (
+from tests.storage.discussions.record_words import (
     asked,
     connected,
     file_of,
@@ -382,7 +382,7 @@ async def test_two_users_of_one_id_do_not_meet(store, tmp_path):
 def test_every_query_of_records_fits_the_schema_says_what_it_gives_and_is_used(subject):
     connection = blank()
     connection.register_fts5_function("mnemoir_score", lambda api, *arguments: 0.0)
-    code = "\n".join(path.read_text() for path in Path(mnemoir.storage.sqlite.__file__).parent.glob("record_*.py"))
+    code = "\n".join(path.read_text() for path in Path(mnemoir.storage.discussions.__file__).parent.glob("record_*.py"))
     for name, query in queries(subject).items():
         assert query.startswith("-- ")
         assert f'"{name}"' in code

@@ -9,11 +9,11 @@ from pathlib import Path
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.ports.discussions import DiscussionFiles
-from mnemoir.storage.files.discussion_listing import DiscussionListing
-from mnemoir.storage.files.discussion_places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file
+from mnemoir.storage.discussions.listing import DiscussionListing
+from mnemoir.storage.discussions.making_lock import making_lock
+from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file
 from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.making_lock import making_lock
-from mnemoir.storage.files.placed_file import PlacedFile, found
 from mnemoir.storage.files.workspace import Folder
 
 

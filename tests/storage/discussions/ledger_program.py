@@ -1,4 +1,4 @@
-"""A program of its own that appends to a ledger until it is killed: `python -m tests.storage.files.ledger_program`.
+"""Appends to a ledger until it is killed: `python -m tests.storage.discussions.ledger_program`.
 
 Prints the text of every summary that was acknowledged.
 """
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from mnemoir.core.discussions import BlockChanges
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from tests.storage.files.ledger_kit import called, source
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from tests.storage.discussions.ledger_kit import called, source
 
 
 async def append_for_ever(root: Path) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import structlog
 
 from mnemoir.core.discussions import BlockKey
-from mnemoir.storage.files.discussion_places import places
-from mnemoir.storage.files.ledger_entries import STALE, chunks_in, is_summary, settled
-from mnemoir.storage.files.ledger_lines import Entry, LedgerText
-from mnemoir.storage.files.ledger_view import LedgerView, Stamps, ViewCache, view_of
-from mnemoir.storage.files.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.ledger_entries import STALE, chunks_in, is_summary, settled
+from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
+from mnemoir.storage.discussions.ledger_view import LedgerView, Stamps, ViewCache, view_of
+from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.places import places
 
 _BEHIND = "behind"
 _ATTEMPTS = 5

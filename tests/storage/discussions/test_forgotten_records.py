@@ -6,9 +6,9 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, Discussion, SourceMessage
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from tests.contracts.words import SetClock, entry
-from tests.storage.sqlite.record_words import asked, connected, file_of, record, source, their_file_of_2026
+from tests.storage.discussions.record_words import asked, connected, file_of, record, source, their_file_of_2026
 
 ANN = Scope(project="default", user="ann")
 

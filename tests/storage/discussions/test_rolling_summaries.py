@@ -7,8 +7,8 @@ import pytest
 
 from mnemoir.core.discussions import RollingSummary
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from tests.storage.files.ledger_kit import array, called, foreign, put
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
+from tests.storage.discussions.ledger_kit import array, called, foreign, put
 
 PLACES = ["d1/chat_summary.json", "d1_chat_summary.json", "d1_summary.jsonl"]
 FIRST = RollingSummary(text="First.\nTwo lines.", hash="a" * 64, number=3, updated_at="2026-03-04T12:00:00.000Z")

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.discussions import BlockChanges
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from tests.storage.files.ledger_kit import array, called, foreign, keys, lines, live, source
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from tests.storage.discussions.ledger_kit import array, called, foreign, keys, lines, live, source
 
 OPERATIONS = st.lists(
     st.tuples(

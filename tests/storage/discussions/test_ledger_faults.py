@@ -15,10 +15,10 @@ from structlog.testing import capture_logs
 
 from mnemoir.core.discussions import BlockChanges, RollingSummary
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from mnemoir.storage.files.rolling_summaries import FileRollingSummaries
-from tests.storage.files.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
+from tests.storage.discussions.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
 
 _CHECKOUT = Path(__file__).parents[3]
 _STEPS = ["open", "mkdir", "fsync", "replace", "unlink", "ftruncate", "write"]
@@ -275,7 +275,7 @@ async def test_an_array_whose_writer_died_between_two_files_is_the_old_one_or_th
 def test_ten_sudden_deaths_lose_nothing_that_was_acknowledged(root):
     acknowledged = []
     for deaths in range(10):
-        command = [sys.executable, "-m", "tests.storage.files.ledger_program", str(root)]
+        command = [sys.executable, "-m", "tests.storage.discussions.ledger_program", str(root)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=_CHECKOUT) as process:
             acknowledged += [process.stdout.readline().strip() for _ in range(deaths + 1)]
             process.kill()

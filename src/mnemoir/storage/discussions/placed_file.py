@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
+from mnemoir.storage.discussions.places import Place
 from mnemoir.storage.files.atomic_file import Stamp, read_file, remove_file, replace_file, stamp_of
-from mnemoir.storage.files.discussion_places import Place
 from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
 from mnemoir.storage.files.workspace import Folder, existing
 
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

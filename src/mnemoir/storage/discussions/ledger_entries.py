@@ -21,7 +21,7 @@ from mnemoir.core.discussions import (
     Discussion,
     SourceMessage,
 )
-from mnemoir.storage.files.ledger_lines import Entry, Json
+from mnemoir.storage.discussions.ledger_lines import Entry, Json
 
 STALE = "stale_since"
 _FORGOTTEN = "forgotten_at"

@@ -12,9 +12,9 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, Discussion
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from tests.storage.discussions.record_words import asked, connected, file_of, record, source, their_file_of_2026
 from tests.storage.sqlite.faulty_disk import faulty_disk
-from tests.storage.sqlite.record_words import asked, connected, file_of, record, source, their_file_of_2026
 
 KILLS = 10
 MOST_CALLS = 300
@@ -43,7 +43,7 @@ async def store():
 
 def program(discussion, name, count):
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.storage.sqlite.record_program", discussion.root, name, f"{count}"],
+        [sys.executable, "-m", "tests.storage.discussions.record_program", discussion.root, name, f"{count}"],
         stdout=subprocess.PIPE,
         text=True,
     )

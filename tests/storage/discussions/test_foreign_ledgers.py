@@ -6,8 +6,8 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from tests.storage.files.ledger_kit import (
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from tests.storage.discussions.ledger_kit import (
     ARRAYS,
     array,
     called,

@@ -1,6 +1,6 @@
 """A program that appends chunks of two records until it is killed, and prints each chunk that was acknowledged.
 
-`python -m tests.storage.sqlite.record_program <root> <name> <how many>`
+`python -m tests.storage.discussions.record_program <root> <name> <how many>`
 """
 
 import asyncio
@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
-from tests.storage.sqlite.record_words import record, source
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from tests.storage.discussions.record_words import record, source
 
 
 async def main(root: Path, name: str, count: int) -> None:

@@ -17,12 +17,12 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.discussions.record_place import Identity, identity_of, refuse_links
+from mnemoir.storage.discussions.record_ranking import install
+from mnemoir.storage.discussions.record_schema import blank, prepare, refuse_other_files, stand_in
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder, sync_folder
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
 from mnemoir.storage.sqlite.readers import BUSY_MS
-from mnemoir.storage.sqlite.record_place import Identity, identity_of, refuse_links
-from mnemoir.storage.sqlite.record_ranking import install
-from mnemoir.storage.sqlite.record_schema import blank, prepare, refuse_other_files, stand_in
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], T]

@@ -8,9 +8,9 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, Discussion
 from mnemoir.search import terms_of
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from tests.contracts.words import MIRA, NOW, SetClock, entry
-from tests.storage.sqlite.record_words import (
+from tests.storage.discussions.record_words import (
     THEN,
     asked,
     connected,

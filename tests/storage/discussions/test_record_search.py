@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.sqlite.record_ranking import install
-from mnemoir.storage.sqlite.record_search import search
-from mnemoir.storage.sqlite.record_store import SqliteRecordStore
-from tests.storage.sqlite.record_words import connected, file_of, record, source
+from mnemoir.storage.discussions.record_ranking import install
+from mnemoir.storage.discussions.record_search import search
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from tests.storage.discussions.record_words import connected, file_of, record, source
 
 TEXTS = [
     "Likes green tea in the morning",

@@ -22,7 +22,7 @@ from mnemoir.core.discussions import (
 )
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.discussions import ChunkLedger
-from mnemoir.storage.files.ledger_entries import (
+from mnemoir.storage.discussions.ledger_entries import (
     chunks_in,
     messages_in,
     new_entry,
@@ -31,10 +31,10 @@ from mnemoir.storage.files.ledger_entries import (
     with_changes,
     with_forgotten,
 )
-from mnemoir.storage.files.ledger_file import LedgerFile
-from mnemoir.storage.files.ledger_lines import Entry, line_of
-from mnemoir.storage.files.ledger_tail import newest_in
-from mnemoir.storage.files.ledger_view import LedgerView, ViewCache
+from mnemoir.storage.discussions.ledger_file import LedgerFile
+from mnemoir.storage.discussions.ledger_lines import Entry, line_of
+from mnemoir.storage.discussions.ledger_tail import newest_in
+from mnemoir.storage.discussions.ledger_view import LedgerView, ViewCache
 
 
 class FileChunkLedger:

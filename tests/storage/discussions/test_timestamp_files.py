@@ -6,7 +6,7 @@ import json
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.timestamps import FileTimestamps
+from mnemoir.storage.discussions.timestamps import FileTimestamps
 
 NOON = "(Friday, 2026-11-20 12:00:00)"
 LATER = "(Friday, 2026-11-20 16:58:30)"

@@ -7,9 +7,9 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.files.chunk_ledger import FileChunkLedger
-from mnemoir.storage.files.discussion_files import FileDiscussionFiles
-from tests.storage.files.ledger_kit import ARRAYS, array, called, digest, foreign, keys, put, source, texts
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from tests.storage.discussions.ledger_kit import ARRAYS, array, called, digest, foreign, keys, put, source, texts
 
 NOON = "2026-03-04T12:00:00.000Z"
 
