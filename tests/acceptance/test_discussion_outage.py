@@ -82,6 +82,8 @@ UNUSABLE = {
     "a page of HTML": Answer(body=b"<html>It works!</html>", headers={"Content-Type": "text/html"}),
     "an error with status 200": Answer(body=b'{"error": {"message": "overloaded"}}'),
     "nothing": Answer(text=""),
+    "thinking without an end": Answer(text="<think>Let me see, m001"),
+    "an answer that was withheld": Answer(text="I cannot help with that.", reason="content_filter"),
 }
 
 

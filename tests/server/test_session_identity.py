@@ -172,7 +172,7 @@ async def test_a_header_too_long_for_a_name_is_refused_by_its_name(chats, llm, t
 
 
 HOSTILE = (
-    *("../x", "..\\x", "/etc/x", "..", ".", "C:x", "%2e%2e%2fx", "a/b", "a\\b", "~root", "-rf", "$HOME", "CON", "x."),
+    *("../x", "..\\x", "/etc/x", "...", "C:x", "%2e%2e%2fx", "a/b", "a\\b", "~root", "-rf", "$HOME", "CON", "x."),
     *("x/timestamps.json", "{Discussion_Id}", "{{7*7}}", "x" * 256, "ä" * 200, "local:1", "a\x01b"),
 )
 
@@ -182,6 +182,12 @@ async def test_ids_that_look_like_paths_or_code_stay_below_the_root_under_names_
         assert await discussion(chats, llm, session_id=id) == f"<{id}>"
         assert await discussion(chats, llm, headers={"X-Session-Id": id.encode().decode("latin-1")}) == f"<{id}>"
     assert len(kept(tmp_path)) == len(HOSTILE)
+
+
+async def test_an_id_that_no_url_can_name_keeps_nothing(chats, llm, tmp_path):
+    for id in (".", ".."):
+        assert await discussion(chats, llm, session_id=id) == "<>"
+    assert kept(tmp_path) == []
 
 
 ALIKE = ("a", "A", "a.", "a%", "%a", "\u00e4", "a\u0308", "à", "xà", "xÅ", "x", "a b", "a  b", "0", "00", "1", "1.0")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from mnemoir.app.tree import Served
+from mnemoir.core.discussion_id import is_allowed
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import new_request_id
@@ -44,7 +45,7 @@ class Discussions:
 
     async def discussion(self, user: str | None, id: str) -> Discussion:
         """The discussion of that id, whether or not anything is kept of it. Raises InvalidRequest for either name."""
-        if not id.strip() or id in (".", "..") or "\0" in id:
+        if not is_allowed(id):
             raise InvalidRequest(f"{id[:80]!r} is no id of a discussion.", field="id")
         return await self._places.of(self._tree(user), id)
 

@@ -23,6 +23,8 @@ _MOST_BYTES = 100  # leaves room for the endings of file names below the 255 byt
 _FILE_ENDINGS = (".json", ".jsonl", ".db", ".db-wal", ".db-shm", ".db-journal", ".lock", ".tmp")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])( *\..*)?", re.IGNORECASE)
 
+_UNSPEAKABLE = re.compile(r"[\x00\ud800-\udfff]")  # what no text of a request may hold
+
 _log = structlog.get_logger(__name__)
 
 
@@ -34,12 +36,17 @@ def discussion_of(messages: Sequence[Message]) -> str | None:
     found = next((id for message in messages for id in _ids_in(message)), "")
     if not found.strip():
         return None
-    if found in (".", "..") or any(c in "/\\:" for c in found):
+    if not is_allowed(found) or any(c in "/\\:" for c in found):
         _log.warning(
             "discussion id is not allowed, so nothing is kept of the discussion", cause="it looks like a path"
         )
         return None
     return found
+
+
+def is_allowed(id: str) -> bool:
+    """Whether an id may name a discussion, from wherever it comes: one that no URL can name could not be deleted."""
+    return bool(id.strip()) and id not in (".", "..") and not _UNSPEAKABLE.search(id)
 
 
 def without_tags(message: Message) -> Message:

@@ -69,14 +69,14 @@ def question_of(step: Step, properties: ModelProperties) -> Question:
 
 async def ask(step: Step, question: Question) -> str:
     """The whole answer, cleaned. Raises ProviderError when neither the endpoint nor a backup answers."""
-    text, _ = await ask_and_name(step, question)
-    return text
+    reply, _ = await ask_and_name(step, question)
+    return reply.text
 
 
-async def ask_and_name(step: Step, question: Question) -> tuple[str, str]:
-    """The same, and who gave it: `Endpoint (model)`, of a backup where that one answered."""
+async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
+    """The same with why it ended, and who gave it: `Endpoint (model)`, of a backup where that one answered."""
     reply, call = await _asked(step, question)
-    return reply.text, call.name
+    return reply, call.name
 
 
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemoir.core.discussion_id import discussion_of, without_tags
+from mnemoir.core.discussion_id import discussion_of, is_allowed, without_tags
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, TextPart, text_message
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.timestamps import generation_prompt
@@ -26,7 +26,8 @@ def conversation_of(
         messages = _with_role_names(messages, settings)
     cleaned = [without_tags(message) for message in messages]
     is_tagged = any(new is not old for new, old in zip(cleaned, messages, strict=True))
-    return [message for message in cleaned if not _is_blank(message)], tagged if is_tagged else session
+    own = session if session is not None and is_allowed(session) else None
+    return [message for message in cleaned if not _is_blank(message)], tagged if is_tagged else own
 
 
 def as_sent_back(reply: str, chat: ChatRequest, settings: UserSettings) -> str:

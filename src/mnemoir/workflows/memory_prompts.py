@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.parts import Written
 from mnemoir.workflows.asking import Question, ask_and_name, question_of
@@ -53,17 +54,25 @@ def with_marks(question: Question, values: Mapping[str, str]) -> Question:
 
 
 async def written_answer(step: Step, question: Question) -> Written:
-    """The answer without thinking, and who gave it. Raises ProviderError as `ask` does."""
-    text, by = await ask_and_name(step, question)
-    return Written(text=without_thinking(text), by=by)
+    """The answer without thinking, and who gave it.
+
+    Raises ProviderError as `ask` does, and for an answer that was withheld: no memory is made of half of one.
+    """
+    reply, by = await ask_and_name(step, question)
+    if reply.reason == "content_filter":
+        raise ProviderRefused(f"{by} withheld its answer. Ask another model, or change the prompts.")
+    return Written(text=without_thinking(reply.text), by=by)
 
 
 def without_thinking(text: str) -> str:
-    """What a model wrote, without the thinking in front of it, whether or not its endpoint is set to remove it."""
+    """What a model wrote, without the thinking in front of it, whether or not its endpoint is set to remove it.
+
+    "" for thinking that has no end: the answer itself never came.
+    """
     answer = remove_thinking(text.lstrip(), _THINKING)
     if answer.lower().find("</think>") >= 0 and "<think>" not in answer.lower():
         answer = remove_thinking(answer, _REST_OF_THINKING)
-    return answer.strip()
+    return "" if answer.lower().startswith("<think>") else answer.strip()
 
 
 def without_later_system(messages: Sequence[Message]) -> list[Message]:
