@@ -184,6 +184,15 @@ def test_a_discussion_goes_out_and_in_again(discussions, tea, tmp_path):
     assert [one["source"] for one in again["chunk_summaries"]] == [[message] for message in SAID]
 
 
+@pytest.mark.parametrize("place", ["missing/tea.json", "said.json/tea.json", "folder"])
+def test_an_export_that_cannot_be_written_says_so(discussions, tea, tmp_path, place):
+    (tmp_path / "folder").mkdir()
+    done = discussions("export", tea, str(tmp_path / place))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{tmp_path / place} cannot be written: " in done.stderr
+    assert list(tmp_path.rglob("*.partial")) == []
+
+
 def test_records_are_found_by_words_and_by_phrases(discussions, tmp_path):
     chunk = {"hash": "a" * 64, "records": [record("The kettle is old."), record("He drinks green tea.")]}
     file = tmp_path / "records.json"
@@ -211,8 +220,10 @@ def test_a_discussion_is_forgotten_when_that_is_confirmed(discussions, tea):
 
 @pytest.mark.parametrize("id", ["", ".", ".."])
 def test_what_can_be_no_id_is_refused(discussions, id):
-    for command in (["show", id], ["delete", id, "--yes"], ["export", id]):
-        assert discussions(*command).returncode == 1
+    for command in (["show", id], ["delete", id], ["forget", id, "key"], ["forget", "tea", id], ["export", id]):
+        done = discussions(*command)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"mnemoir: {id!r} ")  # and nothing was asked before
 
 
 def test_a_user_who_is_not_served_is_refused(discussions):

@@ -1,6 +1,7 @@
 """`/api/discussions`: what is remembered is listed, read, found, carried away and back, made anew and forgotten."""
 
 import asyncio
+from dataclasses import replace
 from urllib.parse import quote
 
 import orjson
@@ -8,6 +9,7 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, NewRecord, RollingSummary, SourceMessage
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.messages import text_message
 from mnemoir.providers.asgi_call import call_asgi
 from mnemoir.server.rebuild_progress import RebuildAnswer
 from mnemoir.workflows.rebuilding import RebuildProgress
@@ -340,6 +342,18 @@ async def test_a_rebuild_of_nothing_is_refused(remembering):
     assert error_of(await remembering.ask("POST", of("tea-time", "rebuild", dry_run="true"), {}))[0] == 400
 
 
+@pytest.mark.parametrize(
+    "messages", [[], [{"role": "system", "content": "Be kind."}], [{"role": "user", "content": ""}]]
+)
+async def test_a_rebuild_from_too_little_leaves_the_old_memories(remembering, http, messages):
+    await progress_of(http, remembering, of("tea-time", "rebuild"), {"messages": SAID})
+    before = await remembering.get(of("tea-time", "memories"))
+    answer = await remembering.ask("POST", of("tea-time", "rebuild"), {"messages": messages})
+    assert error_of(answer) == (400, "nothing_to_remember")
+    assert await remembering.get(of("tea-time", "memories")) == before
+    assert [one["id"] for one in (await remembering.get(DISCUSSIONS))["results"]] == ["tea-time"]
+
+
 async def test_a_rebuild_without_a_config_tree_is_refused(server):
     await remember(server)
     assert error_of(await server.ask("POST", of("tea-time", "rebuild"))) == (400, "invalid_request")
@@ -359,6 +373,15 @@ async def test_a_user_who_is_not_served_has_no_discussions(remembering):
         assert error_of(await remembering.ask("GET", target)) == (400, "invalid_request")
 
 
+async def test_the_list_tells_of_an_id_that_is_in_two_places_what_is_read(listen, tmp_path, llm):
+    settings = served(tmp_path, llm.url, files={"Users/ben.json": {}})
+    server = await listen({**settings, "workflows.users": ["ann", "ben"]})
+    own = await remember(server, user="ann")
+    await server.parts.discussions.memory.ledger.append(replace(own, root=own.root.parents[1]), "Old.", chunk("Hi."))
+    assert [one["text"] for one in (await server.get(of("tea-time", "memories")))["results"]] == ["Old."]
+    assert [one["chunk_summaries"] for one in (await server.get(DISCUSSIONS))["results"]] == [1]
+
+
 async def test_a_model_that_fails_on_the_way_leaves_the_old_memories_and_the_next_rebuild_goes_on(
     remembering, http, llm
 ):
@@ -375,6 +398,42 @@ async def test_a_model_that_fails_on_the_way_leaves_the_old_memories_and_the_nex
     assert len(llm.requests) == 2
     after = await remembering.get(of("tea-time", "memories"))
     assert [one["text"] for one in after["results"]] == ["One.", "Two.", "Understood.", "Understood."]
+
+
+async def test_what_a_broken_off_rebuild_left_is_not_listed_and_goes_with_the_discussion(
+    remembering, http, llm, tmp_path
+):
+    llm.queue(Answer(text="One."), failure(500))
+    await progress_of(http, remembering, of("tea-time", "rebuild"), {"messages": SAID})
+    assert (await remembering.get(DISCUSSIONS))["results"] == []
+    assert any(SAID[0]["content"] in file.read_text() for file in tmp_path.rglob("*_memories.jsonl"))
+    assert (await remembering.ask("DELETE", of("tea-time"))).status == 204
+    assert list(tmp_path.rglob("*_memories.jsonl")) == []
+    assert error_of(await remembering.ask("DELETE", of("tea-time"))) == (404, "discussion_not_found")
+
+
+async def test_a_rebuild_of_which_no_chunk_was_done_leaves_nothing(remembering, http, llm, tmp_path):
+    llm.queue(failure(500))
+    lines = await progress_of(http, remembering, of("a/b", "rebuild"), {"messages": SAID})
+    assert (lines[-1]["finished"], lines[-1]["done"], lines[-1]["all"]) == (True, 0, 4)
+    assert (await remembering.get(DISCUSSIONS))["results"] == []
+    assert list(tmp_path.rglob("*_memories.jsonl")) == []
+
+
+async def test_a_rebuild_that_is_closed_lets_go_of_the_discussion_at_once(remembering):
+    discussions = remembering.parts.discussions
+    messages = [text_message("user", said["content"]) for said in SAID]
+    steps = discussions.rebuild(None, "tea-time", messages)
+    await anext(steps)
+    await steps.aclose()
+    async with discussions.memory.files.making(await discussions.discussion(None, "tea-time")) as is_ours:
+        assert is_ours
+
+
+async def test_a_message_without_content_is_a_blank_one(remembering):
+    called = {"role": "assistant", "content": None, "tool_calls": []}
+    plan = await remembering.post(of("tea-time", "rebuild", dry_run="true"), {"messages": [*SAID, called]})
+    assert plan["chunks"] == 4
 
 
 async def test_who_leaves_a_rebuild_ends_it(remembering, http, llm):

@@ -1,7 +1,9 @@
 """Nodes that make memories of a discussion, in whole workflows over real files and a scripted model."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from threading import Thread
 from typing import Any, ClassVar
 
 import pytest
@@ -225,6 +227,35 @@ class TestSummarising:
         numbers = "+".join(text[-2:] for text in await texts(desk))
         summary = await desk.discussions.summaries.load(place(desk, "d1"))
         assert summary.text == numbers == nodes_of(run)[-1].output
+
+    async def test_nobody_makes_or_forgets_a_chunk_while_a_plain_prompt_is_answered(self, desk, llm):
+        free = []
+
+        async def is_free():
+            async with desk.discussions.files.making(place(desk, "d1")) as is_alone:
+                free.append(is_alone)
+
+        def answers(asked):
+            somebody = Thread(target=asyncio.run, args=(is_free(),))
+            somebody.start()
+            somebody.join()
+            return "All about lines."
+
+        llm.rule(lambda asked: "PLAINLY" in asked.prompt, answers)
+        plain = {"title": "Fold", "type": "chatSummarySummarizer", "endpointName": "Main", "prompt": "PLAINLY"}
+        workflows = self.tree(desk, llm, RESPONDER, QUALITY, plain)
+        for _ in range(2):
+            await reply(workflows, of("d1", *said(12)))
+            run = await desk.runs.next()
+
+        assert nodes_of(run)[-1].output == "All about lines."
+        assert free == [False]
+
+    async def test_a_summary_that_is_not_written_is_told(self, desk, llm):
+        llm.rule(lambda asked: "PLAINLY" in asked.prompt, "<think>Nothing to say.</think>")
+        plain = {"title": "Fold", "type": "chatSummarySummarizer", "endpointName": "Main", "prompt": "PLAINLY"}
+        await reply(self.tree(desk, llm, RESPONDER, QUALITY, plain), of("d1", *said(12)))
+        assert "said nothing" in nodes_of(await desk.runs.next())[-1].notes[-1]
 
     async def test_a_replaced_chunk_is_folded_in_again(self, desk, llm):
         workflows = self.tree(desk, llm, RESPONDER, self.FULL)

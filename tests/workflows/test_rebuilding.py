@@ -3,6 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.messages import ImagePart, Message
 from mnemoir.memory.discussions.parts import Written
 from mnemoir.memory.discussions.rolling_summary import save_summary
 from mnemoir.workflows.config.tree import ConfigTree
@@ -125,15 +126,39 @@ async def test_nothing_is_rebuilt_while_memories_are_being_made(rebuilding, desk
         assert is_ours
         with pytest.raises(Conflict, match="being made"):
             await rebuilt(rebuilding, desk)
+
+
+async def test_a_rebuild_that_nobody_waits_for_is_told_as_cancelled(rebuilding, desk, llm):
+    before = await live(desk)
+    steps = rebuilding.rebuild(caller(), tree_user(desk), place(desk, "d1"), None)
+    await anext(steps)
+    await steps.aclose()
+    assert (await desk.runs.next()).status == "cancelled"
+    assert await live(desk) == before
+
+
+async def test_a_picture_without_words_keeps_its_place(rebuilding, desk, llm):
+    picture = Message(role="user", parts=(ImagePart(url="data:image/png;base64,AAAA"),))
+    conversation = [*said(4, first=50), picture, *said(7, first=60)]
+    workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "chunkEstimatedTokenSize": 60})
+    llm.rule(lambda asked: "ANSWER" in asked.prompt, "the answer")
+    await reply(workflows, of("d1", *conversation))
     await desk.runs.next()
+    await rebuilt(rebuilding, desk)
+    before = await desk.discussions.ledger.all(place(desk, "d1"))
+    await reply(workflows, of("d1", *conversation))
+    await desk.runs.next()
+    assert await desk.discussions.ledger.all(place(desk, "d1")) == before
 
 
 async def test_records_are_rebuilt_too(rebuilding, desk, llm):
     write_json(desk.public / "Configs/Workflows/Ann/Memory.json", RECORDS)
     record = '[{"title": "T", "summary": "Ann drinks tea.", "entities": [], "key_phrases": []}]'
     llm.rule(lambda asked: "conversation_excerpt" in asked.prompt, record)
+    await save_summary(desk.discussions, place(desk, "d1"), Written(text="Of the chunk summaries."))
     for _ in range(2):
         await rebuilt(rebuilding, desk, said(8))
+    assert (await desk.discussions.summaries.load(place(desk, "d1"))).text == "Of the chunk summaries."
     found = await desk.discussions.records.search(place(desk, "d1"), ["tea"], limit=50)
     chunks = [block for block in await desk.discussions.records.blocks(place(desk, "d1")) if not block.is_stale]
     assert len(found) == len(chunks) > 0

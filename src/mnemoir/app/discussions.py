@@ -1,6 +1,7 @@
 """Discussions as the front doors use them: whose they are, what is kept of them, and making that anew."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from mnemoir.app.tree import Served
 from mnemoir.core.discussion_id import is_allowed
@@ -9,7 +10,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.messages import Message
 from mnemoir.core.scope import Scope
-from mnemoir.memory.discussions.aside import remove_asides
+from mnemoir.memory.discussions.aside import asides, remove_asides
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
@@ -39,10 +40,6 @@ class Discussions:
         self._served = served
         self._scope = scope
 
-    def users(self) -> Sequence[str]:
-        """The users of the tree; none without one."""
-        return () if self._served is None else self._served.users
-
     async def discussion(self, user: str | None, id: str) -> Discussion:
         """The discussion of that id, whether or not anything is kept of it. Raises InvalidRequest for either name."""
         if not is_allowed(id):
@@ -53,21 +50,26 @@ class Discussions:
         """The same. Raises NotFound where nothing is kept of it."""
         discussion = await self.discussion(user, id)
         if not await self.memory.files.exists(discussion):
-            raise NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")
+            raise nothing_kept(id)
         return discussion
 
     async def listed(self, user: str | None) -> Sequence[DiscussionListed]:
-        """All of the user's, by id."""
+        """All of the user's, by id; where one id is in two places, as `discussion` finds it."""
         tree = self._tree(user)
         found: dict[str, DiscussionListed] = {}
         for root in self._places.roots(tree):
-            for listed in await self.memory.files.listed(root, None if tree is None else tree.tree.public):
-                found.setdefault(listed.id, listed)
+            listed = await self.memory.files.listed(root, None if tree is None else tree.tree.public)
+            found |= {one.id: one for one in listed if is_allowed(one.id)}
         return [found[id] for id in sorted(found)]
 
     async def remove(self, user: str | None, id: str) -> None:
-        """Take away all that is kept of it. Raises NotFound, Conflict while memories are being made of it."""
-        discussion = await self.require(user, id)
+        """Take away all that is kept of it, and what a rebuild or an import that was broken off has left of it.
+
+        Raises NotFound, Conflict while memories are being made of it.
+        """
+        discussion = await self.discussion(user, id)
+        if not any([await self.memory.files.exists(kept) for kept in (discussion, *asides(discussion))]):
+            raise nothing_kept(id)
         async with self.memory.files.making(discussion, patience_s=_PATIENCE_S) as is_ours:
             if not is_ours:
                 raise Conflict(f"Memories of discussion {id[:80]!r} are being made. Try again later.")
@@ -84,10 +86,10 @@ class Discussions:
     ) -> AsyncGenerator[RebuildProgress, None]:
         """Make the memories anew; see `Rebuilding.rebuild`."""
         discussion = await self.discussion(user, id)
-        async for progress in self._rebuilding.rebuild(
-            self._caller(), self._required_tree(user), discussion, messages
-        ):
-            yield progress
+        rebuild = self._rebuilding.rebuild(self._caller(), self._required_tree(user), discussion, messages)
+        async with aclosing(rebuild) as steps:
+            async for progress in steps:
+                yield progress
 
     def _tree(self, user: str | None) -> UserTree | None:
         if self._served is None:
@@ -113,3 +115,8 @@ class Discussions:
 
     def _caller(self) -> Caller:
         return Caller(scope=self._scope, request_id=new_request_id())
+
+
+def nothing_kept(id: str) -> NotFound:
+    """The answer about a discussion that is not there."""
+    return NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")

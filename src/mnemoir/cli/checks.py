@@ -4,14 +4,15 @@ import os
 import shutil
 import socket
 import stat
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Literal
 
 from mnemoir.app import logs
+from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
+from mnemoir.cli.finding import Check, Finding, told
+from mnemoir.cli.tree_checks import check_discussions, check_tree
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import Passage
 from mnemoir.providers.http import new_session
@@ -19,36 +20,29 @@ from mnemoir.settings import Settings, load_settings
 
 MIB = 1024 * 1024
 _LITTLE_SPACE = 200 * MIB
-_MOST_COMPLAINTS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """The result of one check; `to_do` is empty when there is nothing to do."""
+async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequence[Finding]:
+    """All findings, in the order in which things build on each other; wrong settings end it.
 
-    check: str
-    state: Literal["ok", "warn", "fail"]
-    found: str
-    to_do: str = ""
-
-
-Check = Callable[[Settings], Awaitable[Finding]]
-
-
-async def check_all(config: Path | None, data_dir: Path | None) -> Sequence[Finding]:
-    """All findings, in the order in which things build on each other; wrong settings end it."""
+    `given` are settings by name that win over all others; None is none.
+    """
     try:
-        settings = load_settings(config, {"storage.data_dir": data_dir})
+        settings = load_settings(config, given)
     except SettingsError as exc:
         to_do = "Correct them; see docs/settings.md."
         return [Finding(check="settings", state="fail", found=exc.message, to_do=to_do)]
     logs.set_up(settings.log.model_copy(update={"level": "warning"}))
+    with suppress(SettingsError):  # of the config tree, which has a check of its own
+        settings = fitted(settings)
     return [await check(settings) for check in _checks_of(settings)]
 
 
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
-    return [check_settings, check_directory, *workspace, check_database, check_model, check_embedder, check_port]
+    tree = [check_tree] if settings.workflows.config_dir is not None else []
+    stored = [check_directory, *workspace, check_database, *tree, check_discussions]
+    return [check_settings, *stored, check_model, check_embedder, check_port]
 
 
 async def check_settings(settings: Settings) -> Finding:
@@ -217,7 +211,7 @@ def _damaged_projects(root: Path) -> str:
                 complaints.append(exc.message)
     except StorageUnavailable as exc:
         return exc.message
-    return " ".join(complaints[:_MOST_COMPLAINTS])
+    return told(complaints)
 
 
 def _integrity_problems(path: Path) -> str:

@@ -1,5 +1,6 @@
 """`mnemoir discussions …`: what is remembered of discussions, looked at, carried about and made anew."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, aclosing, contextmanager
@@ -48,7 +49,7 @@ def list_discussions(
     for one in answer["results"]:
         print_row(one["id"], one["updated_at"], _counts(one))
     if answer["next"]:
-        note(f"More follow with --after {answer['next']}.")
+        note(f"More follow with --after {shlex.quote(answer['next'])}")
 
 
 @commands.command()
@@ -196,11 +197,11 @@ def forget(
     """Forget one chunk: its words and what was made of them, with the rolling summary if it may be in that."""
     if key in ("", ".", ".."):
         raise InvalidRequest(f"{key!r} names no chunk.")
+    path = _path(id, f"memories/{quote(key, safe='', errors='replace')}")
     if not yes:
         typer.confirm(f"Forget chunk {key!r} of discussion {id!r}?", abort=True, err=True)
     session = Session(config=config, data_dir=data_dir, url=url)
-    below = f"memories/{quote(key, safe='', errors='replace')}"
-    session.ask("DELETE", _path(id, below), query=_given(user=user, kind="records" if records else None))
+    session.ask("DELETE", path, query=_given(user=user, kind="records" if records else None))
     if as_json:
         print_json({"forgotten": key})
         return
@@ -218,10 +219,11 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Forget a discussion: all that was made of it, and the words kept with it."""
+    path = _path(id)
     if not yes:
         typer.confirm(f"Forget all of discussion {id!r}?", abort=True, err=True)
     session = Session(config=config, data_dir=data_dir, url=url)
-    session.ask("DELETE", _path(id), query=_given(user=user))
+    session.ask("DELETE", path, query=_given(user=user))
     if as_json:
         print_json({"deleted": id})
         return
@@ -295,8 +297,7 @@ def _counts(one: Mapping[str, Any]) -> str:
 
 def _lines_of(told: Mapping[str, Any]) -> Iterator[str]:
     yield told["id"]
-    if "bytes" in told:
-        yield f"{told['updated_at']}  {_counts(told)}"
+    yield f"{told['updated_at']}  {_counts(told)}"
     if told["summary"]:
         yield "Rolling summary:"
         yield from _indented(told["summary"]["text"])

@@ -1,6 +1,7 @@
 """`mnemoir doctor`: is everything in place, and if not, what to do."""
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -9,13 +10,24 @@ from mnemoir.cli.output import print_json
 from mnemoir.cli.session import run
 
 
-def doctor(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
-    """Check settings, data directory, database, model, embedder and port; exit 1 if something must be put right."""
+def doctor(
+    config_dir: Annotated[
+        Path | None, typer.Option(help="Config tree that is served; else the one of the settings.")
+    ] = None,
+    user: Annotated[
+        list[str] | None, typer.Option("--user", "-u", help="User of the tree who is served; may be repeated.")
+    ] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Check settings, stored data, config tree, model, embedder and port; exit 1 if something must be put right."""
     from dataclasses import asdict
 
     from mnemoir.cli.checks import check_all
 
-    findings = run(check_all(config, data_dir))
+    given = {"storage.data_dir": data_dir, "workflows.config_dir": config_dir, "workflows.users": user or None}
+    findings = run(check_all(config, given))
     if as_json:
         print_json({"checks": [asdict(finding) for finding in findings]})
     else:

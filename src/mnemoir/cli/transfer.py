@@ -12,7 +12,7 @@ import orjson
 
 from mnemoir.cli.output import progress
 from mnemoir.cli.session import Session
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 
 if TYPE_CHECKING:
     from mnemoir.cli.connection import Connection
@@ -115,7 +115,10 @@ def _count_lines(file: Path) -> int:
 
 @contextmanager
 def output(file: Path | None) -> Iterator[Write]:
-    """Writes to standard output, or to a file that appears when it is whole and that only its owner can read."""
+    """Writes to standard output, or to a file that appears when it is whole and that only its owner can read.
+
+    Raises StorageUnavailable when the file cannot be written.
+    """
     if file is None:
         yield sys.stdout.buffer.write
         sys.stdout.flush()
@@ -123,10 +126,13 @@ def output(file: Path | None) -> Iterator[Write]:
     partial = file.with_name(f"{file.name}.partial")
     try:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as target:
-            yield target.write
-            target.flush()
-            os.fsync(target.fileno())
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+        try:
+            with os.fdopen(descriptor, "wb") as target:
+                yield target.write
+                target.flush()
+                os.fsync(target.fileno())
+            partial.replace(file)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as exc:
+        raise StorageUnavailable(f"{file} cannot be written: {exc.strerror or exc}. Name another file.") from exc

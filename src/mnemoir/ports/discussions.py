@@ -136,6 +136,12 @@ class DiscussionFiles(Protocol):
     async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
         """The discussions of a user, by name. One that cannot be read is listed with what is known of it."""
 
+    async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
+        """One line for each file of a user's discussions that is not whole, with its path and what is wrong."""
+
+    async def told(self, discussion: Discussion) -> DiscussionListed | None:
+        """The discussion as the list has it, without reading the others; None where nothing is kept of it."""
+
     async def exists(self, discussion: Discussion) -> bool:
         """Whether anything is kept of it."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.responses import Response
 
 from mnemoir.core.discussion_id import without_tags
@@ -246,6 +246,12 @@ class ConversationMessage(MessageBody):
     """A message of the conversation whose memories are made anew."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _none_is_blank(cls, content: object) -> object:
+        """A model that only calls tools says nothing."""
+        return "" if content is None else content
 
     def message(self) -> Message:
         """As workflows see it: without tags of discussions."""

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Scope
 
+from mnemoir.app.discussions import nothing_kept
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
@@ -195,24 +196,21 @@ async def rebuild(
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
 async def overview(site: SiteHere, id: str, user: User = None) -> Response:
-    return await _overview(site, user, id)
+    discussions = site.parts.discussions
+    discussion = await discussions.discussion(user, id)
+    told = await discussions.memory.files.told(discussion)
+    if told is None:
+        raise nothing_kept(id)
+    latest = await discussions.memory.ledger.newest(discussion, _LATEST)
+    rolling = await discussions.memory.summaries.load(discussion)
+    shown = [summary_json(summary, None) for summary in latest]
+    return discussion_answer(asdict(told) | {"summary": rolling_json(rolling), "latest": shown})
 
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 async def delete(site: SiteHere, id: str, user: User = None) -> Response:
     await site.parts.discussions.remove(user, id)
     return Response(status_code=204)
-
-
-async def _overview(site: Site, user: str | None, id: str) -> Response:
-    discussions = site.parts.discussions
-    discussion = await discussions.require(user, id)
-    listed = next((one for one in await discussions.listed(user) if one.id == id), None)
-    latest = await discussions.memory.ledger.newest(discussion, _LATEST)
-    rolling = await discussions.memory.summaries.load(discussion)
-    told: Json = {"id": id} if listed is None else asdict(listed)
-    shown = [summary_json(summary, None) for summary in latest]
-    return discussion_answer(told | {"summary": rolling_json(rolling), "latest": shown})
 
 
 async def _summaries(

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+import structlog
+
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import Message
@@ -36,6 +38,8 @@ from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.run import NO_OVERRIDES
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import shown
+
+_log = structlog.get_logger(__name__)
 
 FEWEST_MESSAGES = 3  # a conversation with fewer has nothing to be remembered yet
 
@@ -228,3 +232,5 @@ def tell(step: Step, made: Made) -> None:
             step.note(f"{count} {what}.")
     for text in made.notes:
         step.note(text)
+    if made.left and made.notes:
+        _log.warning("memories left for the next time", node=step.definition.title, left=made.left)

@@ -22,28 +22,18 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": 
 class KeptWords:
     """A conversation to make memories of, and the forgotten blocks that it is not to be read for.
 
-    Where its words come from the old memories, blank messages stand for forgotten ones, and `known` tells the digests
-    of those by their index.
+    Where its words come from the old memories, blank messages stand for forgotten ones. `known` tells digests by the
+    index of their messages: neither what was forgotten nor a picture has words left to work them out from.
     """
 
     messages: Sequence[Message]
     forgotten: Sequence[Block] = ()
     known: Mapping[int, str] = field(default_factory=dict)
 
-    @property
-    def forgotten_keys(self) -> Sequence[BlockKey]:
-        """Those of the forgotten blocks."""
-        return [block.key for block in self.forgotten]
-
     def digests(self, messages: Sequence[Message]) -> Digests:
         """Those of `messages`, which are these."""
         found = digests_of(messages)
         return replace(found, own=[self.known.get(at, digest) for at, digest in enumerate(found.own)])
-
-
-async def forgotten_in(store: ChunkStore, discussion: Discussion) -> Sequence[BlockKey]:
-    """The keys of all forgotten blocks, in the order of the conversation."""
-    return [block.key for block in await store.blocks(discussion) if block.is_forgotten]
 
 
 async def words_given(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
@@ -74,8 +64,8 @@ async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
     messages: list[Message] = []
     known: dict[int, str] = {}
     for block in live:
+        known.update(enumerate(block.digests, start=len(messages)))
         if block.is_forgotten:
-            known.update(enumerate(block.digests, start=len(messages)))
             messages += [text_message("user", "")] * len(block.digests)
         else:
             messages += [text_message(_ROLES.get(said.role, "user"), said.text) for said in kept[block.key]]

@@ -10,19 +10,20 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import Conflict, MnemoirError
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
-from mnemoir.ports.discussions import ChunkStore
+from mnemoir.memory.discussions.writing import to_its_end
+from mnemoir.ports.discussions import ChunkLedger, RecordStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.discussion_memory import MemoryMaker, tell
-from mnemoir.workflows.kept_words import KeptWords, forgotten_in, keep_places, words_given, words_kept
+from mnemoir.workflows.kept_words import KeptWords, keep_places, words_given, words_kept
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step, SubWorkflows
@@ -61,27 +62,42 @@ class Rebuilding:
     ) -> AsyncGenerator[RebuildProgress, None]:
         """Progress as chunks are done. Without `messages` the words kept with the old memories are read again.
 
-        Raises InvalidRequest where they were not kept, Conflict while memories are being made of the discussion,
-        SettingsError and StorageUnavailable. What fails on the way leaves the old memories as they were.
+        Raises InvalidRequest where they were not kept, or where no chunk can be made of the messages, Conflict while
+        memories are being made of the discussion, SettingsError and StorageUnavailable. What fails on the way leaves
+        the old memories as they were.
         """
-        rebuild = await self._prepared(caller, user, discussion, messages)
-        self._runs.begun(rebuild.step.run.turn.trace)
+        async with self._services.discussions.files.making(discussion) as is_ours:
+            if not is_ours:
+                raise Conflict(
+                    f"Memories of discussion {discussion.id[:128]!r} are being made. Try again later.",
+                    code="discussion_busy",
+                )
+            # read under the lock: what is forgotten or deleted in between would be made anew
+            rebuild = await self._prepared(caller, user, discussion, messages)
+            async with aclosing(self._traced(rebuild)) as steps:
+                async for progress in steps:
+                    yield progress
+
+    async def _traced(self, rebuild: "_Rebuild") -> AsyncGenerator[RebuildProgress, None]:
+        """The rebuild as a run; one that nobody waits for to its end is cancelled."""
+        trace = rebuild.step.run.turn.trace
+        self._runs.begun(trace)
         try:
-            async with (
-                self._services.discussions.files.making(discussion) as is_ours,
-                aclosing(_Making(rebuild)) as making,
-            ):
-                if not is_ours:
-                    raise Conflict(f"Memories of discussion {discussion.id!r} are being made. Try again later.")
+            async with aclosing(_Making(rebuild)) as making:
                 async for progress in making.run():
                     yield progress
-                made = await making.outcome()
-                yield await self._settled(rebuild, made)
-        except MnemoirError as exc:
-            rebuild.step.run.turn.trace.error = exc.message
+                settled = await to_its_end(self._settled(rebuild, await making.outcome()))
+            trace.status = "finished"
+            yield settled
+        except Exception as exc:
+            trace.status = "failed"
+            trace.error = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
             raise
         finally:
-            self._ended(rebuild.step)
+            if trace.status == "running":
+                trace.status = "cancelled"
+            trace.duration_ms = rebuild.step.trace.duration_ms = rebuild.step.run.turn.elapsed_ms()
+            self._runs.ended(trace)
 
     async def _settled(self, rebuild: "_Rebuild", made: Made) -> RebuildProgress:
         """Put the new memories in place of the old ones, when all were made."""
@@ -89,24 +105,27 @@ class Rebuilding:
         if made.is_busy:
             raise Conflict(f"Discussion {rebuild.discussion.id!r} is being rebuilt already.")
         tell(rebuild.step, made)
-        if not made.left and not rebuild.step.trace.error:
+        if not await rebuild.has_chunks():
+            await memory.files.remove(rebuild.aside)
+            if not made.left:
+                raise InvalidRequest(
+                    f"There is too little to make a memory of discussion {rebuild.discussion.id!r}. Nothing was "
+                    "changed; give more of its messages.",
+                    code="nothing_to_remember",
+                )
+        if not made.left:
             await rebuild.put_in_place()
             await memory.files.remove(rebuild.aside)
-            await memory.summaries.remove(rebuild.discussion)
+            if not rebuild.settings.uses_records:
+                await memory.summaries.remove(rebuild.discussion)
         return RebuildProgress(done=made.chunks, all=made.chunks + made.left, finished=True, notes=made.notes)
-
-    def _ended(self, step: Step) -> None:
-        trace = step.run.turn.trace
-        trace.duration_ms = step.trace.duration_ms = step.run.turn.elapsed_ms()
-        trace.status = "failed" if trace.error else "finished"
-        self._runs.ended(trace)
 
     async def _prepared(
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> "_Rebuild":
         settings = user.discussion_settings()
         memory = self._services.discussions
-        store: ChunkStore = memory.records if settings.uses_records else memory.ledger
+        store: ChunkLedger | RecordStore = memory.records if settings.uses_records else memory.ledger
         if messages is None:
             words = await words_kept(store, discussion)
         else:
@@ -162,24 +181,24 @@ class _Rebuild:
     aside: Discussion
     step: Step
     maker: MemoryMaker
-    store: ChunkStore
+    store: ChunkLedger | RecordStore
     words: KeptWords
     settings: DiscussionSettings
     policy: ChunkPolicy
     services: Services
 
     async def make(self, control: Control) -> Made:
-        if await forgotten_in(self.store, self.discussion) != self.words.forgotten_keys:
-            raise Conflict(f"Something of discussion {self.discussion.id!r} was forgotten meanwhile. Try again.")
         memory, of_records = self.services.discussions, self.settings.uses_records
         await keep_places(memory, self.aside, self.words.forgotten, of_records=of_records)
-        make = self.maker.records if self.settings.uses_records else self.maker.summaries
+        make = self.maker.records if of_records else self.maker.summaries
         return await make(control, self.policy)
 
+    async def has_chunks(self) -> bool:
+        """Whether any chunk stands aside, of this rebuild or of one that was broken off."""
+        return not all(block.is_forgotten for block in await self.store.blocks(self.aside))
+
     async def put_in_place(self) -> None:
-        memory = self.services.discussions
-        store = memory.records if self.settings.uses_records else memory.ledger
-        await store.put_in_place(self.discussion, self.aside)
+        await self.store.put_in_place(self.discussion, self.aside)
 
 
 class _Making:
@@ -187,8 +206,8 @@ class _Making:
 
     def __init__(self, rebuild: _Rebuild) -> None:
         self._told: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
-        is_stopping = rebuild.step.engine
-        control = Control(goes_on=lambda: not is_stopping.is_stopping, progress=self._tell)
+        engine = rebuild.step.engine
+        control = Control(goes_on=lambda: not engine.is_stopping, progress=self._tell)
         self._task = asyncio.create_task(rebuild.make(control), name="rebuilding a discussion")
         self._task.add_done_callback(lambda _: self._told.put_nowait(None))
 

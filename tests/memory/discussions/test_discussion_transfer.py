@@ -8,6 +8,7 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, NewRecord, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, StorageUnavailable
+from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.rolling_summary import chunks_since
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, copy_of, put_copy
 from tests.discussion_stores import close_stores, discussion_stores
@@ -203,8 +204,7 @@ async def test_any_copy_has_the_same_still_to_sum_up(memory, tea, tmp_path, seed
 async def test_what_an_import_that_was_killed_left_behind_goes_with_the_next(memory, tea, tmp_path):
     await fill(memory, tea)
     other = Discussion(root=tmp_path / "theirs", id="tea-time")
-    aside = dataclasses.replace(other, id="%import tea-time")
-    await fill(memory, aside)
+    await fill(memory, aside(other, "import"))
     await put_copy(memory, other, await copy_of(memory, tea))
     assert [listed.id for listed in await memory.files.listed(other.root)] == ["tea-time"]
     assert len(await summaries_of(memory, other)) == 3

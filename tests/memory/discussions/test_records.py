@@ -117,7 +117,17 @@ async def test_of_two_answers_with_faults_the_better_is_stored_and_the_faults_ar
 
 
 async def test_a_faultless_second_answer_counts_though_it_is_shorter(memory, tea):
+    made = await make(memory, tea, Model([item("a"), item("b"), 3], [item("c")]))
+    assert (await titles(memory, tea), list(made.notes)) == (["c"], [])
+
+
+async def test_an_empty_second_answer_takes_no_good_record_away(memory, tea):
     made = await make(memory, tea, Model([item("a"), 3], []))
+    assert (await titles(memory, tea), len(made.notes)) == (["a"], 1)
+
+
+async def test_an_empty_second_answer_to_one_without_any_good_record_is_taken(memory, tea):
+    made = await make(memory, tea, Model([3], []))
     assert (await titles(memory, tea), list(made.notes)) == ([], [])
 
 

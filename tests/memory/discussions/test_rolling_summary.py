@@ -1,12 +1,18 @@
 """The rolling summary: what goes into it, in which steps, and how its place is kept."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, NotFound, ProviderUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
+from mnemoir.memory.discussions.reading import summaries_since
 from mnemoir.memory.discussions.rolling_summary import chunks_since, count_since, save_summary, update_rolling_summary
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from tests.discussion_stores import close_stores, discussion_stores
 
 BETWEEN = "\n------------\n"
@@ -123,12 +129,13 @@ async def test_an_update_ends_between_two_steps_when_it_is_told_to(memory, tea):
     assert seen == [(1, 2)]
 
 
-async def test_while_somebody_else_makes_memories_what_is_stored_is_given(memory, tea):
+async def test_while_somebody_else_makes_memories_it_is_left_alone(memory, tea):
     await put(memory, tea, "m1", "m2", "m3")
     model = Model()
     async with memory.files.making(tea) as is_ours:
         assert is_ours
-        assert await update_rolling_summary(memory, tea, model) == NO_SUMMARY
+        with pytest.raises(Conflict):
+            await update_rolling_summary(memory, tea, model)
         with pytest.raises(Conflict):
             await save_summary(memory, tea, Written(text="mine"), patience_s=0.0)
     assert (model.asked, await memory.summaries.load(tea)) == ([], None)
@@ -200,3 +207,52 @@ async def test_a_summary_that_is_given_covers_all_chunk_summaries(memory, tea):
     await save_summary(memory, tea, Written(text="mine"))
     assert (await memory.summaries.load(tea)).text == "mine"
     assert await since(memory, tea) == []
+
+
+class SlowSummaries(FileRollingSummaries):
+    """Tells when it writes, and waits until it may."""
+
+    def __init__(self):
+        self.writing, self.may_end = asyncio.Event(), asyncio.Event()
+
+    async def save(self, discussion, summary):
+        self.writing.set()
+        await self.may_end.wait()
+        await super().save(discussion, summary)
+
+
+@pytest.mark.parametrize("cancelled", [1, 2])
+async def test_a_cancelled_update_ends_its_write_before_anybody_may_forget_a_chunk(memory, tea, cancelled):
+    await put(memory, tea, "m1", "m2", "m3")
+    slow = SlowSummaries()
+    update = asyncio.create_task(update_rolling_summary(replace(memory, summaries=slow), tea, Model()))
+    await slow.writing.wait()
+    for _ in range(cancelled):
+        update.cancel()
+        async with memory.files.making(tea) as is_alone:
+            assert not is_alone
+    slow.may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await update
+    assert (await memory.summaries.load(tea)).text == "S1"
+
+
+class GrowingLedger(FileChunkLedger):
+    """Somebody sums up one more chunk, and takes it into the rolling summary, just when the ledger was read."""
+
+    def __init__(self, memory):
+        super().__init__()
+        self.memory = memory
+
+    async def all(self, discussion):
+        read = await super().all(discussion)
+        await put(self.memory, discussion, "m4")
+        await update_rolling_summary(self.memory, discussion, Model(), least=1)
+        return read
+
+
+async def test_a_summary_that_is_written_meanwhile_does_not_make_all_chunks_new(memory, tea):
+    await put(memory, tea, "m1", "m2", "m3")
+    await update_rolling_summary(memory, tea, Model())
+    assert await summaries_since(replace(memory, ledger=GrowingLedger(memory)), tea) == []
+    assert await count_since(replace(memory, ledger=GrowingLedger(memory)), tea) == 0

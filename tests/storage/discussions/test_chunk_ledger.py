@@ -8,7 +8,8 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
-from tests.storage.discussions.ledger_kit import called, digest, keys, live, source, texts
+from mnemoir.storage.discussions.ledger_file import LedgerFile
+from tests.storage.discussions.ledger_kit import called, digest, foreign, keys, lines, live, put, source, texts
 
 NOON = "2026-03-04T12:00:00.000Z"
 HOSTILE = ["../x", "/etc/x", "x\0", "..", "", "é" * 300, "CON", "x.", "\u202ex", "\ud800", "%41", "d1.jsonl"]
@@ -140,3 +141,17 @@ async def test_ids_that_differ_by_case_share_nothing(ledger, root):
     for id in ids:
         await ledger.append(called(root, id), id, source(id))
     assert [await texts(ledger, called(root, id)) for id in ids] == [[id] for id in ids]
+
+
+async def test_a_summary_without_a_text_is_a_place_to_who_wrote_it_and_to_all_others(ledger, root):
+    made = await ledger.append(called(root), "", source("a"))
+    assert not made.is_read
+    assert list(await ledger.all(called(root))) == list(await FileChunkLedger().all(called(root))) == [made]
+
+
+def test_a_ledger_that_somebody_else_made_meanwhile_is_not_emptied(root):
+    late = LedgerFile(root, "d1")
+    content = lines(foreign("A"))
+    file = put(root, "d1_memories.jsonl", content)
+    late.create()
+    assert file.read_text() == content

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import signal
 import subprocess
 import sys
 from contextlib import AsyncExitStack, closing, contextmanager
@@ -15,9 +16,11 @@ from mnemoir.core.discussions import BlockChanges, Discussion, RollingSummary
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from tests.storage.discussions.ledger_kit import array, called, foreign, put, source
+from tests.storage.discussions.record_words import record
 
 _CHECKOUT = Path(__file__).parents[3]
 _HOLDER = """
@@ -32,6 +35,14 @@ async def hold():
         await asyncio.to_thread(sys.stdin.read)
 
 asyncio.run(hold())
+"""
+_DYING_WRITER = """
+import apsw, os, sys
+connection = apsw.Connection(sys.argv[1])
+connection.execute("PRAGMA cache_size = 1; BEGIN")
+for n in range(2000):
+    connection.execute("INSERT INTO memories VALUES (NULL, 'd1', ?, '', '')", ("x" * 500,))
+os.kill(os.getpid(), 9)
 """
 SECRET = "the secret of the kettle"
 
@@ -161,6 +172,8 @@ async def test_every_discussion_is_listed_whatever_program_kept_it(files, root, 
         listed = await files.listed(root, legacy)
     put(root, "unknown/notes.txt", "no discussion")
     assert await files.listed(root, legacy) == listed
+    assert [await files.told(Discussion(root=root, id=row.id, legacy=legacy)) for row in listed] == listed
+    assert await files.told(Discussion(root=root, id="none", legacy=legacy)) is None
     assert [(row.id, row.chunk_summaries, row.records, row.has_summary) for row in listed] == [
         ("../ours", 2, 0, False),
         ("flat", 1, 0, True),
@@ -189,6 +202,27 @@ async def test_damaged_files_do_not_keep_a_discussion_from_the_list(files, root)
         ("d1", 0, 0, False),
         ("d2", 0, 0, False),
     ]
+
+
+async def test_records_are_counted_while_they_are_being_written(files, root):
+    put_records(root / "d1_vector_memory.db", "d1", "x")
+    with closing(apsw.Connection(str(root / "d1_vector_memory.db"))) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        listing = asyncio.create_task(files.listed(root))
+        done, _ = await asyncio.wait([listing], timeout=0.1)
+        assert not done
+        writer.execute("COMMIT")
+    assert [row.records for row in await listing] == [1]
+
+
+async def test_records_are_counted_after_their_writer_was_killed(files, root):
+    file = root / "d1_vector_memory.db"
+    store = SqliteRecordStore()
+    await store.append(called(root), [record("x")], source("a"))
+    await store.aclose()
+    killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", _DYING_WRITER, file], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [row.records for row in await files.listed(root)] == [1]
 
 
 async def test_a_folder_of_older_databases_that_cannot_be_read_does_not_keep_the_others_from_the_list(files, root):

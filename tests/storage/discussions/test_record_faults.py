@@ -55,7 +55,8 @@ async def texts(store, discussion):
 
 async def refused(store, discussion, match):
     """Every call names the file and the cause, and leaves the file as it is."""
-    before = file_of(discussion).read_bytes()
+    before, made = file_of(discussion).read_bytes(), Discussion(root=discussion.root, id="made")
+    await store.append(made, [record("new tea")], source("new"))
     calls = [
         lambda: store.begin(discussion),
         lambda: store.blocks(discussion),
@@ -63,7 +64,7 @@ async def refused(store, discussion, match):
         lambda: store.newest(discussion, limit=5),
         lambda: store.append(discussion, [record("tea")], source("more")),
         lambda: store.rows(discussion).reading(lambda view: view.live(None)),
-        lambda: store.put_in_place(discussion, Discussion(root=discussion.root, id="made")),
+        lambda: store.put_in_place(discussion, made),
     ]
     for call in calls:
         with pytest.raises(StorageUnavailable, match=match) as raised:
@@ -228,7 +229,21 @@ async def test_a_writer_waits_for_another_programs_write(store, tea):
     other = connected(file_of(tea))
     other.execute("BEGIN IMMEDIATE")
     assert await texts(store, tea) == {"tea"}
+    append = asyncio.create_task(store.append(tea, [record("rum")], source("two")))
+    done, _ = await asyncio.wait([append], timeout=0.1)
+    assert not done
     other.execute("COMMIT")
     other.close()
-    await store.append(tea, [record("rum")], source("two"))
+    await append
     assert await texts(store, tea) == {"tea", "rum"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["digests = '['", "digests = '7'", "source = '{'", "source = '[7]'", "source = '[{}]'", "source = x'ff'"],
+)
+async def test_a_chunk_that_is_not_what_was_written_is_damage(store, tea, damage):
+    await store.append(tea, [record("tea")], source("one"))
+    asked(file_of(tea), "UPDATE mnemoir_chunks SET " + damage)  # noqa: S608 - the words are those above
+    with pytest.raises(StorageUnavailable, match=r"tea_vector_memory\.db is damaged"):
+        await (store.blocks(tea) if "digests" in damage else store.sources(tea))

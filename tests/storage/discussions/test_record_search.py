@@ -1,6 +1,7 @@
 """Search for phrases: nothing in them is syntax, and what is fast finds the same as what is plain."""
 
 import asyncio
+import math
 import string
 
 import apsw
@@ -67,6 +68,11 @@ async def test_weights_of_columns_decide_the_order(store, tea):
     summary = await texts(store, tea, "harvest", weights=(0.1, 50, 0.1, 0.1, 50))
     assert (title, summary) == (["long story", "harvest"], ["harvest", "long story"])
     assert sorted(await texts(store, tea, "harvest", weights=(-1, 1, 1, 1, 1))) == ["harvest", "long story"]
+
+
+@pytest.mark.parametrize("weight", [1e-5, 1e-12, -1e-7, 1e17, 1e300, math.inf, -math.inf, math.nan])
+async def test_any_number_is_a_weight(store, tea, weight):
+    assert sorted(await texts(store, tea, "harbour", "naïve", weights=(weight,) * 5)) == [TEXTS[2], TEXTS[6]]
 
 
 def literal(reader: apsw.Connection, keywords: list[str]) -> set[str]:

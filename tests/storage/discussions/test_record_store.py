@@ -65,6 +65,13 @@ async def test_a_read_makes_nothing(store, tea):
     assert not tea.root.exists()
 
 
+async def test_a_change_of_records_that_are_not_there_any_more_makes_no_file(store, tea):
+    made = replace(record("Likes tea"), entry=entry("Likes tea"))
+    await store.put_entries(tea, {1: made})
+    await store.change(tea, BlockChanges(stale=frozenset(["gone"])))
+    assert not tea.root.exists()
+
+
 async def test_a_file_is_begun_once_and_is_private(store, tea):
     assert [await store.begin(tea), await store.begin(tea)] == [False, True]
     assert file_of(tea).stat().st_mode & 0o777 == 0o600
@@ -296,39 +303,6 @@ async def test_index_entries_are_put_and_asked_for_by_model(store, tea):
     await store.put_entries(tea, {1: made, 2: made, 99: made, 3: record("no entry")})
     assert [one.id for one in await store.without_entry(tea, "m1", limit=9)] == [3]
     assert [one.id for one in await store.without_entry(tea, "m2", limit=2)] == [1, 2]
-
-
-async def test_the_made_one_takes_the_place_of_the_other(store, tea):
-    made = Discussion(root=tea.root, id="tea in the making")
-    await store.append(tea, [record("Old tea")], source("old"))
-    await store.append(made, [record("New tea")], source("new"))
-    assert await found(store, tea, "tea") == ["Old tea"]
-    await store.put_in_place(tea, made)
-    assert await found(store, tea, "tea") == ["New tea"]
-    assert await hashes(store, tea) == ["new"]
-    assert asked(file_of(tea), "SELECT discussion_id FROM memories") == [("tea",)]
-    assert list(tea.root.iterdir()) == [file_of(tea)]
-
-
-async def test_the_made_one_takes_a_place_that_another_program_chose(store, tea):
-    nested = tea.root / "tea" / "vector_memory.db"
-    their_file_of_2026(nested, ["Old tea"], [])
-    made = Discussion(root=tea.root, id="made")
-    await store.append(made, [record("New tea")], source("new"))
-    await store.put_in_place(tea, made)
-    assert await found(store, tea, "tea") == ["New tea"]
-    assert [path for path in tea.root.rglob("*") if path.is_file()] == [nested]
-
-
-async def test_a_file_that_was_removed_or_put_back_is_read_anew(store, tea, tmp_path):
-    await store.append(tea, [record("Likes tea")], source("one"))
-    assert await found(store, tea, "tea") == ["Likes tea"]
-    file_of(tea).rename(tmp_path / "away")
-    assert await found(store, tea, "tea") == []
-    await store.append(tea, [record("Likes rum")], source("two"))
-    assert await found(store, tea, "tea", "rum") == ["Likes rum"]
-    (tmp_path / "away").replace(file_of(tea))
-    assert await found(store, tea, "tea", "rum") == ["Likes tea"]
 
 
 async def test_a_thousand_discussions_keep_few_files_open(store, tmp_path):

@@ -10,6 +10,7 @@ from mnemoir.core.discussions import BlockKey, ChunkSummary, Discussion
 from mnemoir.core.errors import Conflict
 from mnemoir.memory.discussions.aside import remove_asides
 from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.writing import to_its_end
 
 Kind = Literal["summaries", "records"]
 
@@ -38,8 +39,8 @@ async def forget_chunk(
                 code="discussion_busy",
             )
         if kind == "records":
-            return await _forget_records(memory, discussion, key)
-        return await _forget_summary(memory, discussion, key)
+            return await to_its_end(_forget_records(memory, discussion, key))
+        return await to_its_end(_forget_summary(memory, discussion, key))
 
 
 async def _forget_records(memory: DiscussionMemory, discussion: Discussion, key: BlockKey) -> bool:

@@ -18,6 +18,7 @@ from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.chunking import chunk_spans
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.memory.discussions.writing import to_its_end
 from mnemoir.memory.spreading import spread_in_order
 from mnemoir.ports.discussions import ChunkStore, DiscussionFiles
 
@@ -65,10 +66,10 @@ async def make(
     async with files.making(discussion) as is_ours:
         if not is_ours:
             return Made(is_busy=True)
-        existed = await store.begin(discussion)
+        existed = await to_its_end(store.begin(discussion))
         work = await _work(await store.blocks(discussion), messages, policy, existed)
         if work.changes:
-            await _to_its_end(store.change(discussion, work.changes))
+            await to_its_end(store.change(discussion, work.changes))
         run = _Run(work.chunks, keep, control or Control())
         await run.go(workers, in_order=in_order)
     return Made(
@@ -168,7 +169,7 @@ class _Run(Generic[R]):
                 try:
                     result = await anext(results)
                 except MnemoirError as error:
-                    self._note(f"A chunk could not be read by a model: {error}")
+                    self._note(f"No memory could be made of a chunk: {error}")
                     return
                 if result is _Stopped.STOPPED:
                     return
@@ -179,7 +180,7 @@ class _Run(Generic[R]):
 
     async def _store(self, result: R) -> None:
         chunk = self._chunks[self.done]
-        await _to_its_end(self._keep(result, chunk.source, chunk.before))
+        await to_its_end(self._keep(result, chunk.source, chunk.before))
         self.done += 1
         self._control.progress(self.done, len(self._chunks))
 
@@ -224,13 +225,3 @@ async def _all_at_once(
 
 def _indexed(worker: _Watched[R]) -> Callable[[int, Chunk], Awaitable[R | _Stopped | None]]:
     return lambda index, chunk: worker(chunk)
-
-
-async def _to_its_end(writing: Awaitable[object]) -> None:
-    """Cancelled or not: a write goes on in its thread, and the right to write is kept until it has ended."""
-    task = asyncio.ensure_future(writing)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

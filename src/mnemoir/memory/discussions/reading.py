@@ -59,8 +59,8 @@ async def rolling_summary_text(memory: DiscussionMemory, discussion: Discussion)
 
 async def summaries_since(memory: DiscussionMemory, discussion: Discussion) -> list[str]:
     """The texts of the chunk summaries that are not in the rolling summary yet."""
-    summaries = await memory.ledger.all(discussion)
-    return [chunk.text for chunk in chunks_since(summaries, await memory.summaries.load(discussion))]
+    summary = await memory.summaries.load(discussion)  # first: it never names a chunk that is not there yet
+    return [chunk.text for chunk in chunks_since(await memory.ledger.all(discussion), summary)]
 
 
 def keywords_of(text: str) -> list[str]:

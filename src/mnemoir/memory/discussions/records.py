@@ -13,6 +13,7 @@ from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.making import Chunk, make, plan
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan, Written
 from mnemoir.memory.discussions.record_answers import KEYS, RecordAnswer, read_records
+from mnemoir.memory.discussions.writing import to_its_end
 from mnemoir.ports.embedding import Passage
 
 Extract = Callable[[str, str], Awaitable[Written]]  # a chunk, and what was wrong with the answer before ("" at first)
@@ -106,10 +107,10 @@ async def _read(written: Written) -> tuple[RecordAnswer, str]:
     return (read_records(text) if len(text) <= _SHORT else await asyncio.to_thread(read_records, text)), written.by
 
 
-def _worth(read: tuple[RecordAnswer, str]) -> tuple[bool, int]:
-    """A faultless answer is better than any other, though it be empty; else more records are better."""
+def _worth(read: tuple[RecordAnswer, str]) -> tuple[bool, bool, int]:
+    """Any record is better than none; then a faultless answer, though it be shorter; then more records."""
     answer, _ = read
-    return not answer.faults, len(answer.records)
+    return bool(answer.records), not answer.faults, len(answer.records)
 
 
 def _complaint(answer: RecordAnswer) -> str:
@@ -165,5 +166,5 @@ async def _caught_up_a_few(memory: DiscussionMemory, discussion: Discussion) -> 
         record.id: NewRecord(metadata=record.metadata, entry=entry)
         for record, entry in zip(bare, entries, strict=True)
     }
-    await memory.records.put_entries(discussion, made)
+    await to_its_end(memory.records.put_entries(discussion, made))
     return bool(bare)

@@ -4,7 +4,8 @@ What is in it already is told by the newest chunk summary in it and by the highe
 that was made anew stands in front of that one and has a higher number.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from mnemoir.core.clock import to_text
@@ -12,6 +13,7 @@ from mnemoir.core.discussions import ChunkSummary, Discussion, RollingSummary
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.memory.discussions.literals import BETWEEN_LATEST, NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, DiscussionMemory, Written
+from mnemoir.memory.discussions.writing import to_its_end
 
 Condense = Callable[[str, str], Awaitable[Written]]  # summary so far and latest chunk summaries, to a new summary
 
@@ -45,7 +47,8 @@ def count_of(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) 
 
 async def count_since(memory: DiscussionMemory, discussion: Discussion) -> int:
     """`count_of` for what is stored."""
-    return count_of(await memory.ledger.all(discussion), await memory.summaries.load(discussion))
+    summary = await memory.summaries.load(discussion)  # first: it never names a chunk that is not there yet
+    return count_of(await memory.ledger.all(discussion), summary)
 
 
 async def update_rolling_summary(
@@ -61,17 +64,15 @@ async def update_rolling_summary(
 
     More than `loop_if_exceed` new chunk summaries are taken in so many at a time; what is left then is taken in when
     it is at least `least`. Each step is stored before the next. An empty answer is not stored and ends the update, as
-    `control` may. While somebody else makes memories of the discussion, what is stored is returned.
-    Raises what `condense` raises, with all steps before it stored.
+    `control` may. Raises Conflict while somebody else makes memories of the discussion, and what `condense` raises,
+    with all steps before it stored.
     """
-    async with memory.files.making(discussion) as is_ours:
+    async with _alone(memory, discussion):
         summary = await memory.summaries.load(discussion)
-        if is_ours:
-            summaries = await memory.ledger.all(discussion)
-            update = _Update(memory, discussion, condense, summaries)
-            summary = await update.run(
-                summary, _batches(chunks_since(summaries, summary), loop_if_exceed, least), control
-            )
+        summaries = await memory.ledger.all(discussion)
+        update = _Update(memory, discussion, condense, summaries)
+        batches = _batches(chunks_since(summaries, summary), loop_if_exceed, least)
+        summary = await update.run(summary, batches, control)
     return summary.text if summary else NO_SUMMARY
 
 
@@ -82,12 +83,7 @@ async def save_summary(
 
     Raises NotFound when there are none, Conflict when somebody else still makes memories of it after `patience_s`.
     """
-    async with memory.files.making(discussion, patience_s=patience_s) as is_ours:
-        if not is_ours:
-            raise Conflict(
-                f"Memories of discussion {discussion.id!r} are being made, so its summary was not saved. "
-                "Try again later."
-            )
+    async with _alone(memory, discussion, patience_s):
         live = [chunk for chunk in await memory.ledger.all(discussion) if chunk.is_read]
         if not live:
             raise NotFound(
@@ -95,7 +91,19 @@ async def save_summary(
                 "what it is a summary of. Make memories first, with QualityMemory or RecentMemory.",
                 code="no_chunk_summaries",
             )
-        await memory.summaries.save(discussion, _placed(memory, written, live, live[-1].hash))
+        await to_its_end(memory.summaries.save(discussion, _placed(memory, written, live, live[-1].hash)))
+
+
+@asynccontextmanager
+async def _alone(memory: DiscussionMemory, discussion: Discussion, patience_s: float = 0.0) -> AsyncIterator[None]:
+    async with memory.files.making(discussion, patience_s=patience_s) as is_ours:
+        if not is_ours:
+            raise Conflict(
+                f"Memories of discussion {discussion.id[:128]!r} are being made, so its summary was not saved. "
+                "Try again later.",
+                code="discussion_busy",
+            )
+        yield
 
 
 class _Update:
@@ -122,7 +130,7 @@ class _Update:
             if not written.text.strip():
                 break
             summary = self._with(summary, batch, replace(written, text=written.text.strip()))
-            await self._memory.summaries.save(self._discussion, summary)
+            await to_its_end(self._memory.summaries.save(self._discussion, summary))
             control.progress(done + 1, len(batches))
         return summary
 

@@ -96,7 +96,8 @@ def _cut_at(unseen: Sequence[Block], zone: list[str], at: int, seen: int) -> Out
 
 def _begins_alike(stored: list[str], zone: list[str]) -> bool:
     """With a message that was said only once: with an "ok" any part of a conversation may begin."""
-    return any(stored.count(digest) == 1 for digest in stored[: _common_beginning(stored, zone)])
+    times = Counter(stored)
+    return any(times[digest] == 1 for digest in stored[: _common_beginning(stored, zone)])
 
 
 def _common_beginning(one: Sequence[str], other: Sequence[str]) -> int:

@@ -24,6 +24,7 @@ from mnemoir.core.discussions import (
 from mnemoir.core.errors import Conflict
 from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.writing import to_its_end
 
 _PAGE = 1000  # records read at a time
 
@@ -117,7 +118,8 @@ async def put_copy(
         has_records = bool(copy.chunks or await memory.records.blocks(discussion))
         async with _aside(memory, discussion) as made:
             rolling = await _fill(memory, made, copy)
-            try:
+
+            async def put_in_place() -> None:
                 # a summary never stands beside chunk summaries that are not its own
                 await memory.summaries.remove(discussion)
                 if has_summaries:
@@ -126,7 +128,10 @@ async def put_copy(
                     await memory.records.put_in_place(discussion, made)
                 if rolling is not None:
                     await memory.summaries.save(discussion, rolling)
-            except BaseException:
+
+            try:
+                await to_its_end(put_in_place())
+            except Exception:
                 if not is_there:  # nothing of a half import is left; where one is replaced, the next import mends it
                     await memory.files.remove(discussion)
                 raise

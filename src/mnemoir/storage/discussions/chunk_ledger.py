@@ -83,6 +83,7 @@ class FileChunkLedger:
             created_at=created_at or to_text(self._clock()),
             digests=tuple(source.digests),
             made_by=made_by,
+            forgotten_at=None if text else "",  # as it will be read
         )
         return await asyncio.to_thread(self._append, discussion, chunk, source, before)
 

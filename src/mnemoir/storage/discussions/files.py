@@ -9,6 +9,7 @@ from pathlib import Path
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.ports.discussions import DiscussionFiles
+from mnemoir.storage.discussions.inspection import inspect
 from mnemoir.storage.discussions.listing import DiscussionListing
 from mnemoir.storage.discussions.making_lock import making_lock
 from mnemoir.storage.discussions.placed_file import PlacedFile, found
@@ -30,6 +31,14 @@ class FileDiscussionFiles:
     async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
         """See the port; what cannot be read is logged and counted as 0."""
         return await asyncio.to_thread(self._listing.listed, root, legacy)
+
+    async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
+        """See the port; what cannot be read is a problem too."""
+        return await asyncio.to_thread(inspect, root, legacy)
+
+    async def told(self, discussion: Discussion) -> DiscussionListed | None:
+        """See the port."""
+        return await asyncio.to_thread(self._listing.told, discussion)
 
     async def exists(self, discussion: Discussion) -> bool:
         """See the port; the lock alone is nothing."""

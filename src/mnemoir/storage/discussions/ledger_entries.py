@@ -23,10 +23,10 @@ from mnemoir.core.discussions import (
 )
 from mnemoir.storage.discussions.ledger_lines import Entry, Json
 
-STALE = "stale_since"
+_STALE = "stale_since"
 _FORGOTTEN = "forgotten_at"
 _MADE_BY = "made_by"
-_OF_FORGOTTEN = ("hash", "id", "number", "created_at", "messages", "discussion", "behind", STALE)  # no words in them
+_OF_FORGOTTEN = ("hash", "id", "number", "created_at", "messages", "discussion", "behind", _STALE)  # no words in them
 
 
 def chunks_in(entries: Sequence[Entry]) -> list[ChunkSummary | None]:
@@ -109,6 +109,11 @@ def with_forgotten(entries: Sequence[Entry], key: BlockKey, now: datetime) -> li
     ]
 
 
+def is_stale(entry: Entry) -> bool:
+    """Whether it is a summary of text that the conversation does not hold any more."""
+    return is_summary(entry.value) and isinstance(entry.value.get(_STALE), str)
+
+
 def is_forgotten(entry: Entry) -> bool:
     """Whether it is a summary that was forgotten."""
     return is_summary(entry.value) and _forgotten_at(entry.value) is not None
@@ -123,10 +128,10 @@ def _changed(entry: Entry, changes: BlockChanges, now: str) -> Entry:
     key = entry.value["id"]
     if key in changes.placed:
         entry = entry.changed(messages=list(changes.placed[key]))
-    if key in changes.stale and not isinstance(entry.value.get(STALE), str):
-        entry = entry.changed(**{STALE: now})
-    if key in changes.revived and STALE in entry.value:
-        entry = entry.changed(without=[STALE])
+    if key in changes.stale and not isinstance(entry.value.get(_STALE), str):
+        entry = entry.changed(**{_STALE: now})
+    if key in changes.revived and _STALE in entry.value:
+        entry = entry.changed(without=[_STALE])
     return entry
 
 
@@ -137,7 +142,7 @@ def _settled(entry: Entry, chunk: ChunkSummary) -> Entry:
 
 
 def _chunk(value: Mapping[str, Json], position: int, taken: Set[BlockKey]) -> ChunkSummary:
-    hash, created_at, stale_since = value.get("hash"), value.get("created_at"), value.get(STALE)
+    hash, created_at, stale_since = value.get("hash"), value.get("created_at"), value.get(_STALE)
     text, id, made_by = value["text_block"], value.get("id"), value.get(_MADE_BY)
     hash = hash if isinstance(hash, str) else ""
     return ChunkSummary(

@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from mnemoir.core.discussions import BlockKey
-from mnemoir.storage.discussions.ledger_entries import STALE, chunks_in, is_summary, settled
+from mnemoir.storage.discussions.ledger_entries import chunks_in, is_stale, is_summary, settled
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
 from mnemoir.storage.discussions.ledger_view import LedgerView, Stamps, ViewCache, view_of
 from mnemoir.storage.discussions.placed_file import PlacedFile, found
@@ -99,7 +99,7 @@ class LedgerFile:
     def create(self) -> None:
         """Make an empty ledger where there is none."""
         if not self.exists:
-            self.file.append(b"", end=0)
+            self.file.append(b"", end=self.file.size())  # somebody may have made it meanwhile
 
     def stamps(self) -> Stamps:
         """Those of the ledger and of the file aside; None for one that is not there."""
@@ -168,11 +168,6 @@ def _outside(entries: Sequence[Entry]) -> list[Entry]:
 
 def _inside(entry: Entry) -> Entry:
     return entry.changed(without=[_BEHIND]) if is_summary(entry.value) and _BEHIND in entry.value else entry
-
-
-def is_stale(entry: Entry) -> bool:
-    """Whether it is a summary of text that the conversation does not hold any more."""
-    return is_summary(entry.value) and isinstance(entry.value.get(STALE), str)
 
 
 def _has_key(entry: Entry) -> bool:

@@ -6,17 +6,17 @@ ledger holds is counted anew only after the file has changed.
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.discussion_id import directory_name
-from mnemoir.core.discussions import DiscussionListed
+from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_summary
-from mnemoir.storage.discussions.ledger_file import LedgerFile, is_stale
+from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_stale, is_summary
+from mnemoir.storage.discussions.ledger_file import LedgerFile
 from mnemoir.storage.discussions.ledger_lines import Entry
 from mnemoir.storage.discussions.ledger_view import Stamps
 from mnemoir.storage.discussions.placed_file import found
@@ -75,6 +75,16 @@ class DiscussionListing:
             all_files.setdefault(seen.name, _Files()).add(seen)
         rows = (self._row(root, legacy, name, files) for name, files in all_files.items() if files.kinds)
         return sorted(rows, key=lambda row: row.id)
+
+    def told(self, discussion: Discussion) -> DiscussionListed | None:
+        """One of them; None where nothing is kept of it. Raises as `listed` does."""
+        name, files = directory_name(discussion.id), _Files()
+        for seen in _seen(discussion.root, discussion.legacy):
+            if seen.name == name:
+                files.add(seen)
+        if not files.kinds:
+            return None
+        return replace(self._row(discussion.root, discussion.legacy, name, files), id=discussion.id)
 
     def _row(self, root: Path, legacy: Path | None, name: str, files: _Files) -> DiscussionListed:
         ledger = self._ledger(root, name) if "memories" in files.kinds else _Count()
@@ -145,7 +155,7 @@ def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:
         inside = _entries(folder)
         yield from _flat(inside)
         for entry in inside:
-            if entry.is_dir(follow_symlinks=False) and _can_be_named(entry.name):
+            if entry.is_dir(follow_symlinks=False) and can_be_named(entry.name):
                 yield from _nested(root, entry.name)
     if legacy is not None:
         yield from _legacy(legacy)
@@ -155,7 +165,7 @@ def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:
     for entry in entries:
         base, companion = _parted(entry.name)
         owner = owner_of(base)
-        if owner and _can_be_named(owner[0]) and entry.is_file(follow_symlinks=False):
+        if owner and can_be_named(owner[0]) and entry.is_file(follow_symlinks=False):
             yield _seen_file(entry, owner[0], None if companion else owner[1])
 
 
@@ -199,6 +209,6 @@ def _parted(file: str) -> tuple[str, str]:
     return file.removesuffix(companion), companion
 
 
-def _can_be_named(name: str) -> bool:
+def can_be_named(name: str) -> bool:
     """Whether some discussion's files have that name."""
     return name.startswith("%") or directory_name(name) == name

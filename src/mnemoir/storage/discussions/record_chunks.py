@@ -5,7 +5,8 @@ found by no program.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -33,7 +34,7 @@ def blocks(connection: apsw.Connection) -> list[Block]:
         Block(
             key=key,
             hash=hash_,
-            digests=tuple(orjson.loads(digests)),
+            digests=_digests(digests),
             is_stale=bool(is_stale),
             is_forgotten=bool(is_forgotten),
         )
@@ -170,6 +171,21 @@ def _as_words(value: Any) -> str:
     return "" if value is None else json.dumps(value)
 
 
-def _messages(source: str) -> Sequence[SourceMessage]:
+def _digests(stored: str) -> Sequence[str]:
+    with _understood():
+        return tuple(orjson.loads(stored))
+
+
+def _messages(stored: str) -> Sequence[SourceMessage]:
     # the standard library's JSON, as orjson refuses the half characters that a message may have
-    return tuple(SourceMessage(role=said["role"], text=said["content"]) for said in json.loads(source))
+    with _understood():
+        return tuple(SourceMessage(role=said["role"], text=said["content"]) for said in json.loads(stored))
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Take what is not the JSON that was written for the damage it is."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError) as exc:
+        raise apsw.CorruptError("what it says of a chunk cannot be read") from exc

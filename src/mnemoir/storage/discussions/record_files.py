@@ -5,11 +5,13 @@ is never opened by other means than SQLite's while SQLite may have it: closing a
 that this process has on the file.
 """
 
+import errno
 import os
+import shutil
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -59,11 +61,13 @@ class RecordFiles:
         with storage_errors(path, OSError):
             identity = identity_of(path)
             if identity is None:
-                return work(blank())
+                self._forget(path)  # a file that was removed goes when nobody has it open
+                with closing(blank()) as connection:
+                    return work(connection)
             try:
                 return self._read(path, identity, work)
             except apsw.ReadOnlyError:  # a writer was killed: what it left half done is to be undone first
-                _settle(path)
+                settle(path)
                 return self._read(path, identity, work)
 
     def begin(self, path: Path) -> bool:
@@ -78,22 +82,28 @@ class RecordFiles:
         self._refuse_when_closed(path)
         with storage_errors(path, OSError):
             _make(path)
-            connection = _opened(path, apsw.SQLITE_OPEN_READWRITE)
-            try:
+            with closing(opened(path, apsw.SQLITE_OPEN_READWRITE)) as connection:
                 connection.pragma("synchronous", "EXTRA")  # the folder too, or a loss of power may undo a commit
                 connection.pragma("secure_delete", 1)
                 return _in_transaction(path, connection, work)
-            finally:
-                connection.close()
+
+    def change(self, path: Path, work: Work[None]) -> None:
+        """The same as `write`, for work that is nothing where there is no file: none is made for it."""
+        with storage_errors(path, OSError):
+            is_there = identity_of(path) is not None
+        if is_there:
+            self.write(path, work)
 
     def replace(self, path: Path, made: Path) -> None:
         """Put the database `made` in the place of another, in one step. Both are whole then, or neither changed."""
         with storage_errors(path, OSError):
+            if identity_of(made) is None:
+                raise StorageUnavailable(f"{made} is not there to be put in place. Make the memories again.")
+            _make(path)
             for file in (made, path):
-                if identity_of(file) is not None:
-                    self._forget(file)
-                    _settle(file)  # a journal left beside it would be taken for one of the new file
-            made.replace(path)
+                self._forget(file)
+                settle(file)  # a journal left beside it, even without a file, would be taken for one of the new file
+            _move(made, path)
             sync_folder(path.parent)
             sync_folder(made.parent)
 
@@ -153,8 +163,13 @@ class RecordFiles:
             raise StorageUnavailable(f"{path} is closed: the program is stopping.")
 
 
+def is_too_short(path: Path) -> bool:
+    """Whether a file is no database, though SQLite would take it for an empty one. Raises OSError."""
+    return 0 < path.stat().st_size < _SMALLEST and not beside(path, "-journal").exists()
+
+
 def _opened_for_reading(path: Path, identity: Identity) -> _Reader:
-    connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
+    connection = opened(path, apsw.SQLITE_OPEN_READONLY)
     try:
         schema = int(connection.pragma("schema_version"))
         refuse_other_files(path, connection)
@@ -167,10 +182,11 @@ def _opened_for_reading(path: Path, identity: Identity) -> _Reader:
     return _Reader(path, identity, schema, connection)
 
 
-def _opened(path: Path, flags: int) -> apsw.Connection:
+def opened(path: Path, flags: int) -> apsw.Connection:
+    """A connection that waits for the writes of others. Raises what `storage_errors` knows."""
     refuse_links(path)
-    if 0 < path.stat().st_size < _SMALLEST and not beside(path, "-journal").exists():
-        raise damaged(path, "it is too short for a database")  # which SQLite would begin anew
+    if is_too_short(path):
+        raise damaged(path, "it is too short for a database")
     connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
     connection.set_busy_timeout(BUSY_MS)
     return connection
@@ -200,10 +216,24 @@ def _make(path: Path) -> None:
             os.close(os.open(path, _NEW, 0o600))
 
 
-def _settle(path: Path) -> None:
-    """Have done what a killed writer left undone."""
-    connection = _opened(path, apsw.SQLITE_OPEN_READWRITE)
+def _move(made: Path, path: Path) -> None:
+    """In one step, also to another disk; nobody has either of the files open."""
     try:
+        made.replace(path)
+    except OSError as exc:
+        if exc.errno != errno.EXDEV:
+            raise
+        copy = beside(path, ".tmp")
+        copy.unlink(missing_ok=True)
+        with made.open("rb") as source, open(os.open(copy, _NEW, 0o600), "wb") as target:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
+        copy.replace(path)
+        made.unlink()
+
+
+def settle(path: Path) -> None:
+    """Have undone what a killed writer left half done. Raises what `storage_errors` knows."""
+    with closing(opened(path, apsw.SQLITE_OPEN_READWRITE)) as connection:
         refuse_other_files(path, connection)
-    finally:
-        connection.close()

@@ -7,22 +7,21 @@ from pathlib import Path
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.discussions.places import places
 from mnemoir.storage.sqlite.failures import storage_errors
-
-_NESTED = "vector_memory.db"
-_FLAT = "_vector_memory.db"
 
 Identity = tuple[int, int]  # device and inode: another file under the same name has another
 
 
 def records_file(discussion: Discussion) -> Path:
     """The file that is there, else the one to make. Raises StorageUnavailable. Only roots may be links."""
-    root, name = _real(discussion.root), directory_name(discussion.id)
-    places = [root / name / _NESTED, root / f"{name}{_FLAT}"]
+    candidates = places(directory_name(discussion.id), "records")
+    files = [place.below(_real(discussion.root)) for place in candidates]
+    new = files[-1]
     if discussion.legacy is not None:
-        places.append(_real(discussion.legacy) / f"{name}{_FLAT}")
-    with storage_errors(places[1], OSError):
-        return next((place for place in places if _is_there(place)), places[1])
+        files.append(candidates[-1].below(_real(discussion.legacy)))
+    with storage_errors(new, OSError):
+        return next((file for file in files if _is_there(file)), new)
 
 
 def identity_of(path: Path) -> Identity | None:
@@ -50,9 +49,9 @@ def _real(root: Path) -> Path:
     return Path(os.path.realpath(root))
 
 
-def _is_there(place: Path) -> bool:
+def _is_there(file: Path) -> bool:
     """A folder of that name is another discussion's."""
     try:
-        return not stat.S_ISDIR(os.lstat(place).st_mode)
+        return not stat.S_ISDIR(os.lstat(file).st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False

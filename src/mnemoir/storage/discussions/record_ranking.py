@@ -26,6 +26,8 @@ _NO_WEIGHT = 1e-6  # FTS5's idf of a phrase in more than half of the rows
 _EXPECTED = 2.0  # a guess at the score of a row with a phrase, in units of its idf; only the speed depends on it
 
 _EVEN = (1.0,) * 5  # the weights of the columns
+_GREATEST_WEIGHT = 1e9  # keeps scores finite
+_DECIMALS = 9  # of weights: FTS5 reads no exponents
 
 Scores = dict[int, float]  # of rows; less is better
 
@@ -51,11 +53,11 @@ def row_count(connection: apsw.Connection) -> int:
 def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
     """The numbers of the best `limit` rows that hold any of the phrases; ties by number.
 
-    `weights` are those of the columns, 1 for those that are not given.
+    `weights` are those of the columns, 1 for those that are not given, or are no numbers.
     """
     if limit < 1:
         return []
-    of_columns = (*map(float, weights), *_EVEN)[: len(_EVEN)]
+    of_columns = (*map(_fit, weights), *_EVEN)[: len(_EVEN)]
     ranking = _Ranking(connection, limit, of_columns, row_count(connection))
     rarest_first = sorted(phrases, key=lambda phrase: phrase.rows)
     telling = [phrase for phrase in rarest_first if ranking.idf(phrase) > _NO_WEIGHT]
@@ -114,7 +116,7 @@ class _Ranking:
         return near
 
     def _scores(self, phrases: Sequence[Phrase], limit: int) -> Scores:
-        rank_by = f"bm25({', '.join(map(str, self.weights))})"
+        rank_by = f"bm25({', '.join(f'{weight:.{_DECIMALS}f}' for weight in self.weights)})"
         values = {"expression": _any_of(phrases), "rank_by": rank_by, "limit": limit}
         return dict(self.connection.execute(_QUERIES["best"], values))
 
@@ -149,6 +151,10 @@ class _Scoring:
 def _score(api: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
     scoring: _Scoring = arguments[0]
     return scoring.score(api)
+
+
+def _fit(weight: float) -> float:
+    return 1.0 if math.isnan(weight) else round(max(-_GREATEST_WEIGHT, min(_GREATEST_WEIGHT, weight)), _DECIMALS)
 
 
 def _any_of(phrases: Sequence[Phrase]) -> str:

@@ -47,9 +47,10 @@ class SqliteRecordStore:
         return await self._read(discussion, record_chunks.blocks)
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
-        """All of the changes or none."""
+        """All of the changes or none; nothing where there is no file."""
+        work = self._on_chunks(discussion, lambda chunks: chunks.change(changes))
         if changes:
-            await self._write(discussion, lambda chunks: chunks.change(changes))
+            await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
 
     async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
         """The words of our chunks, in the order of the conversation."""
@@ -99,7 +100,7 @@ class SqliteRecordStore:
                     record_chunks.put_entry(connection, number, record.entry)
 
         if entries:
-            await asyncio.to_thread(lambda: self._files.write(records_file(discussion), work))
+            await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
 
     def rows(self, discussion: Discussion) -> SearchRows:
         """The records as hybrid search reads them."""
@@ -111,7 +112,7 @@ class SqliteRecordStore:
         def work() -> None:
             new = records_file(made)
             name = record_chunks.storable(discussion.id)
-            self._files.write(new, lambda connection: record_schema.rename(connection, name))
+            self._files.change(new, lambda connection: record_schema.rename(connection, name))
             self._files.replace(records_file(discussion), new)
 
         await asyncio.to_thread(work)
@@ -130,6 +131,12 @@ class SqliteRecordStore:
         return await asyncio.to_thread(lambda: self._files.read(records_file(discussion), work))
 
     async def _write(self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]) -> T:
+        on_chunks = self._on_chunks(discussion, work)
+        return await asyncio.to_thread(lambda: self._files.write(records_file(discussion), on_chunks))
+
+    def _on_chunks(
+        self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]
+    ) -> Callable[[apsw.Connection], T]:
         def write(connection: apsw.Connection) -> T:
             now = self._clock().astimezone(UTC).isoformat()
             chunks = record_chunks.Chunks(connection, discussion.id, now)
@@ -137,7 +144,7 @@ class SqliteRecordStore:
             chunks.finish()
             return outcome
 
-        return await asyncio.to_thread(lambda: self._files.write(records_file(discussion), write))
+        return write
 
 
 _: type[RecordStore] = SqliteRecordStore  # checked, never run

@@ -1,5 +1,7 @@
 """chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: the rolling summary, written."""
 
+import sys
+
 import structlog
 from pydantic import Field
 
@@ -8,8 +10,8 @@ from mnemoir.core.errors import Conflict, ProviderError, StorageUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
 from mnemoir.memory.discussions.reading import rolling_summary_text
-from mnemoir.memory.discussions.rolling_summary import chunks_since, save_summary, update_rolling_summary
-from mnemoir.workflows.asking import Question, question_of
+from mnemoir.memory.discussions.rolling_summary import save_summary, update_rolling_summary
+from mnemoir.workflows.asking import Question
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.memory_prompts import (
     LATEST,
@@ -66,37 +68,31 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
         return NO_SUMMARY if kept is None else kept
 
     async def _updated(self, step: Step, discussion: Discussion) -> str:
-        memory, said = self.services.discussions, self.properties
+        said = self.properties
         raw = [step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt)]
-        if not names_any(raw, (SUMMARY_SO_FAR, LATEST)):
-            return await self._plain(step, discussion)
+        most, least = sys.maxsize, 1  # one call with the prompts as they are, where anything is new
+        if names_any(raw, (SUMMARY_SO_FAR, LATEST)):
+            most = step.count(said.loop_if_exceed, 3, "loopIfMemoriesExceed")
+            least = step.count(said.least, 3, "minMemoriesPerSummary")
         question: list[Question] = []  # made only where there is something to sum up
 
         async def condense(summary: str, latest: str) -> Written:
             if not question:
                 question.append(marked_question(step, said))
             asked = with_marks(question[0], {SUMMARY_SO_FAR: summary, LATEST: latest})
-            return await written_answer(step, asked)
+            written = await written_answer(step, asked)
+            if not written.text:
+                step.note("The model said nothing, so the summary was left as it is.")
+            return written
 
         return await update_rolling_summary(
-            memory,
+            self.services.discussions,
             discussion,
             condense,
-            loop_if_exceed=step.count(said.loop_if_exceed, 3, "loopIfMemoriesExceed"),
-            least=step.count(said.least, 3, "minMemoriesPerSummary"),
+            loop_if_exceed=most,
+            least=least,
             control=Control(goes_on=lambda: not step.engine.is_stopping),
         )
-
-    async def _plain(self, step: Step, discussion: Discussion) -> str:
-        """One call with the prompts as they are, where anything is new."""
-        memory = self.services.discussions
-        current = await memory.summaries.load(discussion)
-        if not chunks_since(await memory.ledger.all(discussion), current):
-            return NO_SUMMARY if current is None else current.text
-        written = await written_answer(step, question_of(step, self.properties))
-        if written.text:
-            await save_summary(memory, discussion, written)
-        return written.text
 
 
 class WriteCurrentSummaryProperties(NodeProperties):

@@ -118,8 +118,8 @@ UPDATE memories SET discussion_id = :discussion;
 UPDATE vector_memory_hash_log SET discussion_id = :discussion;
 
 -- name: rename_tracker
--- Say of the tracker whose it is.
-UPDATE vector_memory_tracker SET discussion_id = :discussion;
+-- Say of the tracker whose it is. What was renamed before and went on has two rows, and the later one counts.
+UPDATE OR REPLACE vector_memory_tracker SET discussion_id = :discussion;
 
 -- name: schema_of
 -- The schema of our tables in the file; at most one row.

@@ -1,0 +1,60 @@
+"""The checks of `doctor` that go by the config tree: the tree itself, and the discussions of those who are served."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mnemoir.app.tree import open_tree, problems_of
+from mnemoir.cli.finding import Finding, told
+from mnemoir.cli.output import counted
+from mnemoir.core.errors import SettingsError
+from mnemoir.ports.discussions import DiscussionFiles
+from mnemoir.settings import Settings
+from mnemoir.storage.discussions.files import FileDiscussionFiles
+from mnemoir.workflows.discussion_files import DiscussionPlaces
+
+
+async def check_tree(settings: Settings) -> Finding:
+    """Whether the config tree can be served, and everything in it can work."""
+    tree = settings.workflows.config_dir
+    try:
+        problems = problems_of(settings)
+    except SettingsError as exc:
+        to_do = "Correct it; until then the server does not start."
+        return Finding(check="config tree", state="fail", found=exc.message, to_do=to_do)
+    errors = sum(problem.level == "error" for problem in problems)
+    found = f"{tree}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}"
+    to_do = f"Run: mnemoir check --config-dir {tree}" if errors else ""
+    return Finding(check="config tree", state="warn" if errors else "ok", found=found, to_do=to_do)
+
+
+async def check_discussions(settings: Settings) -> Finding:
+    """Whether the files of discussions are whole."""
+    files = FileDiscussionFiles()
+    try:
+        folders = _folders(settings, files)
+    except SettingsError:
+        found = "not looked at, as the config tree cannot be read"
+        return Finding(check="discussions", state="warn", found=found, to_do="Correct the config tree.")
+    problems = [problem for root, legacy in folders.items() for problem in await files.problems(root, legacy)]
+    if not problems:
+        return await _counts(files, folders)
+    to_do = "Put a backup in the place of each file, or take it away; see docs/discussion-memory.md."
+    return Finding(check="discussions", state="fail", found=told(problems), to_do=to_do)
+
+
+async def _counts(files: DiscussionFiles, folders: Mapping[Path, Path | None]) -> Finding:
+    rows = [row for root, legacy in folders.items() for row in await files.listed(root, legacy)]
+    discussions = counted(len(rows), "discussion")
+    chunks, records = sum(row.chunk_summaries for row in rows), sum(row.records for row in rows)
+    found = f"{discussions} with {chunks} chunk summaries and {counted(records, 'record')}, whole"
+    return Finding(check="discussions", state="ok", found=found if rows else "none yet")
+
+
+def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path | None]:
+    """Where the discussions of all who are served are; each with the folder of older databases, told once."""
+    served = open_tree(settings)
+    trees = [None] if served is None else [served.tree.user(name) for name in served.users]
+    places = DiscussionPlaces(files, settings.storage.data_dir, several_users=len(trees) > 1)
+    roots = dict.fromkeys(root for tree in trees for root in places.roots(tree))
+    public = None if served is None else served.tree.public
+    return {root: public if at == 0 else None for at, root in enumerate(roots)}
