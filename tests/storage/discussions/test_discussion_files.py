@@ -215,6 +215,12 @@ async def test_records_are_counted_while_they_are_being_written(files, root):
     assert [row.records for row in await listing] == [1]
 
 
+async def test_records_are_counted_where_the_root_is_a_link(files, root, tmp_path):
+    put_records(tmp_path / "real" / "d1_vector_memory.db", "d1", "x")
+    root.symlink_to(tmp_path / "real")
+    assert [row.records for row in await files.listed(root)] == [1]
+
+
 async def test_records_are_counted_after_their_writer_was_killed(files, root):
     file = root / "d1_vector_memory.db"
     store = SqliteRecordStore()

@@ -62,6 +62,7 @@ async def make_chunk_summaries(
         [partial(reader.summary_by, summarise) for summarise in workers],
         in_order=reads_earlier,
         control=control,
+        backoff=None if policy.takes_all else memory.backoff,
     )
 
 

@@ -12,10 +12,11 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion, SourceMessage
-from mnemoir.core.errors import MnemoirError
+from mnemoir.core.errors import MnemoirError, ProviderInvalidOutput, ProviderRefused
 from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import Message
 from mnemoir.memory.discussions.alignment import align
+from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.chunking import chunk_spans
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.memory.discussions.writing import to_its_end
@@ -55,13 +56,15 @@ async def make(
     *,
     in_order: bool,
     control: Control | None = None,
+    backoff: Backoff | None = None,
 ) -> Made:
     """Bring the store up to the conversation: `messages` without those of the system, as the client sees them now.
 
     A worker makes something of a chunk, or None when its model said nothing; `keep` stores it. With `in_order` a
     chunk is begun when the one before it is stored, and another worker takes over where one fails; else all workers
     are at work at once. Either way results are stored in the order of the chunks. The first chunk that no worker can
-    make ends it, with a note: it and those behind it are left for the next time. Raises StorageUnavailable.
+    make ends it, with a note: it and those behind it are left for the next time. With `backoff` that is not always
+    the next making, where the answer could not be used. Raises StorageUnavailable.
     """
     async with files.making(discussion) as is_ours:
         if not is_ours:
@@ -71,13 +74,20 @@ async def make(
         if work.changes:
             await to_its_end(store.change(discussion, work.changes))
         run = _Run(work.chunks, keep, control or Control())
-        await run.go(workers, in_order=in_order)
+        key = (discussion.root, discussion.id, type(store))
+        if work.chunks and backoff is not None and backoff.passes_over(key):
+            run.notes.append("The last answers about a chunk could not be used, so no model was asked this time.")
+        elif work.chunks:
+            await run.go(workers, in_order=in_order)
+            if backoff is not None:
+                (backoff.failed if run.is_unusable else backoff.succeeded)(key)
     return Made(
         chunks=run.done,
         left=len(work.chunks) - run.done,
         stale=len(work.changes.stale),
         revived=len(work.changes.revived),
         notes=run.notes,
+        is_unusable=run.is_unusable,
     )
 
 
@@ -160,6 +170,7 @@ class _Run(Generic[R]):
         self._control = control
         self.done = 0
         self.notes: list[str] = []
+        self.is_unusable = False
 
     async def go(self, workers: Sequence[Worker[R]], *, in_order: bool) -> None:
         watched = [self._watched(worker) for worker in workers]
@@ -169,11 +180,13 @@ class _Run(Generic[R]):
                 try:
                     result = await anext(results)
                 except MnemoirError as error:
+                    self.is_unusable = isinstance(error, ProviderInvalidOutput | ProviderRefused)
                     self._note(f"No memory could be made of a chunk: {error}")
                     return
                 if result is _Stopped.STOPPED:
                     return
                 if result is None:
+                    self.is_unusable = True
                     self._note("A model said nothing about a chunk.")
                     return
                 await self._store(result)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.messages import Message
 from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.digests import Digests, digests_of
 from mnemoir.memory.discussions.record_recall import RecordRecall
 from mnemoir.ports.discussions import ChunkLedger, DiscussionFiles, RecordStore, RollingSummaries
@@ -27,6 +28,7 @@ class DiscussionMemory:
     indexing: Indexing
     embedding: EmbeddingModel
     clock: Clock = utc_now
+    backoff: Backoff = field(default_factory=Backoff, repr=False, compare=False)
     recall: RecordRecall = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +72,8 @@ class Control:
 class Made:
     """What a making did: chunks made, those still to make, blocks that went stale or came back, and what to tell.
 
-    `is_busy` tells that nothing was done because somebody else is making memories of the discussion.
+    `is_busy` tells that nothing was done because somebody else is making memories of the discussion, `is_unusable`
+    that it ended at a chunk whose answer could not be used.
     """
 
     chunks: int = 0
@@ -79,6 +82,7 @@ class Made:
     revived: int = 0
     notes: Sequence[str] = field(default=())
     is_busy: bool = False
+    is_unusable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,7 @@ async def make_records(
         [partial(_records_by, memory, extract) for extract in workers],
         in_order=False,
         control=control,
+        backoff=None if policy.takes_all else memory.backoff,
     )
     if not made.is_busy:
         await _catch_up(memory, discussion, control)

@@ -16,10 +16,10 @@ Identity = tuple[int, int]  # device and inode: another file under the same name
 def records_file(discussion: Discussion) -> Path:
     """The file that is there, else the one to make. Raises StorageUnavailable. Only roots may be links."""
     candidates = places(directory_name(discussion.id), "records")
-    files = [place.below(_real(discussion.root)) for place in candidates]
+    files = [place.below(real(discussion.root)) for place in candidates]
     new = files[-1]
     if discussion.legacy is not None:
-        files.append(candidates[-1].below(_real(discussion.legacy)))
+        files.append(candidates[-1].below(real(discussion.legacy)))
     with storage_errors(new, OSError):
         return next((file for file in files if _is_there(file)), new)
 
@@ -45,7 +45,8 @@ def refuse_links(path: Path) -> None:
         )
 
 
-def _real(root: Path) -> Path:
+def real(root: Path) -> Path:
+    """The root itself: it may be a link, but SQLite is to follow none."""
     return Path(os.path.realpath(root))
 
 
