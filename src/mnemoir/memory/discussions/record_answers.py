@@ -30,14 +30,10 @@ _TORN_WRAPPERS = 3  # an answer that stops inside a wrapper is looked into so de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordAnswer:
-    """The items that have all KEYS, in order, and what is wrong with the rest.
-
-    `is_readable` tells whether there is a list or an object at all: an empty list without faults is an answer too.
-    """
+    """The items that have all KEYS, in order, and what is wrong with the rest; an empty list is an answer too."""
 
     records: Sequence[Mapping[str, Any]] = ()  # JSON objects, open by nature
     faults: Sequence[str] = ()
-    is_readable: bool = True
 
 
 def read_records(answer: str) -> RecordAnswer:
@@ -45,7 +41,7 @@ def read_records(answer: str) -> RecordAnswer:
     text = _THOUGHT.sub("", answer, count=1)
     items, faults = _items(text)
     if items is None:
-        return RecordAnswer(faults=faults or ["It holds no JSON list or object."], is_readable=False)
+        return RecordAnswer(faults=faults or ["It holds no JSON list or object."])
     records: list[Mapping[str, Any]] = []
     for number, item in enumerate(items, 1):
         fault = _fault(item)
