@@ -4,6 +4,7 @@ import random
 import threading
 
 import apsw
+import pytest
 import requests
 
 from tests.serving import ServerProcess
@@ -37,6 +38,7 @@ class Writer(threading.Thread):
                 self._count.release()
 
 
+@pytest.mark.timeout(300)  # fifty starts of a server, on a machine that may have other things to do
 def test_fifty_kills_lose_no_acknowledged_write_and_leave_no_half_add(tmp_path):
     rng, acknowledged = random.Random(7), {}
     server = ServerProcess(tmp_path / "data")

@@ -96,7 +96,7 @@ async def test_an_endpoint_that_cannot_be_reached_is_named_in_time_and_without_i
 @WAYS
 async def test_silence_ends_at_the_first_byte_limit_and_the_call_is_closed(open_server, llm, tmp_path, stream, kind):
     settings = served(tmp_path, llm.url, answering(), behind(), kind=kind)
-    server = await open_server(settings | {"workflows.timeouts.first_byte_s": 0.1, "llm.tries": 3})
+    server = await open_server(settings | {"workflows.timeouts.first_byte_s": 0.5, "llm.tries": 3})
     llm.queue(Answer(silent=True))
     answer = await server.ask("POST", CHAT, hello(stream=stream))
     assert error_of(answer) == (504, "llm_timeout")
@@ -133,7 +133,7 @@ async def test_comments_end_with_an_error_event_at_the_first_byte_limit(open_ser
 @ALL
 async def test_a_stall_within_the_answer_keeps_what_was_said_and_closes_the_call(open_server, llm, tmp_path, kind):
     settings = served(tmp_path, llm.url, answering(), behind(), kind=kind)
-    server = await open_server(settings | {"workflows.timeouts.between_bytes_s": 0.1})
+    server = await open_server(settings | {"workflows.timeouts.between_bytes_s": 0.5})
     llm.reply("One two three four", stall_after=2)
     answer = await server.ask("POST", CHAT, hello(stream=True))
     assert_broken_off(answer.body)
@@ -269,10 +269,10 @@ async def test_an_endless_answer_is_stopped_at_its_time(listen, llm, http, tmp_p
 
 @WAYS
 async def test_a_node_that_takes_too_long_is_named(open_server, llm, tmp_path, stream):
-    server = await open_server(served(tmp_path, llm.url, answering(timeoutSeconds=0.1), behind()))
+    server = await open_server(served(tmp_path, llm.url, answering(timeoutSeconds=0.5), behind()))
     llm.reply("One two", silent=not stream, stall_after=1)
     answer = await server.ask("POST", CHAT, hello(stream=stream))
-    assert b"Node 'Answer' of workflow Chat took more than 0.1 s" in answer.body
+    assert b"Node 'Answer' of workflow Chat took more than 0.5 s" in answer.body
     assert (answer.status == 200) is stream
     await upstream_left(llm)
     await nothing_ran_behind(server, llm)
@@ -334,7 +334,7 @@ async def test_no_backup_goes_on_with_an_answer_that_has_begun(open_server, llm,
     async with ScriptedLLM() as other:
         files = {"Endpoints/Second.json": endpoint(other.url)}
         settings = served(tmp_path, llm.url, files=files, backupEndpointName="Second")
-        server = await open_server(settings | {"workflows.timeouts.between_bytes_s": 0.1})
+        server = await open_server(settings | {"workflows.timeouts.between_bytes_s": 0.5})
         llm.reply("One two three", **trouble)
         answer = await server.ask("POST", CHAT, hello(stream=True))
         assert_broken_off(answer.body)
