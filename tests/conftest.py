@@ -7,7 +7,10 @@ import pytest
 import structlog
 
 # with a file for each processor, one of these at the end would keep the others waiting
-_LONGEST = {"test_kill.py", "test_many_at_once.py", "test_workflow_reliability.py", "test_starter_tree.py"}
+_LONGEST = {
+    *("test_kill.py", "test_kill_while_making.py", "test_discussion_crashes.py", "test_many_at_once.py"),
+    *("test_workflow_reliability.py", "test_starter_tree.py"),
+}
 
 
 @pytest.hookimpl(trylast=True)
