@@ -1,9 +1,7 @@
 """`mnemoir discussions …`: what is remembered of discussions, looked at, carried about and made anew."""
 
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, aclosing, contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -12,7 +10,8 @@ import orjson
 import typer
 
 from mnemoir.cli.options import Config, DataDir, Json, Url
-from mnemoir.cli.output import Step, counted, note, print_json, print_row, progress
+from mnemoir.cli.output import counted, note, print_json, print_row
+from mnemoir.cli.rebuild_progress import rebuilt
 from mnemoir.cli.session import Session, run
 from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -125,7 +124,7 @@ def rebuild(
             print_json(plan) if as_json else print_row(told)
             return
         typer.confirm(f"Make memories of {told} anew?", abort=True, err=True)
-    last = run(_rebuilt(session, session.target(_path(id, "rebuild"), _given(user=user)), body))
+    last = run(rebuilt(session, session.target(_path(id, "rebuild"), _given(user=user)), body))
     if as_json:
         print_json(last)
     for text in last["notes"]:
@@ -228,42 +227,6 @@ def delete(
         print_json({"deleted": id})
         return
     note("The discussion is forgotten.")
-
-
-async def _rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The last line of a rebuild, with its progress told on the way."""
-    last: dict[str, Any] = {}
-    with _bar() as tell:
-        async with session.connected() as connection, aclosing(connection.lines(target, "POST", body)) as lines:
-            async for line in lines:
-                last = orjson.loads(line)
-                if "error" in last:
-                    raise MnemoirError(last["error"], code=last["code"])
-                tell(last["done"], last["all"])
-    if not last.get("finished"):
-        raise MnemoirError("The server ended the rebuild before it was done, so the old memories stay. Try again.")
-    return last
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """Tells how many chunks of how many are done: a bar on a terminal, else a line each on standard error."""
-    with ExitStack() as shown:
-        at: list[Step] = []
-        done_before = 0
-
-        def tell(done: int, all_chunks: int) -> None:
-            nonlocal done_before
-            if not sys.stderr.isatty():
-                if done != done_before:
-                    note(f"{done} of {all_chunks} chunks")
-            else:
-                if not at:
-                    at.append(shown.enter_context(progress("Rebuilding", all_chunks)))
-                at[0](done - done_before)
-            done_before = done
-
-        yield tell
 
 
 def _messages(file: Path) -> list[Any]:
