@@ -1,6 +1,7 @@
 """What holds for every test: the files that take longest begin first, and no logging outlives its test."""
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,12 @@ _LONGEST = {
     *("test_kill.py", "test_kill_while_making.py", "test_discussion_crashes.py", "test_many_at_once.py"),
     *("test_workflow_reliability.py", "test_starter_tree.py"),
 }
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are processors: tests wait for servers and disks more than they compute."""
+    processors = os.cpu_count() or 1
+    return processors + (processors + 1) // 2
 
 
 @pytest.hookimpl(trylast=True)
