@@ -1,6 +1,7 @@
 """Starting again over what is there: quickly over much, with the same answers, and never over what is damaged."""
 
 import asyncio
+import statistics
 import time
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.cli.command_process import run
 from tests.serving import ServerProcess
 
 MANY = 10_000
-RESTARTS = 5
+RESTARTS, MOST_RESTARTS = 3, 9
 MIRA = Scope(project="default", user="mira")
 
 
@@ -54,8 +55,8 @@ def test_after_kill_9_ten_thousand_memories_are_there_within_two_seconds_and_a_r
     asyncio.run(fill(tmp_path / "data" / "mnemoir.db"))
     server, took, told = ServerProcess(tmp_path / "data"), [], []
     try:
-        for number in range(RESTARTS):
-            began = time.monotonic()
+        while len(took) < RESTARTS or (len(took) < MOST_RESTARTS and median_of_last(took) >= 2.0):
+            number, began = len(took), time.monotonic()
             server.start()
             assert total(server) == MANY + number
             took.append(time.monotonic() - began)
@@ -65,8 +66,13 @@ def test_after_kill_9_ten_thousand_memories_are_there_within_two_seconds_and_a_r
             server.kill()
     finally:
         server.kill()
-    assert min(took) < 2.0  # of the others, one may have shared its processor with another test's server
-    assert told == [told[0]] * RESTARTS
+    assert median_of_last(took) < 2.0
+    assert told == [told[0]] * len(took)
+
+
+def median_of_last(took: list[float]) -> float:
+    """Only the last few in a row count: those before may have shared a processor with another test's server."""
+    return statistics.median(took[-RESTARTS:])
 
 
 def test_an_emptied_database_is_refused_by_name_and_not_begun_anew(tmp_path):
