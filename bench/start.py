@@ -15,6 +15,7 @@ from bench.report import median, ms, table
 from tests.serving import ServerProcess
 
 STARTS = 5
+MANY = 10_000
 MIB = 1024 * 1024
 
 
@@ -26,6 +27,25 @@ def start_times(folder: Path) -> list[float]:
         with ServerProcess(folder / "data"):
             took.append(time.perf_counter() - started)
     return took[1:]
+
+
+def restart_times(folder: Path) -> list[float]:
+    """Seconds from the start to the first listing, over ten thousand memories and each time after kill -9."""
+    server, took = ServerProcess(folder / "full"), []
+    with server:
+        memories = Memories(server.url)
+        for batch in range(0, MANY, 500):
+            memories.add(texts(500, seed=batch), "someone")
+    for _ in range(STARTS):
+        started = time.perf_counter()
+        try:
+            server.start()
+            listed = requests.get(f"{server.url}/api/memories", params={"user_id": "someone", "limit": 1}, timeout=30)
+            took.append(time.perf_counter() - started)
+            assert listed.json()["total"] == MANY
+        finally:
+            server.kill()
+    return took
 
 
 def resident(folder: Path) -> tuple[float, float]:
@@ -77,6 +97,7 @@ def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         starts, plain, (fresh, warm) = start_times(home), plain_start(), resident(home)
+        restart = median(restart_times(home))
         table(
             "start and size",
             ["", "measured", "baseline", "ratio"],
@@ -87,6 +108,7 @@ def run() -> None:
                     f"{ms(plain)} (imports alone)",
                     f"{median(starts) / plain:.1f}",
                 ],
+                ["restart over 10,000 memories after kill -9", ms(restart), "", f"{restart / plain:.1f}"],
                 ["resident, ready", f"{fresh:.0f} MiB", "", ""],
                 ["resident, after the first search", f"{warm:.0f} MiB", "", ""],
                 ["slowest answer of an idle route under load", ms(loop_stall(home)), "", ""],

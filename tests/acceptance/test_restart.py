@@ -1,8 +1,6 @@
-"""Starting again over what is there: quickly over much, with the same answers, and never over what is damaged."""
+"""Starting again over what is there: with the same answers, and never over what is damaged."""
 
 import asyncio
-import statistics
-import time
 from pathlib import Path
 
 import requests
@@ -18,7 +16,7 @@ from tests.cli.command_process import run
 from tests.serving import ServerProcess
 
 MANY = 10_000
-RESTARTS, MOST_RESTARTS = 3, 9
+RESTARTS = 3
 MIRA = Scope(project="default", user="mira")
 
 
@@ -51,28 +49,20 @@ def total(server: ServerProcess) -> int:
     return listed.json()["total"]
 
 
-def test_after_kill_9_ten_thousand_memories_are_there_within_two_seconds_and_a_repeat_is_answered_as_before(tmp_path):
+def test_after_kill_9_ten_thousand_memories_are_there_and_a_repeat_is_answered_as_before(tmp_path):
     asyncio.run(fill(tmp_path / "data" / "mnemoir.db"))
-    server, took, told = ServerProcess(tmp_path / "data"), [], []
+    server, told = ServerProcess(tmp_path / "data"), []
     try:
-        while len(took) < RESTARTS or (len(took) < MOST_RESTARTS and median_of_last(took) >= 2.0):
-            number, began = len(took), time.monotonic()
+        for number in range(RESTARTS):
             server.start()
             assert total(server) == MANY + number
-            took.append(time.monotonic() - began)
             told.append(add(server, "the first"))
             if number:
                 add(server, f"one more, number {number}")
             server.kill()
     finally:
         server.kill()
-    assert median_of_last(took) < 2.0
-    assert told == [told[0]] * len(took)
-
-
-def median_of_last(took: list[float]) -> float:
-    """Only the last few in a row count: those before may have shared a processor with another test's server."""
-    return statistics.median(took[-RESTARTS:])
+    assert told == [told[0]] * RESTARTS
 
 
 def test_an_emptied_database_is_refused_by_name_and_not_begun_anew(tmp_path):
