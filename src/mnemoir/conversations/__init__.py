@@ -1,0 +1,1 @@
+"""Conversations: threads, windows, token buffers, sessions, node memory, semantic search."""
