@@ -93,6 +93,12 @@ def test_parts_that_the_model_does_not_take_are_dropped_before_tokens_are_counte
     assert opened.opened == []
 
 
+def test_where_one_file_is_refused_and_another_cannot_be_read_the_text_is_plain():
+    files = attachment("t0", "a.png"), attachment("t0", "song.mp3", "audio")
+    history = shown(*files, files=shelf("a.png", "song.mp3", sealed=["a.png"]), model=LetterModel({"image"}))
+    assert history[0].content == "q0"
+
+
 def test_a_message_that_was_a_refused_file_alone_is_dropped():
     turns = [turn(0), turn(1, 0, query="")]
     history = shown(attachment("t1", "a.png"), turns=turns, model=LetterModel(set()))

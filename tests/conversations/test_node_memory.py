@@ -139,7 +139,13 @@ def test_clearing_writes_an_empty_document_at_once_and_the_object_stays() -> Non
 def test_nodes_conversations_and_apps_have_memories_of_their_own() -> None:
     store = PlainStore()
     parts = NodeParts(objects=store)
-    ids = [("app", "talk", "a"), ("app", "talk", "b"), ("app", "talk2", "a"), ("app2", "talk", "a"), ("app/talk", "a", "a")]
+    ids = [
+        ("app", "talk", "a"),
+        ("app", "talk", "b"),
+        ("app", "talk2", "a"),
+        ("app2", "talk", "a"),
+        ("app/talk", "a", "a"),
+    ]
     for number, (app, talk, node) in enumerate(ids):
         own = NodeTokenBufferMemory(app, talk, node, WordsModel(), parts=parts)
         say(own, "1", f"said {number}", "yes")
@@ -209,7 +215,9 @@ class BrokenModel:
 
 def test_a_counter_that_fails_is_replaced_by_an_estimate_or_everything_is_sent_by_older_rules() -> None:
     for rules, expected in [({}, []), ({"rules": COMPAT_A_OLD}, ["a" * 400, "b" * 400])]:
-        own = NodeTokenBufferMemory("app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), **rules))
+        own = NodeTokenBufferMemory(
+            "app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), **rules)
+        )
         say(own, "1", "a" * 400, "b" * 400)
         assert history(own, "1", 50) == expected
 
@@ -312,7 +320,7 @@ def test_only_the_detail_of_a_file_upload_config_is_used() -> None:
     assert told[0].content == [image("low"), TextPart("look")]
 
 
-def test_a_file_that_is_gone_or_of_another_tenant_leaves_the_text_and_one_that_cannot_be_shown_leaves_a_list() -> None:
+def test_a_file_that_is_gone_leaves_the_text_and_one_that_cannot_be_shown_leaves_a_list() -> None:
     own = with_files(Shelf("up-1", unreadable="up-1"))
     assert [m.content for m in own.get_history_prompt_messages("1", "tenant")] == [[TextPart("look")], "drawn"]
     assert history(with_files(Shelf("up-1", "made-1")), "1") == ["look", "drawn"]

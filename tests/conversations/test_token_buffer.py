@@ -43,6 +43,10 @@ def test_history_leads_to_the_turn_being_answered_and_not_to_the_newest():
     assert said(branches) == ["q0", "a0", "q2", "a2"]
 
 
+def test_a_turn_that_is_not_stored_has_no_history_rather_than_another_branchs():
+    assert said(line(3), turn_id="t9") == []
+
+
 def test_a_limit_counts_finished_turns_of_the_thread():
     with_dead_branch = [*line(3), turn(3, 2, answer="dead"), turn(4, 2), turn(5, 4, answer="")]
     assert said(with_dead_branch, message_limit=2) == ["q2", "a2", "q4", "a4"]
@@ -95,6 +99,14 @@ def test_a_model_that_counts_nothing_does_not_switch_the_limit_off():
     assert kept[-1] == "a9"
     assert len(kept) < 20
     assert len(said(turns, model=Blind(), max_token_limit=200, rules="compat_a_new")) == 20
+
+
+def test_a_counter_that_follows_no_rule_is_asked_about_the_whole_history_first():
+    class Odd:
+        def get_llm_num_tokens(self, messages):
+            return 1 if len(messages) > 70 else 1000
+
+    assert len(said(line(40), model=Odd(), max_token_limit=10)) == 80
 
 
 def test_the_text_is_made_of_the_same_messages():

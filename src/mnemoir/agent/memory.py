@@ -77,7 +77,7 @@ class SessionMemory:
         self.degraded: tuple[str, ...] = ()
 
     async def history(self) -> list[Message]:
-        """What goes in front of the question: every call with its result, and of system messages summaries and pins."""
+        """What goes in front of the question: each call with its result; of system messages, summaries and pins."""
         if self._manager is None:
             return []
         try:

@@ -91,7 +91,7 @@ async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
 
 
 def vector_of(embedding: Embedding) -> FloatArray:
-    """The one vector that messages and questions are compared by: the mean of the text's own tokens, if it has them."""
+    """What messages and questions are compared by: the mean of the text's own tokens, where there are any."""
     return sentence_vector(embedding)
 
 

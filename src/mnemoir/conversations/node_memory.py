@@ -12,7 +12,7 @@ from pathlib import Path
 
 import structlog
 
-from mnemoir.conversations.counters import CountsTokens, TokenCounter
+from mnemoir.conversations.counters import CountsTokens, TokenCounter, counter_named
 from mnemoir.conversations.files import (
     DEFAULT_DETAIL,
     Detail,
@@ -104,6 +104,7 @@ class NodeTokenBufferMemory(BaseMemory):
         self.model_instance = model_instance
         self._parts = parts or _usual["parts"] or local_node_parts()
         self._counter: TokenCounter = counter_of(self._parts.rules, model_instance)
+        self._noting: TokenCounter = counter_named(self._parts.rules.counter, model_instance)  # it never raises
         self._object = NodeObject(
             key=node_key(app_id, conversation_id, node_id),
             store=self._parts.objects,
@@ -147,7 +148,7 @@ class NodeTokenBufferMemory(BaseMemory):
                 parent_message_id,
                 [Message("user", user_content), *steps, Message("assistant", assistant_content)],
                 files=(user_files or (), assistant_files or ()),
-                counter=self._counter,
+                counter=self._noting,
                 at=self._parts.clock(),
             )
         )

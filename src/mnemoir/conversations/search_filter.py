@@ -1,14 +1,14 @@
 """Which messages a search may find, as a caller says it and as a vector store is asked.
 
-What belongs to the message (session, role, time, importance) stands in the metadata of its vector. What belongs to
+What belongs to the message for good (session, role, time) stands in the metadata of its vector. What belongs to
 its session (user, tags, agent, visibility) may change at any time, so it is looked up where sessions are kept and
 becomes a list of session ids: then nobody finds by an old note what is no longer theirs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from mnemoir.conversations.messages import Role
 from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, StoredMessage
@@ -55,11 +55,14 @@ class SearchFilter:
         )
 
 
-class ListsSessions(Protocol):
+class KnowsSessions(Protocol):
     """Where sessions are kept."""
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
         """Newest activity first."""
+
+    def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
+        """Those pinned, or scored `threshold` or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +70,13 @@ class Wanted:
     """A filter whose sessions are known: None for any session."""
 
     filter: SearchFilter
-    session_ids: frozenset[str] | None
+    session_ids: frozenset[str] | None = None
+    message_ids: frozenset[int] | None = None  # those important enough
 
     @property
     def is_nothing(self) -> bool:
         """Whether no message can be found."""
-        return self.session_ids == frozenset() or (self.filter.roles is not None and not self.filter.roles)
+        return frozenset() in (self.session_ids, self.message_ids) or self.filter.roles in ((), [])
 
     def where(self) -> Where | None:
         """For a vector store."""
@@ -89,7 +93,7 @@ class Wanted:
             and (wanted.roles is None or stored.message.role in wanted.roles)
             and (wanted.since is None or (at is not None and at >= _instant(wanted.since)))
             and (wanted.until is None or (at is not None and at < _instant(wanted.until)))
-            and (wanted.min_importance is None or (stored.importance or 0.0) >= wanted.min_importance)
+            and (self.message_ids is None or stored.id in self.message_ids)
         )
 
     def _of_session(self) -> Iterator[Where]:
@@ -105,17 +109,21 @@ class Wanted:
             yield {"timestamp": {"$gte": _instant(wanted.since)}}
         if wanted.until is not None:
             yield {"timestamp": {"$lt": _instant(wanted.until)}}
-        if wanted.min_importance is not None and wanted.min_importance > 0:
-            yield {"importance": {"$gte": float(wanted.min_importance)}}
+        if self.message_ids is not None:
+            yield {"message_id": {"$in": sorted(self.message_ids)}}
 
 
-def wanted_of(given: SearchFilter, sessions: ListsSessions) -> Wanted:
-    """The filter with its sessions. Blocks; raises StorageUnavailable."""
+def wanted_of(given: SearchFilter, sessions: KnowsSessions) -> Wanted:
+    """The filter with what is known of its sessions. Blocks; raises StorageUnavailable."""
     ids = None if given.session_ids is None else frozenset(given.session_ids)
     if given.is_of_sessions:
-        allowed = frozenset(each.id for each in _every(sessions.list_sessions) if given.allows_session(each.metadata))
+        allowed = frozenset(each.id for each in _every(sessions) if given.allows_session(each.metadata))
         ids = allowed if ids is None else ids & allowed
-    return Wanted(filter=given, session_ids=ids)
+    if given.min_importance is None or given.min_importance <= 0:  # what has no score counts as 0
+        return Wanted(filter=given, session_ids=ids)
+    among = ids if ids is not None else [each.id for each in _every(sessions)]
+    important = (sessions.important_messages(session_id, given.min_importance) for session_id in among)
+    return Wanted(filter=given, session_ids=ids, message_ids=frozenset(m.id for found in important for m in found))
 
 
 def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
@@ -125,7 +133,6 @@ def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
         "message_id": stored.id,
         "role": stored.message.role,
         "timestamp": seconds(stored.created_at),
-        "importance": None if stored.importance is None else float(stored.importance),
     }
     return metadata
 
@@ -139,8 +146,8 @@ def _instant(given: datetime) -> float:
     return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
 
 
-def _every(page: Callable[..., list[Any]]) -> Iterator[SessionRecord]:
+def _every(sessions: KnowsSessions) -> Iterator[SessionRecord]:
     offset = 0
-    while found := page(limit=_PAGE, offset=offset):
+    while found := sessions.list_sessions(limit=_PAGE, offset=offset):
         yield from found
         offset += len(found)

@@ -70,7 +70,7 @@ class WindowRows(Protocol):
     """What windows are made of: messages behind the session's mark, pins, scores, and its summary."""
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message; its id, None for an empty or unknown session."""
+        """Let windows begin after the newest message, without a summary; its id, None for an empty or unknown session."""
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before`, behind the mark.
@@ -102,7 +102,7 @@ class WindowRows(Protocol):
         """Those that are there."""
 
     def get_summary(self, session_id: str) -> Summary | None:
-        """The session's summary, unless its mark has passed it."""
+        """The session's summary."""
 
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
         """The right to summarise, for so many seconds at most; None while another has it."""

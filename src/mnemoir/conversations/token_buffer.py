@@ -41,9 +41,9 @@ class BaseMemory(ABC):
 class TokenBufferMemory(BaseMemory):
     """The history of a conversation for one model.
 
-    `rules` are the project's own unless a preset is given. `turn_id` is the turn being answered; without it the
-    newest one is taken, which can belong to another branch. A model may name the kinds of media that it takes in
-    `accepted_media`.
+    `rules` are the project's own unless a preset is given. `turn_id` is the turn being answered, which must be stored
+    already: a turn that is not has no history. Without it the newest one is taken, which can belong to another
+    branch. A model may name the kinds of media that it takes in `accepted_media`.
     """
 
     def __init__(

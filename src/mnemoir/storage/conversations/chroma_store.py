@@ -133,7 +133,7 @@ class ChromaDBVectorStore(NamedModel):
         documents: Sequence[str] | None = None,
         metadata: GivenMetadata | None = None,
     ) -> None:
-        """A new document keeps its old embedding, which is read first: ChromaDB would download a model to make one."""
+        """A new document keeps its embedding, which is read first: ChromaDB would download a model to make one."""
         for given in (embeddings, documents, metadata):
             if given is not None and len(given) != len(ids):
                 raise InvalidRequest(f"There are {len(ids)} ids and {len(given)} changes.", field="ids")
@@ -216,8 +216,9 @@ _LISTED = ("ids", "documents", "metadatas")
 
 def _client(directory: Path | None) -> Any:
     import chromadb  # takes a second, and not everybody has it
+    from chromadb.config import Settings
 
-    settings = chromadb.Settings(anonymized_telemetry=False)
+    settings = Settings(anonymized_telemetry=False)
     if directory is None:
         return chromadb.EphemeralClient(settings)
     directory.mkdir(parents=True, exist_ok=True)

@@ -54,6 +54,7 @@ _LOG_BUSY_MS = 200
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _LOG_BYTES = 16 * 2**20
 _DIGITS = "<f4"
+_NEW = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class _State(NamedTuple):
@@ -363,7 +364,8 @@ def _note(connection: apsw.Connection, state: _State) -> None:
 
 
 def _state(connection: apsw.Connection) -> _State:
-    return _State(*connection.execute(_QUERIES["state"]).fetchall()[0])
+    row: Any = connection.execute(_QUERIES["state"]).fetchall()[0]  # in the order of the members
+    return _State(*row)
 
 
 def _rows(

@@ -14,6 +14,7 @@ from mnemoir.storage.conversations.session_rows import storable, stored_messages
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
+_SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _NOWHERE = float("-inf")  # numbers stand in front of every text
 _END = b"\xff"  # and bytes behind
@@ -26,10 +27,15 @@ class WindowTables:
     _clock: Clock
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message; its id, None for an empty or unknown session."""
+        """Let windows begin after the newest message, without a summary; its id, None for an empty or unknown session."""
         values = {"session": storable(session_id)}
-        row = self._file.write(lambda connection: connection.execute(_MESSAGES["mark_newest"], values).fetchone())
-        return None if row is None else row[0]
+
+        def work(connection: apsw.Connection) -> int | None:
+            connection.execute(_SESSIONS["drop_summary"], values)
+            mark: Any = connection.execute(_MESSAGES["mark_newest"], values).get
+            return None if mark is None else int(mark)
+
+        return self._file.write(work)
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), behind the mark."""
@@ -80,8 +86,9 @@ class WindowTables:
         return {stored.id: stored for stored in stored_messages(self._file.read(work))}
 
     def get_summary(self, session_id: str) -> Summary | None:
-        """The session's summary, unless its mark has passed it."""
-        row = self._file.read(lambda connection: _summary(connection, storable(session_id)))
+        """The session's summary."""
+        values = {"session": storable(session_id)}
+        row = self._file.read(lambda connection: connection.execute(_MESSAGES["summary"], values).fetchone())
         return None if row is None else summary_of(row)
 
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
@@ -135,7 +142,3 @@ def _end(before: int | None) -> Mapping[str, Any]:
 def _release(connection: apsw.Connection, session_id: str, claim: str) -> bool:
     values = {"session": storable(session_id), "claim": claim}
     return bool(connection.execute(_MESSAGES["release"], values).fetchall())
-
-
-def _summary(connection: apsw.Connection, session_id: str) -> tuple[Any, ...] | None:
-    return connection.execute(_MESSAGES["summary"], {"session": session_id}).fetchone()
