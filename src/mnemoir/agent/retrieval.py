@@ -27,7 +27,7 @@ QUESTION = "USER QUESTION:"
 
 _MOST_CHARACTERS = 200
 _LINE_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_LABEL_EDGES = str.maketrans("", "", "[]\n\r")
+_NOT_IN_LABELS = re.compile(rf"{_LINE_BREAKS.pattern}|[\[\]]")
 
 _log = structlog.get_logger(__name__)
 
@@ -65,8 +65,8 @@ class Recalled:
     @property
     def line(self) -> str:
         """As the frame shows it."""
-        role = self.message.role.upper()
-        label = f"{role}/{self.agent.translate(_LABEL_EDGES)}" if self.agent else role
+        agent = _NOT_IN_LABELS.sub("", self.agent or "")
+        label = self.message.role.upper() + (f"/{agent}" if agent else "")
         return f"[{label}]: {_one_line(self.message.text)}"
 
 

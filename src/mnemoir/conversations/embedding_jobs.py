@@ -17,7 +17,7 @@ from mnemoir.conversations.search_filter import seconds, vector_metadata
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
-from mnemoir.core.errors import Conflict, MnemoirError
+from mnemoir.core.errors import Conflict, ProviderError
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search.codes import pack_codes, pack_ids
 from mnemoir.search.context import CONTEXT_MESSAGES, context_of
@@ -27,7 +27,7 @@ _log = structlog.get_logger(__name__)
 ANY_MODEL = ""  # no model is called so: asking for what has no vector of it gives every message that can be embedded
 MOST_FAILURES = 24  # of calls in a row, from a server that is down; three poor texts side by side make fewer
 _PAGE = 500
-_DOWN = (OSError, TimeoutError, MnemoirError)
+_DOWN = (OSError, TimeoutError, ProviderError)
 _PREFIX = "msg_"
 
 

@@ -10,8 +10,9 @@
     small talk and acknowledgements                      -0.4
     a tool's output                                      -0.2
 
-So what says one thing worth keeping is at 0.6 or above, the usual threshold, and plain talk far below. Facts, requests
-and corrections count where the user speaks: an assistant that repeats them says nothing new. A system message is 1.
+So what says one thing worth keeping is at 0.6 or above, the usual threshold, and plain talk far below. Facts,
+requests and corrections count where the user speaks: an assistant that repeats them says nothing new. A system
+message is 1.
 """
 
 import re

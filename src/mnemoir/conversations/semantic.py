@@ -5,24 +5,25 @@ back-filling; saving never does.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, get_args
 
 import structlog
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.embedding import EmbeddingClient, query_embedding, vector_of
-from mnemoir.conversations.embedding_jobs import EmbeddingJobs, message_id_of
+from mnemoir.conversations.embedding_jobs import ANY_MODEL, EmbeddingJobs, message_id_of
 from mnemoir.conversations.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.hit_fusion import FoundHit, by_rank, by_weight
 from mnemoir.conversations.message_index import Asked, MessageIndex
-from mnemoir.conversations.messages import Message
+from mnemoir.conversations.messages import Message, Role
 from mnemoir.conversations.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.session_search import SearchHit, SessionSearch
 from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.sessions import StoredMessage, naive_utc
 from mnemoir.conversations.vectors import IndexedVectors, VectorStore
-from mnemoir.core.clock import utc_now
-from mnemoir.core.errors import MnemoirError
+from mnemoir.core.clock import from_epoch, utc_now
 from mnemoir.ports.embedding import Embedding
 
 _log = structlog.get_logger(__name__)
@@ -31,6 +32,10 @@ CONTEXT_CANDIDATES = 20
 _SYNC_WAIT_S = 60.0  # for a vector, where saving waits; a client that takes longer is not waited for
 _FEWEST_FUSED = 50
 _REMOVED_LOOK = 10_000
+_NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
+
+Metadata = Sequence[Mapping[str, Any]]
+Distances = Sequence[float]
 
 
 class SemanticSearch:
@@ -205,21 +210,24 @@ class SemanticSearch:
                 return hits[:top_k]
             looked *= 2
 
-    def _hits(
-        self, ids: Sequence[str], documents: Sequence[str], metadata: Sequence[dict[str, object]], distances: Sequence[float]
-    ) -> list[SearchHit]:
-        numbers = [message_id_of(name) for name in ids]
-        stored = self._rows.messages_by_id([number for number in numbers if number is not None])
-        is_whole = all(number in stored for number in numbers)
-        deleted = frozenset() if is_whole else frozenset(self._rows.vectors_to_remove(_REMOVED_LOOK))
-        hits = []
-        for number, document, members, distance in zip(numbers, documents, metadata, distances, strict=True):
-            similarity = 1.0 - float(distance)
-            if number in stored:
-                hits.append(_hit(stored[number], similarity))
-            elif number not in deleted:
-                hits.append(_foreign(number, document, members, similarity))
-        return hits
+    def _hits(self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Distances) ->
+    list[SearchHit]: numbers = [message_id_of(name) for name in ids] stored = self._rows.messages_by_id([number for
+    number in numbers if number is not None]) hits = [] for number, document, members, distance in zip(numbers,
+    documents, metadata, distances, strict=True): similarity = 1.0 - float(distance) if number in stored:
+    hits.append(_hit(stored[number], similarity)) elif not self._was_deleted(number): hits.append(_foreign(number,
+    document, members, similarity)) return hits
+
+    def _was_deleted(self, message_id: int | None) -> bool:
+        """Whether a message that is not there once was. Ids only grow, and a deletion leaves a note until its vector
+        is gone.
+
+        What was not comes from other programs that share the vector store.
+        """
+        if message_id is None:
+            return False
+        return bool(self._rows.unembedded_messages(ANY_MODEL, 1, after=message_id)) or message_id in (
+            self._rows.vectors_to_remove(_REMOVED_LOOK)
+        )
 
     def _required(self) -> EmbeddingJobs:
         if self._jobs is None:
@@ -227,4 +235,45 @@ class SemanticSearch:
         return self._jobs
 
 
-_NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
+def is_embeddable(message: Message) -> bool:
+    """Whether search by meaning finds it: it says something, and it is no instruction."""
+    return message.role != "system" and bool(message.text.strip())
+
+
+def _hit(stored: StoredMessage, similarity: float | None) -> SearchHit:
+    return SearchHit(
+        message=stored.message,
+        message_id=stored.id,
+        session_id=stored.session_id,
+        similarity=similarity,
+        created_at=stored.created_at,
+    )
+
+
+def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:
+    """A hit of which only the vector store knows."""
+    role, at, number = metadata.get("role"), metadata.get("timestamp"), metadata.get("message_id")
+    return SearchHit(
+        message=Message(role=role if role in get_args(Role) else "user", content=document),
+        message_id=message_id if message_id is not None else number if isinstance(number, int) else 0,
+        session_id=str(metadata.get("session_id") or ""),
+        similarity=similarity,
+        created_at=_time(at),
+    )
+
+
+def _time(at: object) -> datetime | None:
+    found = from_epoch(at) if isinstance(at, int | float) else None
+    return found and naive_utc(found)
+
+
+def _in_a_loop() -> bool:
+    """Whether waiting here would hold up an event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+_: type[SessionSearch] = SemanticSearch  # checked, never run

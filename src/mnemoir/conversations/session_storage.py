@@ -70,7 +70,7 @@ class WindowRows(Protocol):
     """What windows are made of: messages behind the session's mark, pins, scores, and its summary."""
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message, without a summary; its id, None for an empty or unknown session."""
+        """Let windows begin after the newest message, and drop the summary; the message's id, None for none."""
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before`, behind the mark.

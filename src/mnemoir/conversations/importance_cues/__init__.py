@@ -1,4 +1,4 @@
-"""What people say when something is worth keeping: one file a language, joined here. A further language is a further file."""
+"""What people say when something is worth keeping: one file a language, joined here."""
 
 import re
 from collections.abc import Iterable

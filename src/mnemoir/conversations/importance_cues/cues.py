@@ -1,7 +1,7 @@
 """The cues of one language: whole phrases, as regular expressions without regard to case.
 
-Single words ("decision", "name") are as frequent in small talk as in what matters. A text may be long and anything may
-stand in it, so no expression repeats a repetition, and gaps are bounded.
+Single words ("decision", "name") are as frequent in small talk as in what matters. A text may be long and anything
+may stand in it, so no expression repeats a repetition, and gaps are bounded.
 """
 
 from dataclasses import dataclass

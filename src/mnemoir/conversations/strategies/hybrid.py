@@ -27,10 +27,10 @@ class BudgetTooSmall(InvalidRequest):
 
 
 class HybridStrategy:
-    """All messages when they fit; else what is important of the older ones, word for word, in front of the recent part.
+    """All messages when they fit; else the important ones of the older part, word for word, in front of the recent one.
 
-    Important is what is pinned, or scores `threshold` or more. With `options` the rest is summarised; when that fails,
-    the window is made with the summary there was.
+    Important is what is pinned, or scores `importance_threshold` or more. With `options` the rest is summarised; when
+    that fails, the window is made with the summary there was.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class HybridStrategy:
         room = budget - self._counter.count(system)
         if room < 0:
             raise BudgetTooSmall(
-                f"The system messages of the session {session_id!r:.80} take {budget - room} tokens and the budget is "
-                f"{budget}. Raise the budget, or shorten what is stored as system messages."
+                f"The system messages of the session {session_id!r:.80} take {budget - room} tokens and the "
+                f"budget is {budget}. Raise the budget, or shorten what is stored as system messages."
             )
         kept = retained_rounds(rows, session_id, (one for one in important if one.message.role != "system"))
         return [*system, *self._draft(rows, session_id, tail, kept, room).messages]

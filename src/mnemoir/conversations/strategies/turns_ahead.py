@@ -1,7 +1,7 @@
 """How far a summary reaches: far enough that about ten turns can follow before the next one is needed.
 
-With room to spare it ends where the recent part begins. In a tight budget, where each further turn would push an older
-one out of the window and cost a model call, it reaches into the recent part, which is still shown word for word.
+With room to spare it ends where the recent part begins. In a tight budget, where each further turn would push an
+older one out of the window and cost a model call, it reaches into the recent part, which is still shown word for word.
 """
 
 from mnemoir.conversations.counters import TokenCounter

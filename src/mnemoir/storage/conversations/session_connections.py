@@ -16,7 +16,7 @@ from mnemoir.storage.conversations.setting_aside import Identity, folder_locked,
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 
 BUSY_MS = 2000
-_MOST_IDLE = 4
+MOST_IDLE = 4
 _SMALLEST = 512  # bytes: one page, and no page is smaller
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOG_BYTES = 64 * 2**20  # a log grown larger in a burst is cut back
@@ -94,7 +94,7 @@ class Connections:
 
     def _give_back(self, opened: Opened) -> None:
         with self._lock:
-            if not self._closed and len(self._idle) < _MOST_IDLE:
+            if not self._closed and len(self._idle) < MOST_IDLE:
                 self._idle.append(opened)
                 return
         opened.connection.close()

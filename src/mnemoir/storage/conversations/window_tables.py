@@ -27,7 +27,7 @@ class WindowTables:
     _clock: Clock
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message, without a summary; its id, None for an empty or unknown session."""
+        """Let windows begin after the newest message, and drop the summary; the message's id, None for none."""
         values = {"session": storable(session_id)}
 
         def work(connection: apsw.Connection) -> int | None:
