@@ -16,7 +16,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -119,21 +119,19 @@ async def main() -> None:
     options.add_argument("--session", help="keep the conversation under this name")
     options.add_argument("--memory", default="agent.db", help="the file that conversations are kept in")
     given = options.parse_args()
-    memory = MemoryManager(given.memory) if given.session else None
-    async with model(given.url, given.model) as llm:
-        agent = Agent(
-            llm,
-            [calculate, now, note],
-            confirm_callback=confirm,
-            memory_manager=memory,
-            session_id=given.session,
-        )
-        for question in (
-            [" ".join(given.question)] if given.question else ["What is (17 + 4) * 2?", "What time is it?"]
-        ):
-            await answer(agent, question)
-    if memory is not None:
-        memory.close()
+    questions = [" ".join(given.question)] if given.question else ["What is (17 + 4) * 2?", "What time is it?"]
+    keeping = MemoryManager(given.memory) if given.session else nullcontext()
+    with keeping as memory:
+        async with model(given.url, given.model) as llm:
+            agent = Agent(
+                llm,
+                [calculate, now, note],
+                confirm_callback=confirm,
+                memory_manager=memory,
+                session_id=given.session,
+            )
+            for question in questions:
+                await answer(agent, question)
 
 
 asyncio.run(main())

@@ -7,6 +7,7 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.validity import INTERRUPTED, SUMMARY_PREFIX
+from mnemoir.core.errors import StorageUnavailable
 from tests.conversations.agent_kit import events_of, served_model
 
 
@@ -62,6 +63,13 @@ async def test_the_session_is_created_with_the_agents_prompt_and_without_a_syste
     assert [message.role for message in memory.load_session("s")] == ["user", "assistant"]
 
 
+async def test_an_agent_without_a_prompt_takes_the_sessions(model, memory):
+    memory.create_session("Be kind.", session_id="s")
+    await model.agent(memory_manager=memory, session_id="s", system_prompt="").run("Hi")
+    await model.agent(memory_manager=memory, session_id="new", system_prompt="").run("Hi")
+    assert model.asked == [[("system", "Be kind."), ("user", "Hi")], [("user", "Hi")]]
+
+
 @pytest.mark.parametrize("session_id", [None, ""])
 async def test_without_a_session_id_nothing_is_stored(model, memory, session_id):
     await model.agent(memory_manager=memory, session_id=session_id).run("Hi")
@@ -74,6 +82,38 @@ async def test_a_call_that_a_crash_left_open_gets_a_result_for_the_model_alone(m
     await model.agent(add, memory_manager=memory, session_id="s").run("Still there?")
     assert ("tool", INTERRUPTED) in model.asked[0]
     assert [message.role for message in memory.load_session("s")] == ["user", "assistant", "user", "assistant"]
+
+
+class Plain:
+    """A session memory of its own making, over the rows of another: it gives out all that it has."""
+
+    semantic_search_enabled = False
+
+    def __init__(self, memory, failures=0):
+        self._memory = memory
+        self._failures = failures
+        self.get_session = memory.get_session
+        self.get_or_create_session = memory.get_or_create_session
+        self.load_history = memory.load_session
+
+    def save_message(self, session_id, message):
+        self._failures -= 1
+        if self._failures >= 0:
+            raise StorageUnavailable("The disk is full; free some of it.")
+        return self._memory.save_message(session_id, message)
+
+
+async def test_open_calls_of_a_memory_that_leaves_them_open_are_closed(model, memory):
+    memory.save_message("s", Message("assistant", None, tool_calls=[ToolCall("c1", "add", {})]))
+    await model.agent(memory_manager=Plain(memory), session_id="s", system_prompt="").run("Hi")
+    assert model.asked[0] == [("assistant", None), ("tool", INTERRUPTED), ("user", "Hi")]
+
+
+async def test_no_answer_is_stored_without_its_question(model, memory):
+    agent = model.agent(memory_manager=Plain(memory, failures=1), session_id="s")
+    *_, answered = await events_of(agent, "Hi")
+    assert (answered.text, answered.degraded) == ("Understood.", ("storing",))
+    assert memory.load_session("s") == []
 
 
 async def test_of_system_messages_only_pinned_ones_are_sent(model, memory):

@@ -87,7 +87,11 @@ async def test_without_semantic_search_retrieval_is_silently_off(model, tmp_path
 async def test_with_the_embedder_down_the_question_is_answered_as_it_is(model, memory, vectors):
     said(memory, "The red boat is moored in Oslo")
     vectors.is_down = True
-    assert await prompt(model, memory, "The red boat?", session_id="now") == "The red boat?"
+    agent = model.agent(memory_manager=memory, enable_rag=True, rag_min_similarity=0.2, session_id="now")
+    *_, answered = await events_of(agent, "The red boat?")
+    assert (answered.text, answered.degraded) == ("Understood.", ("retrieval",))
+    assert model.asked[0][-1] == ("user", "The red boat?")
+    assert memory.get_message_count("now") == 2
 
 
 async def test_what_the_window_holds_is_not_repeated(model, memory):
@@ -106,6 +110,54 @@ async def test_another_users_messages_are_never_recalled(model, memory):
     assert text == frame("[USER]: Ann has a red boat", question="A red boat?")
 
 
+async def test_the_search_is_for_the_user_and_not_only_its_result(model, memory):
+    said(memory, "A red boat", session_id="of-bob", user="bob")
+    said(memory, "Ann has a red boat in Oslo", session_id="of-ann", user="ann")
+    memory.create_session("", {"user": "ann"}, "now")
+    text = await prompt(model, memory, "A red boat?", session_id="now", rag_top_k=1)
+    assert text == frame("[USER]: Ann has a red boat in Oslo", question="A red boat?")
+
+
+class Careless(MemoryManager):
+    """A memory whose search forgets its filters."""
+
+    async def search(self, query, top_k=5, *, filters=None, min_similarity=None):
+        return await super().search(query, top_k, min_similarity=min_similarity)
+
+
+async def test_a_search_that_finds_another_users_message_does_not_leak_it(model, tmp_path, vectors):
+    path = tmp_path / "memory.db"
+    with Careless(path, embedding_client=vectors, vector_store=VectorFileStore()) as memory:
+        said(memory, "Bob has a red boat", session_id="of-bob", user="bob")
+        said(memory, "Nobody has a red boat", session_id="of-nobody")
+        memory.create_session("", {"user": "ann"}, "now")
+        assert await prompt(model, memory, "A red boat?", session_id="now") == "A red boat?"
+
+
+class Unscoped:
+    """A memory that finds messages and cannot say whose."""
+
+    def __init__(self, memory):
+        self.semantic_search_enabled = True
+        self.get_session = memory.get_session
+        self.get_or_create_session = memory.get_or_create_session
+        self.load_history = memory.load_history
+        self.save_message = memory.save_message
+        self.search_similar = memory.search_similar
+
+
+async def test_a_memory_that_cannot_tell_users_apart_is_not_searched_for_one(model, memory):
+    said(memory, "Bob has a red boat", session_id="of-bob", user="bob")
+    memory.create_session("", {"user": "ann"}, "now")
+    members = {"memory_manager": Unscoped(memory), "enable_rag": True, "rag_min_similarity": 0.2}
+    *_, answered = await events_of(model.agent(session_id="now", **members), "A red boat?")
+    assert answered.degraded == ("retrieval",)
+    assert model.asked[0][-1] == ("user", "A red boat?")
+    memory.clear_history("now")
+    await model.agent(**members).run("A red boat?")
+    assert model.asked[1][-1] == ("user", frame("[USER]: Bob has a red boat", question="A red boat?"))
+
+
 async def test_a_hit_of_another_agent_is_labelled_and_a_private_one_left_out(model, memory):
     said(memory, "The red boat sails", session_id="a", role="assistant", agent="sail]\nor")
     said(memory, "The red boat", session_id="b", role="assistant", agent="cook", visibility="private")
@@ -121,6 +173,13 @@ async def test_a_hit_too_long_for_what_is_left_does_not_keep_out_a_shorter_one(m
     said(memory, "red boat in Oslo harbour today")
     text = await prompt(model, memory, "red boat", limits=AgentLimits(max_context_tokens=15))
     assert text == frame("[USER]: red boat in Oslo harbour today", question="red boat")
+
+
+async def test_hits_together_stay_within_the_limit(model, memory):
+    for place in ("Oslo", "Rome", "Kiel"):
+        said(memory, f"red boat in {place} harbour today")
+    text = await prompt(model, memory, "red boat", limits=AgentLimits(max_context_tokens=25))
+    assert text.count("[USER]") == 2
 
 
 def one(text):

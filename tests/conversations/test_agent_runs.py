@@ -9,6 +9,7 @@ from mnemoir.agent import (
     Agent,
     AgentLimits,
     Answered,
+    ChatModelLLM,
     CompletionResponse,
     Text,
     Tool,
@@ -16,9 +17,12 @@ from mnemoir.agent import (
     ToolStarted,
     Usage,
 )
+from mnemoir.agent.allowance import Allowance
+from mnemoir.conversations.counters import AdditiveCounter
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
+from mnemoir.core.events import Finished, ToolCallPart
 from tests.conversations.agent_kit import events_of, served_model
 from tests.scripted_llm import failure
 
@@ -103,6 +107,16 @@ async def test_near_the_token_limit_tools_are_withheld(model):
     assert (answered.usage.input_tokens, answered.usage.output_tokens) == (1300, 110)
 
 
+def test_a_round_of_tools_is_afforded_when_an_answer_after_it_can_be_paid():
+    allowance = Allowance(100, AdditiveCounter(lambda message: 40))
+    messages = [Message("user", "Hi")]
+    assert allowance.affords_tools(messages)
+    allowance.spend(messages, CompletionResponse("", usage=Usage(input_tokens=10, output_tokens=10)))
+    assert allowance.affords_tools(messages)
+    allowance.spend(messages, CompletionResponse("", usage=Usage(output_tokens=1)))
+    assert not allowance.affords_tools(messages)
+
+
 async def test_a_model_that_does_not_count_is_counted_by_estimate():
     class Uncounted:
         async def complete(self, *, messages, tools):
@@ -160,6 +174,19 @@ async def test_stopping_in_mid_reply_ends_the_call_and_stores_what_was_said(mode
         await asyncio.wait_for(model.server.disconnected.wait(), 10)
         assert said == ["One ", "two "]
         assert memory.load_session("s") == [Message("user", "Count."), Message("assistant", "One two ")]
+
+
+async def test_stopped_after_a_round_of_tools_only_the_answers_own_words_are_stored(model, tmp_path):
+    model.calls(ADD, text="Let me see.")
+    model.says("It is 5.", stall_after=2)
+    with MemoryManager(tmp_path / "memory.db") as memory:
+        agent = model.agent(add, memory_manager=memory, session_id="s")
+        async with aclosing(agent.events("2+3?")) as events:
+            async for event in events:
+                if event == Text("is "):
+                    break
+        stored = [(message.role, message.content) for message in memory.load_session("s")]
+    assert stored == [("user", "2+3?"), ("assistant", "Let me see."), ("tool", "5"), ("assistant", "It is ")]
 
 
 async def test_a_cancelled_run_stores_what_was_said(model, tmp_path):
@@ -232,6 +259,18 @@ async def test_a_run_goes_on_without_tools_that_cannot_be_listed(model):
 def test_an_agent_needs_a_step():
     with pytest.raises(SettingsError, match="max_steps"):
         Agent(None, [], max_steps=0)
+
+
+async def test_a_call_that_is_streamed_in_pieces_is_put_together():
+    class Pieces:
+        async def stream(self, request):
+            yield [Text("So."), ToolCallPart(index=1, id="b", name="two", arguments='{"x"')]
+            yield [ToolCallPart(index=0, id="a", name="one"), ToolCallPart(index=1, arguments=": [1]}")]
+            yield [Usage(output_tokens=3), Finished(reason="tool_calls")]
+
+    pieces = [each async for each in ChatModelLLM(Pieces()).stream(messages=[], tools=None)]
+    calls = [ToolCall("a", "one", {}), ToolCall("b", "two", {"x": [1]})]
+    assert pieces == [Text("So."), CompletionResponse("So.", calls, "tool_calls", Usage(output_tokens=3))]
 
 
 async def test_pictures_are_sent_and_other_files_are_not(model):

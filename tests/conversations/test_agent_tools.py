@@ -1,6 +1,8 @@
 """Tools: what a model is told of a function, and what becomes of its calls."""
 
 import asyncio
+import functools
+import json
 import threading
 from typing import Annotated, Literal
 
@@ -103,6 +105,28 @@ def test_a_function_without_a_docstring_or_arguments_is_a_tool():
     }
 
 
+class Greeter:
+    """Not this."""
+
+    async def __call__(self, name: str, greeting: str = "Hello") -> str:
+        """Greet a person.
+
+        Args:
+            name: of the person
+        """
+        return f"{greeting}, {name}"
+
+
+async def test_an_object_that_can_be_called_and_a_partial_are_tools(model):
+    greet = tool(name="greet")(Greeter())
+    hail = tool(name="hail")(functools.partial(Greeter(), greeting="Hail"))
+    for made in (greet, hail):
+        assert made.description == "Greet a person."
+        assert made.parameters["properties"]["name"] == {"type": "string", "description": "of the person"}
+    assert await outcome(model, ("greet", {"name": "Ann"}), greet) == "Hello, Ann"
+    assert await outcome(model, ("hail", {"name": "Ann"}), hail) == "Hail, Ann"
+
+
 def takes_any(*names: str): ...
 def takes_more(**names: str): ...
 def takes_places(a: int, /): ...
@@ -156,8 +180,6 @@ async def test_broken_json_is_never_mended_into_a_call(model):
 
 
 def _json(value):
-    import json
-
     return json.dumps(value).encode()
 
 
@@ -251,7 +273,8 @@ WIPE = ("wipe", {"path": "/x"})
 
 async def test_a_dangerous_tool_without_anyone_to_ask_is_cancelled(model):
     bomb = Bomb()
-    assert (await outcome(model, WIPE, bomb.tool)).startswith("[CANCELLED]")
+    text = "[CANCELLED] wipe needs a confirmation, and nobody is there to give it."
+    assert await outcome(model, WIPE, bomb.tool) == text
     assert bomb.ran == []
 
 

@@ -21,9 +21,11 @@ from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
 from mnemoir.agent.tools import Tool, ToolSource
 from mnemoir.conversations.counters import counter_named
 from mnemoir.conversations.messages import Message
-from mnemoir.core.errors import SettingsError, StorageUnavailable
+from mnemoir.core.errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."
+
+Lost = tuple[str, ...]  # parts of a run that did not work
 
 _log = structlog.get_logger(__name__)
 
@@ -112,17 +114,19 @@ class Agent:
     async def _events(self, user_message: str, ask: Ask) -> AsyncGenerator[AgentEvent, None]:
         memory = SessionMemory(self.memory_manager, self.session_id, self.system_prompt)
         history = await memory.history()
-        recalled = await self._recalled(user_message, memory, history)
-        tools, lost = await self._tools_of_run()
+        recalled, unrecalled = await self._recalled(user_message, memory, history)
+        tools, unlisted = await self._tools_of_run()
         if recalled:
             yield ContextRecalled(count=len(recalled))
         await memory.store(Message("user", user_message))
-        loop = self._loop(
-            ask, [*self._instructions(), *history, Message("user", framed(recalled, user_message))], tools, memory
-        )
+        question = Message("user", framed(recalled, user_message))
+        loop = self._loop(ask, [*await memory.instructions(), *history, question], tools, memory)
         async with aclosing(loop.events()) as events:
             async for event in events:
-                yield replace(event, degraded=(*event.degraded, *lost)) if isinstance(event, Answered) else event
+                if isinstance(event, Answered):
+                    yield replace(event, degraded=(*event.degraded, *unrecalled, *unlisted))
+                else:
+                    yield event
 
     def _loop(self, ask: Ask, messages: list[Message], tools: Sequence[Tool], memory: SessionMemory) -> Loop:
         chosen = self.cluster_manager.choose(messages) if self.cluster_manager else None
@@ -142,12 +146,12 @@ class Agent:
             max_steps=self.max_steps,
         )
 
-    def _instructions(self) -> list[Message]:
-        return [Message("system", self.system_prompt)] if self.system_prompt else []
-
-    async def _recalled(self, question: str, memory: SessionMemory, window: Sequence[Message]) -> list[Recalled]:
+    async def _recalled(
+        self, question: str, memory: SessionMemory, window: Sequence[Message]
+    ) -> tuple[list[Recalled], Lost]:
+        """What goes into the frame, and what was lost on the way."""
         if not self.enable_rag or self.memory_manager is None:
-            return []
+            return [], ()
         limits = RetrievalLimits(
             top_k=self.rag_top_k,
             min_similarity=self.rag_min_similarity,
@@ -155,12 +159,12 @@ class Agent:
         )
         try:
             reader = await memory.reader()
-        except StorageUnavailable as exc:  # for whom is not known, so nothing is
-            _log.warning("retrieval failed", error=exc.message)
-            return []
-        return await recalled_for(question, self.memory_manager, reader, limits, window)
+            return await recalled_for(question, self.memory_manager, reader, limits, window), ()
+        except Exception as exc:  # noqa: BLE001  # of foreign embedders and stores; a question is answered without
+            _log.warning("retrieval failed", error=type(exc).__name__)
+            return [], ("retrieval",)
 
-    async def _tools_of_run(self) -> tuple[list[Tool], tuple[str, ...]]:
+    async def _tools_of_run(self) -> tuple[list[Tool], Lost]:
         """The agent's own tools and the manager's, and what was lost; of two of one name the agent's own counts."""
         if self.mcp_manager is None:
             return list(self.tools.values()), ()

@@ -33,7 +33,7 @@ class Answered:
     """The final answer, the last event of a run.
 
     `steps` counts calls of the model; `usage` is of all of them, estimated where a server did not count. `degraded`
-    names what of the memory did not work: "history", "storing", "tools".
+    names what did not work: "history", "storing", "retrieval", "tools".
     """
 
     text: str

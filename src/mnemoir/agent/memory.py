@@ -6,7 +6,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
 
@@ -44,6 +44,13 @@ class KeepsPins(Protocol):
 
     @property
     def storage(self) -> WindowRows: ...
+
+
+if TYPE_CHECKING:
+    from mnemoir.conversations.memory_manager import MemoryManager
+
+    _memory: type[AgentMemory] = MemoryManager  # checked, never run
+    _pins: type[KeepsPins] = MemoryManager
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,18 @@ class SessionMemory:
             self._failed("history", exc)
             return []
 
+    async def instructions(self) -> list[Message]:
+        """The system message: the agent's own prompt, else the one the session was created with."""
+        prompt = self._system_prompt
+        if not prompt and self._manager is not None:
+            try:
+                session = await asyncio.to_thread(self._manager.get_session, self._session_id)
+            except StorageUnavailable as exc:
+                self._failed("history", exc)
+                return []
+            prompt = session.system_prompt if session else ""
+        return [Message("system", prompt)] if prompt else []
+
     async def reader(self) -> Reader:
         """Raises StorageUnavailable."""
         if self._manager is None:
@@ -108,7 +127,7 @@ class SessionMemory:
         manager.save_message(self._session_id, message)
 
     def _failed(self, what: str, exc: StorageUnavailable) -> None:
-        self.degraded = (*self.degraded, what)
+        self.degraded = (*self.degraded, *(() if what in self.degraded else (what,)))
         _log.warning("agent memory failed", part=what, error=exc.message)
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import structlog
-
 from mnemoir.agent.memory import AgentMemory, Reader, reader_of
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.search_filter import SearchFilter
 from mnemoir.conversations.session_search import SearchHit
+from mnemoir.core.errors import NotSupported
 from mnemoir.core.tokens import estimate_tokens
 
 HEADER = "RELEVANT CONTEXT FROM PAST CONVERSATIONS:"
@@ -28,8 +27,6 @@ QUESTION = "USER QUESTION:"
 _MOST_CHARACTERS = 200
 _LINE_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NOT_IN_LABELS = re.compile(rf"{_LINE_BREAKS.pattern}|[\[\]]")
-
-_log = structlog.get_logger(__name__)
 
 
 @runtime_checkable
@@ -75,15 +72,12 @@ async def recalled_for(
 ) -> list[Recalled]:
     """What bears on the question, best first, without what stands in the window already.
 
-    Nothing, and a line in the log, when the search fails in any way: a question is answered without it.
+    Nothing where semantic search is off. Raises NotSupported for a memory that cannot tell users apart though the
+    reader is known, and whatever the memory, the embedder and the vector store raise.
     """
     if not memory.semantic_search_enabled:
         return []
-    try:
-        found = await _found(question, memory, reader, limits)
-    except Exception as exc:  # noqa: BLE001  # of the search, the embedder and the vector store
-        _log.warning("retrieval failed", error=type(exc).__name__)
-        return []
+    found = await _found(question, memory, reader, limits)
     seen = {(message.role, message.text) for message in window}
     fresh = [each for each in found if each.message.text and (each.message.role, each.message.text) not in seen]
     return list(_within(fresh, limits.max_tokens))
@@ -105,8 +99,7 @@ async def _found(question: str, memory: AgentMemory, reader: Reader, limits: Ret
         )
         return [Recalled(message=message) for message in messages]
     if not isinstance(memory, ScopedSearch):
-        _log.warning("retrieval is off: this memory cannot search for one user or agent")
-        return []
+        raise NotSupported("This memory cannot search for one user or agent; give it a `search` that takes filters.")
     hits = await memory.search(
         question, top_k=limits.top_k, min_similarity=limits.min_similarity, filters=SearchFilter(user=reader.user)
     )

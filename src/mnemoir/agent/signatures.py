@@ -4,6 +4,7 @@ Types, defaults and limits are those of the signature (`Annotated[int, Field(ge=
 Field, or from the docstring's `Args:`.
 """
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +54,7 @@ class Signature:
 
 def purpose(function: Callable[..., Any]) -> str:
     """What the docstring says before its sections, as one paragraph; "" for none."""
-    text = _SECTION.split(inspect.getdoc(function) or "", maxsplit=1)[0]
+    text = _SECTION.split(inspect.getdoc(_annotated(function)) or "", maxsplit=1)[0]
     return " ".join(text.split())
 
 
@@ -68,6 +69,13 @@ class _Schema(GenerateJsonSchema):
         return False
 
 
+def _annotated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Where the annotations and the docstring are, of a partial and of an object that can be called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
+
+
 def _parameters(function: Callable[..., Any], name: str) -> Iterator[str]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in _NO_KEYWORD:
@@ -79,11 +87,14 @@ def _parameters(function: Callable[..., Any], name: str) -> Iterator[str]:
 
 def _arguments_model(function: Callable[..., Any], names: tuple[str, ...]) -> type[BaseModel]:
     """Fields are numbered, with the names as aliases: an argument may be called `json` or `_x`."""
-    hints = get_type_hints(function, include_extras=True)
-    described = dict(_described(function))
+    hints = get_type_hints(_annotated(function), include_extras=True)
+    described = dict(_described(_annotated(function)))
     parameters = inspect.signature(function).parameters
     fields: dict[str, Any] = {
-        f"argument_{at}": (hints[name], _field(parameters[name], described.get(name)))
+        f"argument_{at}": (
+            hints.get(name, parameters[name].annotation),
+            _field(parameters[name], described.get(name)),
+        )
         for at, name in enumerate(names)
     }
     return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)

@@ -31,7 +31,8 @@ class Tool:
 
     `parameters` is the JSON schema of its arguments. Without a `signature` they are passed on as the model sent them,
     for functions that check them elsewhere. A `dangerous` one is confirmed by a person first. Of one with the policy
-    "exclude", calls and results are part of the run and not of the stored conversation. No `timeout_s` is no limit.
+    "exclude", calls and results are part of the run and not of the stored conversation. No `timeout_s` is no limit;
+    a plain function that runs out of time is not waited for, and goes on in its thread.
     """
 
     name: str

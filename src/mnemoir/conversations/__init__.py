@@ -1,7 +1,7 @@
 """Conversations: threads, windows, token buffers, sessions, node memory, semantic search.
 
 The public names of this room, each imported when it is first asked for: a script that keeps sessions does not wait
-for what others need. `MemoryStorage` stands in a room above and comes by its entry point.
+for what others need. Stores and embedding clients stand in rooms above and come by their entry points.
 """
 
 from importlib import import_module
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         StoredMessage,
         Summary,
     )
+    from mnemoir.conversations.strategies.choice import strategy_named
+    from mnemoir.conversations.strategies.hybrid import HybridStrategy
     from mnemoir.conversations.strategies.simple import SimpleStrategy
     from mnemoir.conversations.strategies.strategy import Strategy
     from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask
@@ -63,10 +65,18 @@ if TYPE_CHECKING:
     from mnemoir.conversations.validity import InvalidHistory, assert_valid_history, close_open_calls
     from mnemoir.conversations.vectors import DimensionMismatchError, VectorStore
 
+    BuiltInEmbedding: Callable[..., EmbeddingClient]
+    ChromaDBVectorStore: Callable[..., VectorStore]
+    HttpEmbedding: Callable[..., EmbeddingClient]
     MemoryStorage: Callable[..., SessionStorage]
+    OllamaEmbedding: Callable[..., EmbeddingClient]
+    SentenceTransformerEmbedding: Callable[..., EmbeddingClient]
+    VectorFileStore: Callable[..., VectorStore]
 
 __all__ = [
     "BaseMemory",
+    "BuiltInEmbedding",
+    "ChromaDBVectorStore",
     "Conversation",
     "DimensionMismatchError",
     "EmbeddingClient",
@@ -78,6 +88,8 @@ __all__ = [
     "FileUnavailable",
     "FileUploadConfig",
     "HistoryRules",
+    "HttpEmbedding",
+    "HybridStrategy",
     "ImageConfig",
     "ImportanceContext",
     "InvalidHistory",
@@ -93,8 +105,10 @@ __all__ = [
     "NodeMemoryFile",
     "NodeMemoryMessage",
     "NodeTokenBufferMemory",
+    "OllamaEmbedding",
     "SearchFilter",
     "SearchHit",
+    "SentenceTransformerEmbedding",
     "SessionExistsError",
     "SessionMetadata",
     "SessionRecord",
@@ -112,6 +126,7 @@ __all__ = [
     "TokenBufferMemory",
     "TokenCounter",
     "ToolCall",
+    "VectorFileStore",
     "VectorStore",
     "assert_valid_history",
     "check_embedding_client",
@@ -128,6 +143,7 @@ __all__ = [
     "model_counter",
     "preset",
     "score_importance",
+    "strategy_named",
     "tiktoken_counter",
     "validate_memory_config",
 ]
@@ -201,6 +217,8 @@ _MODULES = {
         "StoredMessage",
         "Summary",
     ),
+    "strategies.choice": ("strategy_named",),
+    "strategies.hybrid": ("HybridStrategy",),
     "strategies.simple": ("SimpleStrategy",),
     "strategies.strategy": ("Strategy",),
     "strategies.summarising": (
@@ -227,8 +245,24 @@ _MODULES = {
         "VectorStore",
     ),
 }
-_BACKENDS = {"MemoryStorage": "sqlite-sessions"}
-_BACKENDS = {"MemoryStorage": "sqlite-sessions"}
+_BACKENDS = {
+    "BuiltInEmbedding": "minilm",
+    "ChromaDBVectorStore": "chromadb",
+    "HttpEmbedding": "http-embeddings",
+    "MemoryStorage": "sqlite-sessions",
+    "OllamaEmbedding": "ollama-embeddings",
+    "SentenceTransformerEmbedding": "sentence-transformers",
+    "VectorFileStore": "vector-file",
+}
+_BACKENDS = {
+    "BuiltInEmbedding": "minilm",
+    "ChromaDBVectorStore": "chromadb",
+    "HttpEmbedding": "http-embeddings",
+    "MemoryStorage": "sqlite-sessions",
+    "OllamaEmbedding": "ollama-embeddings",
+    "SentenceTransformerEmbedding": "sentence-transformers",
+    "VectorFileStore": "vector-file",
+}
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 

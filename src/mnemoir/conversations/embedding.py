@@ -15,7 +15,7 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.search.vectors import sentence_vector
 
 _PROBE = ("What time does the train leave?", "The train leaves at nine.")
-_ALIKE = 0.999  # cosine of two vectors of one text: batches differ in the last bits
+_ALIKE = 0.999  # cosine of two vectors of one text: some models differ a little from batch to batch
 
 
 class EmbeddingClient(Protocol):
@@ -103,17 +103,18 @@ async def check_embedding_client(client: EmbeddingClient) -> int:
     """
     if await client.embed([]):
         raise _unusable(client, "vectors for no text")
-    together = _checked(client, await client.embed(list(_PROBE)), len(_PROBE))
-    alone = _checked(client, [await client.embed_single(text) for text in _PROBE], len(_PROBE))
-    if together.shape != alone.shape:
+    vectors = _checked(client, await client.embed(list(_PROBE)), len(_PROBE))
+    turned = _checked(client, await client.embed(list(_PROBE[::-1])), len(_PROBE))
+    single = _checked(client, [await client.embed_single(_PROBE[0])], 1)
+    if not vectors.shape[1] == turned.shape[1] == single.shape[1]:
         raise _unusable(client, "vectors of another length for one text than for several")
-    if any(_cosine(one, other) < _ALIKE for one, other in zip(together, alone, strict=True)):
-        raise _unusable(client, "another vector for a text alone than among others, or in another order")
-    if client.dimension != together.shape[1]:
-        raise _unusable(client, f"vectors of {together.shape[1]} numbers, where it says {client.dimension}")
+    if any(_cosine(one, other) < _ALIKE for one, other in zip(vectors, turned[::-1], strict=True)):
+        raise _unusable(client, "vectors in another order than that of the texts")
+    if client.dimension != vectors.shape[1]:
+        raise _unusable(client, f"vectors of {vectors.shape[1]} numbers, where it says {client.dimension}")
     if not isinstance(client.model_name, str) or not client.model_name:
         raise _unusable(client, "no model name")
-    return int(together.shape[1])
+    return int(vectors.shape[1])
 
 
 def _checked(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:

@@ -39,7 +39,7 @@ class EmbeddingModelChanged(Conflict):
     def __init__(self, stored: str, now: str) -> None:
         super().__init__(
             f"The vectors in the store were made by {stored}, and the embedding client now is {now}. Their vectors "
-            "cannot be compared: use the old model, or embed all messages again with reindex_embeddings()."
+            "cannot be compared: use the old model, or have all messages embedded again (`reindex`)."
         )
 
 

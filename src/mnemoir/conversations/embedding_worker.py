@@ -115,8 +115,8 @@ class EmbeddingWorker:
         while batch := self._next():
             try:
                 await self._work(batch)
-            except Exception as exc:  # a thread that dies would leave every caller waiting
-                _log.exception("embedding_worker_failed", error=type(exc).__name__, messages=len(batch))
+            except Exception as exc:  # noqa: BLE001  # a thread that dies would leave every caller waiting
+                _log.error("embedding_worker_failed", error=type(exc).__name__, messages=len(batch))
             with self._changed:
                 self._done += len(batch)
                 self._changed.notify_all()

@@ -27,7 +27,7 @@ MESSAGES_AHEAD = 6  # within which a decision answers a question
 
 _MOST_READ = 4_000  # characters; what matters in a longer text is seldom said that late
 _FULL_LENGTH = 12  # characters, where one that is wide counts as three
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$", re.DOTALL | re.MULTILINE)
 _QUESTION = re.compile(r"[?？吗]\W*$")
 _QUESTION_ENDS = 20  # characters that are looked at for it
 _NEXT_SENTENCE = re.compile(r"[.!。！;；]\s*\S")

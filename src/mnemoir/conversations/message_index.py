@@ -95,7 +95,8 @@ class MessageIndex:
         index, asked = self._index, wanted.filter
         shown: Mask = index.alive.copy()
         if wanted.session_ids is not None:
-            shown &= np.isin(index.place(3), [index.codes.known(name) for name in wanted.session_ids])
+            known = [code for code in map(index.codes.known, wanted.session_ids) if code is not None]
+            shown &= np.isin(index.place(3), known)
         if wanted.message_ids is not None:
             shown &= np.isin(index.seqs, list(wanted.message_ids))
         if asked.roles is not None:
@@ -130,7 +131,7 @@ class MessageIndex:
             self._newest = page[-1].id
 
     def _put_late(self, fresh: Mapping[int, StoredVector]) -> None:
-        """Vectors of messages whose words are here already; of one that was saved just now the next call takes care."""
+        """Vectors of messages whose words are here already."""
         ids = [message_id for message_id in fresh if message_id <= self._newest]
         for start in range(0, len(ids), _PAGE):
             found = self._rows.messages_by_id(ids[start : start + _PAGE])

@@ -34,8 +34,8 @@ _FEWEST_FUSED = 50
 _REMOVED_LOOK = 10_000
 _NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
 
+_ROLES: tuple[Role, ...] = get_args(Role)
 Metadata = Sequence[Mapping[str, Any]]
-Distances = Sequence[float]
 
 
 class SemanticSearch:
@@ -125,9 +125,7 @@ class SemanticSearch:
         fused = by_rank(by_words, by_meaning) if alpha is None else by_weight(by_words, by_meaning, alpha)
         return fused[:top_k]
 
-    async def relevant_context(
-        self, query: str, max_tokens: int = 2048, *, filters: SearchFilter
-    ) -> list[Message]:
+    async def relevant_context(self, query: str, max_tokens: int = 2048, *, filters: SearchFilter) -> list[Message]:
         """The most similar messages that fit together, most similar first; one that does not fit is passed over."""
         hits = await self.search(query, CONTEXT_CANDIDATES, filters=filters)
         kept, left = [], max_tokens
@@ -210,12 +208,19 @@ class SemanticSearch:
                 return hits[:top_k]
             looked *= 2
 
-    def _hits(self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Distances) ->
-    list[SearchHit]: numbers = [message_id_of(name) for name in ids] stored = self._rows.messages_by_id([number for
-    number in numbers if number is not None]) hits = [] for number, document, members, distance in zip(numbers,
-    documents, metadata, distances, strict=True): similarity = 1.0 - float(distance) if number in stored:
-    hits.append(_hit(stored[number], similarity)) elif not self._was_deleted(number): hits.append(_foreign(number,
-    document, members, similarity)) return hits
+    def _hits(
+        self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Sequence[float]
+    ) -> list[SearchHit]:
+        numbers = [message_id_of(name) for name in ids]
+        stored = self._rows.messages_by_id([number for number in numbers if number is not None])
+        hits = []
+        for number, document, members, distance in zip(numbers, documents, metadata, distances, strict=True):
+            similarity = 1.0 - float(distance)
+            if number is not None and number in stored:
+                hits.append(_hit(stored[number], similarity))
+            elif not self._was_deleted(number):
+                hits.append(_foreign(number, document, members, similarity))
+        return hits
 
     def _was_deleted(self, message_id: int | None) -> bool:
         """Whether a message that is not there once was. Ids only grow, and a deletion leaves a note until its vector
@@ -252,9 +257,10 @@ def _hit(stored: StoredMessage, similarity: float | None) -> SearchHit:
 
 def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:
     """A hit of which only the vector store knows."""
-    role, at, number = metadata.get("role"), metadata.get("timestamp"), metadata.get("message_id")
+    at, number = metadata.get("timestamp"), metadata.get("message_id")
+    role: Role = next((role for role in _ROLES if role == metadata.get("role")), "user")
     return SearchHit(
-        message=Message(role=role if role in get_args(Role) else "user", content=document),
+        message=Message(role=role, content=document),
         message_id=message_id if message_id is not None else number if isinstance(number, int) else 0,
         session_id=str(metadata.get("session_id") or ""),
         similarity=similarity,

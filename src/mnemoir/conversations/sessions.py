@@ -51,6 +51,9 @@ class SessionMetadata:
             raise InvalidRequest(f"The metadata of a session must be JSON: {exc}.", field="metadata") from exc
 
 
+_KNOWN = frozenset(member.name for member in fields(SessionMetadata))
+
+
 def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMetadata:
     """Metadata as a caller gives it; unknown keys of a mapping go to `custom`.
 
@@ -58,9 +61,8 @@ def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMet
     """
     if isinstance(given, SessionMetadata):
         return given
-    known = {member.name for member in fields(SessionMetadata)}
     members = dict(given or {})
-    others = {key: members.pop(key) for key in list(members) if key not in known}
+    others = {key: members.pop(key) for key in list(members) if key not in _KNOWN}
     user, title = _text_or_none(members, "user"), _text_or_none(members, "title")
     tags, custom = members.get("tags") or [], members.get("custom") or {}
     if not isinstance(tags, list | tuple | set | frozenset) or not all(isinstance(tag, str) for tag in tags):

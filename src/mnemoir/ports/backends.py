@@ -15,8 +15,18 @@ from mnemoir.core.errors import SettingsError
 
 GROUP = "mnemoir.backends"
 SHIPPED = {
+    "chromadb": "mnemoir.storage.conversations.chroma_store:ChromaDBVectorStore",
+    "file-lock": "mnemoir.storage.locks.file:FileLock",
+    "http-embeddings": "mnemoir.providers.embedding_clients.remote:HttpEmbedding",
+    "in-process-lock": "mnemoir.storage.locks.in_process:InProcessLock",
+    "minilm": "mnemoir.providers.embedding_clients.local:BuiltInEmbedding",
+    "objects": "mnemoir.storage.objects.opening:open_objects",
+    "ollama-embeddings": "mnemoir.providers.embedding_clients.remote:OllamaEmbedding",
+    "redis-lock": "mnemoir.storage.locks.redis:redis_lock",
+    "sentence-transformers": "mnemoir.providers.embedding_clients.local:SentenceTransformerEmbedding",
     "session-search": "mnemoir.conversations.semantic:SemanticSearch",
     "sqlite-sessions": "mnemoir.storage.conversations.sqlite_sessions:MemoryStorage",
+    "vector-file": "mnemoir.storage.conversations.vector_file:VectorFileStore",
 }
 
 

@@ -1,19 +1,40 @@
 """What people say when something is worth keeping: one file a language, joined here."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 from mnemoir.conversations.importance_cues.chinese import CHINESE
+from mnemoir.conversations.importance_cues.cues import Cues
 from mnemoir.conversations.importance_cues.english import ENGLISH
 from mnemoir.conversations.importance_cues.german import GERMAN
 
 _SPOKEN = (ENGLISH, GERMAN)  # written with spaces, so that words have borders
-_ALL = (*_SPOKEN, CHINESE)
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+class Cue:
+    """Any of some phrases, looked for in the scripts that a text is written in."""
+
+    def __init__(self, spoken: Iterable[str], chinese: Iterable[str]) -> None:
+        self._spoken = _any(spoken)
+        self._chinese = _any(chinese)
+
+    def search(self, text: str) -> bool:
+        """Whether one of them is in the text."""
+        if self._spoken.search(text):
+            return True
+        return not text.isascii() and bool(_HAN.search(text)) and bool(self._chinese.search(text))
 
 
 def _any(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{phrase})" for phrase in phrases), re.IGNORECASE)
+    """Those that begin at a word are tried there alone, which is much faster."""
+    at_words: list[str] = []
+    anywhere: list[str] = []
+    for phrase in phrases:
+        (at_words if phrase.startswith(r"\b") else anywhere).append(f"(?:{phrase})")
+    joined = [rf"\b(?:{'|'.join(at_words)})"] if at_words else []
+    return re.compile("|".join([*joined, *anywhere]), re.IGNORECASE)
 
 
 def _nothing_but(words: Iterable[str], characters: Iterable[str]) -> re.Pattern[str]:
@@ -21,9 +42,13 @@ def _nothing_but(words: Iterable[str], characters: Iterable[str]) -> re.Pattern[
     return re.compile(rf"[\W_]*+(?:(?>\b(?:{'|'.join(words)})\b|{'|'.join(characters)})[\W_]*+)++\Z", re.IGNORECASE)
 
 
-REMEMBER = _any(chain.from_iterable(cues.remember for cues in _ALL))
-DECISION = _any(chain.from_iterable(cues.decision for cues in _ALL))
-FACT = _any(chain.from_iterable(cues.fact for cues in _ALL))
-CORRECTION = _any(chain.from_iterable(cues.correction for cues in _ALL))
-OFFER = _any(chain.from_iterable(cues.offer for cues in _ALL))
+def _cue(kind: Callable[[Cues], tuple[str, ...]]) -> Cue:
+    return Cue(chain.from_iterable(map(kind, _SPOKEN)), kind(CHINESE))
+
+
+REMEMBER = _cue(lambda cues: cues.remember)
+DECISION = _cue(lambda cues: cues.decision)
+FACT = _cue(lambda cues: cues.fact)
+CORRECTION = _cue(lambda cues: cues.correction)
+OFFER = _cue(lambda cues: cues.offer)
 SMALL_TALK = _nothing_but(chain.from_iterable(cues.small_talk for cues in _SPOKEN), CHINESE.small_talk)

@@ -7,8 +7,10 @@ _MONTH = (
     r"|oktober|okt\."
     r"|november|nov\.|dezember|dez\.)"
 )
-_DAYS = r"(?:montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?|vormittags|nachmittags"
-r"|abends|morgens)"
+_DAYS = (
+    r"(?:montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?"
+    r"|vormittags|nachmittags|abends|morgens)"
+)
 _MINE = (  # what a person has that a sentence tells a fact about
     r"(?:frau|mann|partner(?:in)?|freund(?:in)?|sohn|tochter|kind(?:er)?|baby|bruder|schwester|mutter|mama|vater|papa"
     r"|eltern|oma|opa|onkel|tante|chef(?:in)?|kolleg(?:e|in)|hund|katze|ärztin|arzt|zahnarzt|vermieter(?:in)?"

@@ -14,7 +14,7 @@ from mnemoir.conversations.strategies.shares import Draft, shared
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.strategies.summarising import Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, messages_of, read_tail
-from mnemoir.conversations.strategies.turns_ahead import fold_border
+from mnemoir.conversations.strategies.turns_ahead import fold_before
 from mnemoir.core.errors import InvalidRequest, SettingsError
 
 _LEFT_OUT = "Earlier messages are left out here; the important ones among them follow."
@@ -27,7 +27,7 @@ class BudgetTooSmall(InvalidRequest):
 
 
 class HybridStrategy:
-    """All messages when they fit; else the important ones of the older part, word for word, in front of the recent one.
+    """All messages when they fit; else the important ones of the older, word for word, in front of the recent part.
 
     Important is what is pinned, or scores `importance_threshold` or more. With `options` the rest is summarised; when
     that fails, the window is made with the summary there was.
@@ -75,7 +75,8 @@ class HybridStrategy:
         known = rows.get_summary(session_id) if self._summarising else None
         draft = self._shared(talk, kept, known.text if known else "", room)
         if self._summarising and _has_gap(draft, tail, known):
-            extension = self._summarising.extend(rows, session_id, self._fold_before(draft), self._is_kept_apart)
+            before = fold_before(draft.tail, draft.start, _uncovered(tail, known) or 0)
+            extension = self._summarising.extend(rows, session_id, before, self._is_kept_apart)
             known = known if extension.failed else extension.summary
             draft = self._shared(talk, kept, known.text if known else "", room)
         first = next(iter(draft.messages), None)
@@ -85,11 +86,6 @@ class HybridStrategy:
 
     def _shared(self, talk: Tail, kept: Sequence[Retained], summary: str, room: int) -> Draft:
         return shared(talk, kept, summary, room, self._most_summary, self._counter)
-
-    def _fold_before(self, draft: Draft) -> int | None:
-        recent = self._counter.count(draft.tail.from_(draft.start))
-        border = fold_border(draft.tail, draft.start, recent, self._counter)
-        return draft.tail.stored[border].id if border < len(draft.tail.stored) else None
 
     def _is_kept_apart(self, stored: StoredMessage) -> bool:
         is_important = stored.importance is not None and stored.importance >= self._threshold
@@ -104,10 +100,14 @@ def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[Mes
 
 def _has_gap(draft: Draft, tail: Tail, summary: Summary | None) -> bool:
     """Whether messages in front of the recent part are in no summary."""
-    uncovered = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
-    if uncovered is None:
-        return True
-    return draft.start > sum(one.message.role != "system" for one in tail.stored[:uncovered])
+    uncovered = _uncovered(tail, summary)
+    return uncovered is None or draft.start > uncovered
+
+
+def _uncovered(tail: Tail, summary: Summary | None) -> int | None:
+    """`Tail.uncovered`, as an index among the messages that are no system messages."""
+    at = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
+    return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])
 
 
 _: type[Strategy] = HybridStrategy  # checked, never run

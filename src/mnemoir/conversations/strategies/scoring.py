@@ -13,7 +13,7 @@ Score = Callable[[Message, ImportanceContext], float]
 _PAGE = 500
 
 
-def score_new(rows: WindowRows, session_id: str, *, score: Score = score_importance, most: int = 5_000) -> int:
+def score_new(rows: WindowRows, session_id: str, *, score: Score = score_importance, most: int = 1_000) -> int:
     """Score those without a score but the newest few, which may still be answered; how many were scored.
 
     Reads at most about `most` messages; what remains of a very long past is for the next time.

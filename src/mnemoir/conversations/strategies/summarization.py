@@ -11,7 +11,7 @@ from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.strategies.summarising import Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, read_tail
 from mnemoir.conversations.strategies.transcript import shortened_summary, summary_message
-from mnemoir.conversations.strategies.turns_ahead import fold_border
+from mnemoir.conversations.strategies.turns_ahead import fold_before
 
 
 class SummarizationStrategy:
@@ -44,8 +44,8 @@ class SummarizationStrategy:
         start = max(self._wanted(tail), fitting_cut(tail.from_(0), room, self._counter, "turn"))
         if start == len(tail.stored):
             return self._fallback.window(rows, session_id, budget)
-        before = tail.stored[fold_border(tail, start, room, self._counter)].id
-        extension = self._summarising.extend(rows, session_id, before)
+        uncovered = (tail.uncovered(known.upto_message_id) if known else None) or 0
+        extension = self._summarising.extend(rows, session_id, fold_before(tail, start, uncovered))
         window = self._behind(extension.summary, tail, budget, gap_allowed=True) if extension.summary else []
         return window or self._fallback.window(rows, session_id, budget)
 

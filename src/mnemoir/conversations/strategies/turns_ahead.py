@@ -1,24 +1,26 @@
-"""How far a summary reaches: far enough that about ten turns can follow before the next one is needed.
+"""How far a summary reaches: over more than ten turns beyond the last one.
 
-With room to spare it ends where the recent part begins. In a tight budget, where each further turn would push an
-older one out of the window and cost a model call, it reaches into the recent part, which is still shown word for word.
+When that many have left the window, it ends where the recent part begins. In a tight budget each further turn would
+push out an older one and cost a model call of its own; there the summary reaches into the recent part, which is still
+shown in full, so that the next ten or so turns cost none, and no turn is ever in neither of the two.
 """
 
-from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.fitting import borders
+from mnemoir.conversations.messages import calls_of
 from mnemoir.conversations.strategies.tail import Tail
 
-_TURNS = 10
+_TURNS = 11
 
 
-def fold_border(tail: Tail, start: int, room: int, counter: TokenCounter) -> int:
-    """The index of the turn in front of which a summary ends, for a recent part from `start` on.
+def fold_before(tail: Tail, start: int, uncovered: int) -> int | None:
+    """The id of the message in front of which a summary ends; None when it is to cover everything.
 
-    `room` is what the recent part may take, in tokens. The newest turn is never folded in: it may not be finished.
+    `start` is where the recent part begins, `uncovered` where the part that is in no summary yet does. A newest turn
+    that is still going on is not folded in while it is recent.
     """
-    turns = [at for at in borders(tail.from_(0), "turn") if at >= start]
-    if not turns:
-        return start
-    to_come = _TURNS * counter.count(tail.from_(start)) / len(turns)
-    ample = (at for at in turns if counter.count(tail.from_(at)) + to_come <= room)
-    return next(ample, turns[-1])
+    messages = tail.from_(0)
+    ends = [at for at in borders(messages, "turn") if at > uncovered]
+    if messages and messages[-1].role == "assistant" and not calls_of(messages[-1]):
+        ends.append(len(messages))
+    border = max(start, ends[min(_TURNS, len(ends)) - 1]) if ends else start
+    return tail.stored[border].id if border < len(messages) else None

@@ -17,6 +17,7 @@ import apsw
 import structlog
 
 from mnemoir.conversations.sessions import StorageBusyError
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.session_connections import BUSY_MS, Connections, Damaged, Opened
 from mnemoir.storage.conversations.setting_aside import set_aside
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
@@ -53,7 +54,8 @@ class SessionFile:
     def empty_log(self) -> None:
         """Cut the write-ahead log to nothing, so that what was deleted is in no byte of it.
 
-        While others read, the log stays for now; the next call, or the last one to close the file, does it then.
+        While others read, or when the disk refuses, the log stays for now; the next call, or the last one to close
+        the file, does it then.
         """
 
         def work() -> None:
@@ -62,8 +64,10 @@ class SessionFile:
                 opened.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 opened.connection.set_busy_timeout(BUSY_MS)
 
-        with suppress(StorageBusyError):
+        try:
             self._run(work)
+        except StorageUnavailable as exc:  # what was asked for is done and committed
+            _log.warning("write-ahead log not emptied", file=str(self.path), cause=exc.message)
 
     def close(self) -> None:
         """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""
