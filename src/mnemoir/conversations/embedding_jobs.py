@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from mnemoir.conversations.embedding import EmbeddingClient, embeddings_of, vector_of
+from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
 from mnemoir.conversations.search_filter import seconds, vector_metadata
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import StoredMessage
@@ -78,9 +78,7 @@ class EmbeddingJobs:
     def refuse_other_model(self) -> None:
         """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
         if isinstance(self._store, NamedModel):
-            stored = self._store.stored_model()
-            if stored is not None and stored != self._client.model_name:
-                raise EmbeddingModelChanged(stored, self._client.model_name)
+            _refuse_other(self._store.stored_model(), self._client.model_name)
 
     async def embed_saved(self, message_ids: Sequence[int]) -> None:
         """Embed messages that were just saved; those that fail are noted, and nothing is raised."""
@@ -148,7 +146,7 @@ class EmbeddingJobs:
         if not present:
             return 0
         try:
-            made = await embeddings_of(self._client, [self._passage(stored) for stored in present])
+            made = await embeddings_of(self._client, self._passages(present))
         except Exception as exc:  # noqa: BLE001  # foreign code, and a message must not be lost over it
             attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
             return await self._in_halves(present, attempts, exc)
@@ -166,7 +164,7 @@ class EmbeddingJobs:
         return first + await self.embed(messages[middle:], attempts)
 
     def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> None:
-        self.refuse_other_model()
+        self._note_model(model)
         names = [vector_id(stored.id) for stored in messages]
         self._store.add(
             ids=names,
@@ -176,18 +174,47 @@ class EmbeddingJobs:
         )
         if isinstance(self._store, IndexedVectors):
             self._store.note_tokens(dict(_tokens(names, made)))
-        if isinstance(self._store, NamedModel) and self._store.stored_model() is None:
-            self._store.note_model(model)
         gone = self._rows.vectors_added([stored.id for stored in messages], model)
         if gone:  # they were deleted while they were being embedded
             self._store.delete([vector_id(message_id) for message_id in gone])
             self._rows.vectors_removed(gone)
 
-    def _passage(self, stored: StoredMessage) -> Passage:
-        """Its text with what was said just before it, oldest first."""
-        before = self._rows.newest_messages(stored.session_id, CONTEXT_MESSAGES, before=stored.id)
-        said = [(other.message.text, seconds(other.created_at)) for other in reversed(before) if _is_said(other)]
-        return Passage(text=stored.message.text, context=context_of(seconds(stored.created_at), said))
+    def _note_model(self, model: str) -> None:
+        if isinstance(self._store, NamedModel):
+            stored = self._store.stored_model()
+            _refuse_other(stored, model)
+            if stored is None:
+                self._store.note_model(model)
+
+    def _passages(self, messages: Sequence[StoredMessage]) -> list[Passage]:
+        """Each text with what was said just before it, for a client that looks at it."""
+        if not isinstance(self._client, ModelEmbeddingClient):
+            return [Passage(text=stored.message.text) for stored in messages]
+        sessions: dict[str, list[StoredMessage]] = {}
+        for stored in messages:
+            sessions.setdefault(stored.session_id, []).append(stored)
+        contexts = {name: said for each in sessions.values() for name, said in self._contexts(each).items()}
+        return [Passage(text=stored.message.text, context=contexts[stored.id]) for stored in messages]
+
+    def _contexts(self, messages: Sequence[StoredMessage]) -> dict[int, str]:
+        """For messages of one session, which mostly follow each other: then one reading serves them all."""
+        last = messages[-1]
+        wanted = len(messages) + CONTEXT_MESSAGES
+        before = self._rows.newest_messages(last.session_id, wanted, before=last.id)
+        run = [*reversed(before), last]
+        places = {stored.id: place for place, stored in enumerate(run)}
+        is_start = len(before) < wanted
+        contexts = {}
+        for stored in messages:
+            place = places.get(stored.id, -1)
+            if place >= CONTEXT_MESSAGES or (place >= 0 and is_start):
+                said = run[max(0, place - CONTEXT_MESSAGES) : place]
+            else:
+                found = self._rows.newest_messages(stored.session_id, CONTEXT_MESSAGES, before=stored.id)
+                said = found[::-1]
+            pairs = [(other.message.text, seconds(other.created_at)) for other in said if _is_said(other)]
+            contexts[stored.id] = context_of(seconds(stored.created_at), pairs)
+        return contexts
 
     def _note_failed(self, messages: Sequence[StoredMessage]) -> None:
         if messages:
@@ -211,6 +238,11 @@ class EmbeddingJobs:
         while page := self._rows.unembedded_messages(model, _PAGE, after=after, session_id=session_id):
             yield page
             after = page[-1].id
+
+
+def _refuse_other(stored: str | None, model: str) -> None:
+    if stored is not None and stored != model:
+        raise EmbeddingModelChanged(stored, model)
 
 
 def _is_said(stored: StoredMessage) -> bool:

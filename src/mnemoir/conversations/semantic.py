@@ -223,10 +223,9 @@ class SemanticSearch:
         return hits
 
     def _was_deleted(self, message_id: int | None) -> bool:
-        """Whether a message that is not there once was. Ids only grow, and a deletion leaves a note until its vector
-        is gone.
+        """Whether a message that is not there once was: ids only grow, and a deletion leaves a note for a while.
 
-        What was not comes from other programs that share the vector store.
+        What never was comes from others who share the vector store.
         """
         if message_id is None:
             return False
