@@ -1,0 +1,37 @@
+"""An agent: a model that reasons, calls tools and remembers.
+
+The public names; everything else in this room may change.
+"""
+
+from mnemoir.agent.agent import DEFAULT_SYSTEM_PROMPT, Agent, AgentLimits
+from mnemoir.agent.chat_model import ChatModelLLM
+from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled, ToolFinished, ToolStarted
+from mnemoir.agent.llm import LLM, CompletionResponse, ModelChooser, StreamingLLM, ToolSpec
+from mnemoir.agent.memory import AgentMemory
+from mnemoir.agent.retrieval import ScopedSearch
+from mnemoir.agent.tools import Tool, ToolSource, tool
+from mnemoir.core.events import Text, Usage
+
+__all__ = [
+    "DEFAULT_SYSTEM_PROMPT",
+    "LLM",
+    "Agent",
+    "AgentEvent",
+    "AgentLimits",
+    "AgentMemory",
+    "Answered",
+    "ChatModelLLM",
+    "CompletionResponse",
+    "ContextRecalled",
+    "ModelChooser",
+    "ScopedSearch",
+    "StreamingLLM",
+    "Text",
+    "Tool",
+    "ToolFinished",
+    "ToolSource",
+    "ToolSpec",
+    "ToolStarted",
+    "Usage",
+    "tool",
+]

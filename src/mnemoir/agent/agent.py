@@ -1,0 +1,176 @@
+"""The agent: a model, its tools, and what was said before, in a loop of reasoning and acting.
+
+agent = Agent(ChatModelLLM(model), [send_mail], memory_manager=MemoryManager("memory.db"), session_id="work")
+print(await agent.run("Tell Ann that I come at nine."))
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from mnemoir.agent.allowance import Allowance
+from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled
+from mnemoir.agent.llm import LLM, ModelChooser
+from mnemoir.agent.loop import Ask, Loop, ask_streamed, ask_whole
+from mnemoir.agent.memory import AgentMemory, SessionMemory
+from mnemoir.agent.retrieval import Recalled, RetrievalLimits, framed, recalled_for
+from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
+from mnemoir.agent.tools import Tool, ToolSource
+from mnemoir.conversations.counters import counter_named
+from mnemoir.conversations.messages import Message
+from mnemoir.core.errors import SettingsError
+
+DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."
+
+Lost = tuple[str, ...]  # parts of a run that did not work
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentLimits:
+    """What one run may take.
+
+    `max_tokens` counts all calls of the model together; None is no limit. Near it tools are withheld, so that the
+    model answers; that answer may go over it. Longer tool results are cut to `max_result_characters`, and recalled
+    messages are left out beyond `max_context_tokens`.
+    """
+
+    max_tokens: int | None = None
+    max_result_characters: int = 20_000
+    max_context_tokens: int = 1024
+
+
+class Agent:
+    """Answers questions, with tools and with the memory of a session.
+
+    Tools are `Tool`s or typed functions. `confirm_callback(name, description, arguments)` is asked before a dangerous
+    tool runs, unless `confirm_dangerous` is off; without one, dangerous tools are refused. `cluster_manager` picks
+    the model of a run, `mcp_manager` adds tools to it. History is read and stored with a `memory_manager` and a
+    `session_id`; `enable_rag` needs the manager alone. Raises SettingsError for what cannot work.
+
+    One agent may run several questions at once, of one session only one after the other.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        tools: Sequence[Tool | Callable[..., Any]],
+        max_steps: int = 10,
+        system_prompt: str = DEFAULT_SYSTEM_PROMPT,
+        confirm_dangerous: bool = True,
+        confirm_callback: ConfirmCallback | None = None,
+        cluster_manager: ModelChooser | None = None,
+        memory_manager: AgentMemory | None = None,
+        mcp_manager: ToolSource | None = None,
+        session_id: str | None = None,
+        enable_rag: bool = False,
+        rag_top_k: int = 5,
+        rag_min_similarity: float = 0.7,
+        *,
+        limits: AgentLimits | None = None,
+    ) -> None:
+        if max_steps < 1:
+            raise SettingsError(f"An agent needs max_steps of at least 1, not {max_steps}.")
+        self.llm = llm
+        self.tools = tools_by_name(tools)
+        self.max_steps = max_steps
+        self.system_prompt = system_prompt
+        self.confirm_dangerous = confirm_dangerous
+        self.confirm_callback = confirm_callback
+        self.cluster_manager = cluster_manager
+        self.memory_manager = memory_manager
+        self.mcp_manager = mcp_manager
+        self.session_id = session_id
+        self.enable_rag = enable_rag
+        self.rag_top_k = rag_top_k
+        self.rag_min_similarity = rag_min_similarity
+        self.limits = limits or AgentLimits()
+
+    async def run(self, user_message: str) -> str:
+        """The final answer, "" should the model give none.
+
+        Raises what the model raises. A tool that fails, and a memory that cannot be reached, do not end the run.
+        """
+        answer = ""
+        async with aclosing(self._events(user_message, ask_whole)) as events:
+            async for event in events:
+                if isinstance(event, Answered):
+                    answer = event.text
+        return answer
+
+    async def events(self, user_message: str) -> AsyncGenerator[AgentEvent, None]:
+        """The same run as it happens, the reply piece by piece where the model streams. Raises what `run` raises.
+
+        Close the generator (`contextlib.aclosing`) to stop it; what was said of the answer is stored then.
+        """
+        async with aclosing(self._events(user_message, ask_streamed)) as events:
+            async for event in events:
+                yield event
+
+    async def _events(self, user_message: str, ask: Ask) -> AsyncGenerator[AgentEvent, None]:
+        memory = SessionMemory(self.memory_manager, self.session_id, self.system_prompt)
+        history = await memory.history()
+        recalled, unrecalled = await self._recalled(user_message, memory, history)
+        tools, unlisted = await self._tools_of_run()
+        if recalled:
+            yield ContextRecalled(count=len(recalled))
+        await memory.store(Message("user", user_message))
+        question = Message("user", framed(recalled, user_message))
+        loop = self._loop(ask, [*await memory.instructions(), *history, question], tools, memory)
+        async with aclosing(loop.events()) as events:
+            async for event in events:
+                if isinstance(event, Answered):
+                    yield replace(event, degraded=(*event.degraded, *unrecalled, *unlisted))
+                else:
+                    yield event
+
+    def _loop(self, ask: Ask, messages: list[Message], tools: Sequence[Tool], memory: SessionMemory) -> Loop:
+        chosen = self.cluster_manager.choose(messages) if self.cluster_manager else None
+        toolbox = Toolbox(
+            tools,
+            confirms_dangerous=self.confirm_dangerous,
+            confirm=self.confirm_callback,
+            most_characters=self.limits.max_result_characters,
+        )
+        return Loop(
+            llm=chosen or self.llm,
+            ask=ask,
+            messages=messages,
+            toolbox=toolbox,
+            memory=memory,
+            allowance=Allowance(self.limits.max_tokens, counter_named("heuristic")),
+            max_steps=self.max_steps,
+        )
+
+    async def _recalled(
+        self, question: str, memory: SessionMemory, window: Sequence[Message]
+    ) -> tuple[list[Recalled], Lost]:
+        """What goes into the frame, and what was lost on the way."""
+        if not self.enable_rag or self.memory_manager is None:
+            return [], ()
+        limits = RetrievalLimits(
+            top_k=self.rag_top_k,
+            min_similarity=self.rag_min_similarity,
+            max_tokens=self.limits.max_context_tokens,
+        )
+        try:
+            reader = await memory.reader()
+            return await recalled_for(question, self.memory_manager, reader, limits, window), ()
+        except Exception as exc:  # noqa: BLE001  # of foreign embedders and stores; a question is answered without
+            _log.warning("retrieval failed", error=type(exc).__name__)
+            return [], ("retrieval",)
+
+    async def _tools_of_run(self) -> tuple[list[Tool], Lost]:
+        """The agent's own tools and the manager's, and what was lost; of two of one name the agent's own counts."""
+        if self.mcp_manager is None:
+            return list(self.tools.values()), ()
+        try:
+            others = await self.mcp_manager.list_tools()
+        except Exception as exc:  # noqa: BLE001  # foreign servers; the agent's own tools are left
+            _log.warning("tools could not be listed", error=type(exc).__name__)
+            return list(self.tools.values()), ("tools",)
+        return list(({each.name: each for each in others} | self.tools).values()), ()

@@ -1,0 +1,137 @@
+"""The loop of one run: ask the model, run the tools it calls, tell it the outcomes, until it answers."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from mnemoir.agent.allowance import Allowance
+from mnemoir.agent.events import AgentEvent, Answered, ToolFinished, ToolStarted
+from mnemoir.agent.llm import LLM, CompletionResponse, StreamingLLM, ToolSpec
+from mnemoir.agent.memory import SessionMemory
+from mnemoir.agent.toolbox import Toolbox
+from mnemoir.conversations.messages import Message, ToolCall
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.events import Text
+
+Said = AsyncGenerator[Text | CompletionResponse, None]
+Ask = Callable[[LLM, list[Message], list[ToolSpec] | None], Said]
+
+
+async def ask_whole(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> Said:
+    """The answer in one piece."""
+    yield await llm.complete(messages=messages, tools=tools)
+
+
+async def ask_streamed(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> Said:
+    """The answer as it is made, where the model can do that; else its text in one piece."""
+    if not isinstance(llm, StreamingLLM):
+        response = await llm.complete(messages=messages, tools=tools)
+        if response.content:
+            yield Text(response.content)
+        yield response
+        return
+    async with aclosing(llm.stream(messages=messages, tools=tools)) as said:
+        async for each in said:
+            yield each
+
+
+@dataclass(slots=True, kw_only=True)
+class Loop:
+    """One run over `messages`, which it extends; the final answer is stored, and not appended."""
+
+    llm: LLM
+    ask: Ask
+    messages: list[Message]
+    toolbox: Toolbox
+    memory: SessionMemory
+    allowance: Allowance
+    max_steps: int
+    _steps: int = 0
+    _said: list[str] = field(default_factory=list)  # of an answer that is not complete
+    _response: CompletionResponse | None = None  # the latest complete one
+
+    async def events(self) -> AsyncGenerator[AgentEvent, None]:
+        """What happens, up to the Answered. What the model raises ends the run.
+
+        Tools are withheld at the last step, and as soon as the allowance would not pay for an answer after one more
+        round; should the model call some all the same, one call more, without tools, gives the answer. Of an answer
+        that the caller stops, what was said so far is stored.
+        """
+        try:
+            async with aclosing(self._turn()) as happening:
+                async for event in happening:
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            if self._said:
+                await self.memory.store(Message("assistant", "".join(self._said)))
+            raise
+
+    async def _turn(self) -> AsyncGenerator[AgentEvent, None]:
+        is_last = False
+        while not is_last:
+            is_last = self._steps + 1 >= self.max_steps or not self.allowance.affords_tools(self.messages)
+            async with aclosing(self._step(None if is_last else self.toolbox.specs or None)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            response = self._complete()
+            if not response.tool_calls:
+                yield await self._answered(response)
+                return
+            async with aclosing(self._act(response.content, list(response.tool_calls))) as events:
+                async for event in events:
+                    yield event
+        async with aclosing(self._step(None)) as pieces:
+            async for piece in pieces:
+                yield piece
+        yield await self._answered(self._complete())
+
+    async def _step(self, tools: list[ToolSpec] | None) -> AsyncGenerator[Text, None]:
+        """One call of the model. It gets a list of its own: the run's grows on."""
+        self._response = None
+        async with aclosing(self.ask(self.llm, list(self.messages), tools)) as said:
+            async for each in said:
+                if isinstance(each, Text):
+                    self._said.append(each.text)
+                    yield each
+                else:
+                    self._response = each
+        self._said.clear()
+        self._steps += 1
+        self.allowance.spend(self.messages, self._complete())
+
+    def _complete(self) -> CompletionResponse:
+        if self._response is None:
+            raise ProviderInvalidOutput("The model's stream ended without its whole answer; ask again.")
+        return self._response
+
+    async def _act(
+        self, content: str | None, calls: list[ToolCall]
+    ) -> AsyncGenerator[ToolStarted | ToolFinished, None]:
+        """Run the calls, one after the other, as the model ordered them."""
+        self.messages.append(Message("assistant", content, tool_calls=calls))
+        stored = [call for call in calls if self.toolbox.is_stored(call)]
+        if content or stored:
+            await self.memory.store(Message("assistant", content, tool_calls=stored or None))
+        for call in calls:
+            yield ToolStarted(call=call)
+            outcome = await self.toolbox.outcome(call)
+            result = Message("tool", outcome, tool_call_id=call.id, name=call.name)
+            self.messages.append(result)
+            if self.toolbox.is_stored(call):
+                await self.memory.store(result)
+            yield ToolFinished(call=call, outcome=outcome)
+
+    async def _answered(self, response: CompletionResponse) -> Answered:
+        """An empty answer is not stored: as a message, providers would refuse it from the next turn on."""
+        text = response.content or ""
+        if text:
+            await self.memory.store(Message("assistant", text))
+        reason = getattr(response, "finish_reason", "stop")  # a response of another make may not have it
+        return Answered(
+            text=text,
+            finish_reason=reason,
+            steps=self._steps,
+            usage=self.allowance.usage,
+            degraded=self.memory.degraded,
+        )

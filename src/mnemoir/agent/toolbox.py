@@ -1,0 +1,116 @@
+"""Running what a model calls: whatever happens, the outcome is a text for the model, and the run goes on."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import structlog
+from pydantic_core import to_json
+
+from mnemoir.agent.llm import ToolSpec
+from mnemoir.agent.tools import Tool, tool
+from mnemoir.conversations.messages import ToolCall
+from mnemoir.core.errors import InvalidRequest, SettingsError
+
+ConfirmCallback = Callable[[str, str, dict[str, Any]], bool | Awaitable[bool]]
+
+_log = structlog.get_logger(__name__)
+
+
+def tools_by_name(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]:
+    """The tools by name, functions made into tools. Raises SettingsError for two of one name."""
+    named: dict[str, Tool] = {}
+    for each in given:
+        made = each if isinstance(each, Tool) else tool(each)
+        if made.name in named:
+            raise SettingsError(f"Two tools are named {made.name!r}; give one of them another name.")
+        named[made.name] = made
+    return named
+
+
+class Toolbox:
+    """The tools of one run. `confirm` is asked before a dangerous one; without it none of them runs.
+
+    `confirm` gets the tool's name, its description and the arguments as the model sent them. It may be a coroutine
+    function; a plain one is called in a thread, so that it may wait for a person.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        confirms_dangerous: bool,
+        confirm: ConfirmCallback | None,
+        most_characters: int,
+    ) -> None:
+        self._tools = {each.name: each for each in tools}
+        self._confirms_dangerous = confirms_dangerous
+        self._confirm = confirm
+        self._most_characters = most_characters
+
+    @property
+    def specs(self) -> list[ToolSpec]:
+        """The tools as a model is told of them."""
+        return [each.spec for each in self._tools.values()]
+
+    def is_stored(self, call: ToolCall) -> bool:
+        """Whether a call and its result belong to the stored conversation."""
+        found = self._tools.get(call.name)
+        return found is None or found.memory_policy == "store"
+
+    async def outcome(self, call: ToolCall) -> str:
+        """The result, or what stood against it: that begins with `Error` or `[CANCELLED]`."""
+        found = self._tools.get(call.name)
+        if found is None:
+            known = ", ".join(self._tools) or "none"
+            return self._clipped(f"Error: there is no tool named {call.name!r:.80}. Tools: {known}.")
+        try:
+            arguments = found.read(call.arguments)
+        except InvalidRequest as exc:
+            return self._clipped(f"Error: wrong arguments for {call.name}: {exc.message}")
+        refusal = await self._refusal(found, call)
+        return self._clipped(refusal or await self._executed(found, arguments))
+
+    async def _refusal(self, asked: Tool, call: ToolCall) -> str:
+        if not (self._confirms_dangerous and asked.dangerous):
+            return ""
+        if self._confirm is None:
+            return f"[CANCELLED] {asked.name} needs a confirmation, and nobody is there to give it."
+        try:
+            confirmed = await _asked(self._confirm, asked, call)
+        except Exception as exc:  # noqa: BLE001  # the caller's code; what it could not answer is not confirmed
+            _log.warning("confirmation failed", tool=asked.name, error=type(exc).__name__)
+            confirmed = False
+        return "" if confirmed else f"[CANCELLED] {asked.name} was not confirmed."
+
+    async def _executed(self, asked: Tool, arguments: dict[str, Any]) -> str:
+        try:
+            return _as_text(await asked.execute(**arguments))
+        except TimeoutError as exc:
+            limit = f" It may take {asked.timeout_s:g} s." if asked.timeout_s else ""
+            return f"Error: {asked.name} ran out of time.{limit} {exc}".rstrip()
+        except (Exception, SystemExit) as exc:  # noqa: BLE001  # a tool's failure is for the model to read
+            _log.info("tool failed", tool=asked.name, error=type(exc).__name__)
+            return f"Error in {asked.name}: {type(exc).__name__}: {exc}"
+
+    def _clipped(self, text: str) -> str:
+        over = len(text) - self._most_characters
+        return text if over <= 0 else f"{text[: self._most_characters]}\n[{over} more characters were cut off]"
+
+
+async def _asked(confirm: ConfirmCallback, asked: Tool, call: ToolCall) -> bool:
+    arguments = dict(call.arguments)
+    if inspect.iscoroutinefunction(confirm):
+        return bool(await confirm(asked.name, asked.description, arguments))
+    answer = await asyncio.to_thread(confirm, asked.name, asked.description, arguments)
+    return bool(await answer if inspect.isawaitable(answer) else answer)
+
+
+def _as_text(result: object) -> str:
+    """A text as it is, but for halves of surrogate pairs, which nothing could send; anything else as JSON."""
+    if result is None:
+        return "Done."
+    if isinstance(result, str):
+        return result.encode("utf-8", "replace").decode()
+    return to_json(result, fallback=str).decode()

@@ -1,0 +1,281 @@
+"""Conversations: threads, windows, token buffers, sessions, node memory, semantic search.
+
+The public names of this room, each imported when it is first asked for: a script that keeps sessions does not wait
+for what others need. Stores and embedding clients stand in rooms above and come by their entry points.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mnemoir.ports.backends import backend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mnemoir.conversations.budget import history_budget
+    from mnemoir.conversations.counters import TokenCounter, counter_named, model_counter, tiktoken_counter
+    from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, check_embedding_client
+    from mnemoir.conversations.files import (
+        FilePayload,
+        FileRef,
+        FileResolver,
+        FileTransferMethod,
+        FileType,
+        FileUnavailable,
+        FileUploadConfig,
+        ImageConfig,
+        StoredFile,
+    )
+    from mnemoir.conversations.fitting import fit
+    from mnemoir.conversations.importance import ImportanceContext, score_importance
+    from mnemoir.conversations.memory_config import (
+        MemoryConfig,
+        MemoryMode,
+        fetch_memory,
+        fetch_node_memory,
+        validate_memory_config,
+    )
+    from mnemoir.conversations.memory_manager import MemoryManager
+    from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
+    from mnemoir.conversations.node_cleanup import cleanup_node_memory, delete_node_memory
+    from mnemoir.conversations.node_document import NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
+    from mnemoir.conversations.node_memory import NodeTokenBufferMemory
+    from mnemoir.conversations.presets import HistoryRules, preset
+    from mnemoir.conversations.search_filter import SearchFilter
+    from mnemoir.conversations.session_search import SearchHit
+    from mnemoir.conversations.session_storage import SessionStorage
+    from mnemoir.conversations.sessions import (
+        MessageRecord,
+        SessionExistsError,
+        SessionMetadata,
+        SessionRecord,
+        StorageBusyError,
+        StoredMessage,
+        Summary,
+    )
+    from mnemoir.conversations.strategies.choice import strategy_named
+    from mnemoir.conversations.strategies.hybrid import HybridStrategy
+    from mnemoir.conversations.strategies.simple import SimpleStrategy
+    from mnemoir.conversations.strategies.strategy import Strategy
+    from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask
+    from mnemoir.conversations.strategies.summarization import SummarizationStrategy
+    from mnemoir.conversations.threads import extract_thread_messages, get_thread_messages_length
+    from mnemoir.conversations.token_buffer import BaseMemory, TokenBufferMemory
+    from mnemoir.conversations.turns import Conversation
+    from mnemoir.conversations.validity import InvalidHistory, assert_valid_history, close_open_calls
+    from mnemoir.conversations.vectors import DimensionMismatchError, VectorStore
+
+    BuiltInEmbedding: Callable[..., EmbeddingClient]
+    ChromaDBVectorStore: Callable[..., VectorStore]
+    HttpEmbedding: Callable[..., EmbeddingClient]
+    MemoryStorage: Callable[..., SessionStorage]
+    OllamaEmbedding: Callable[..., EmbeddingClient]
+    SentenceTransformerEmbedding: Callable[..., EmbeddingClient]
+    VectorFileStore: Callable[..., VectorStore]
+
+__all__ = [
+    "BaseMemory",
+    "BuiltInEmbedding",
+    "ChromaDBVectorStore",
+    "Conversation",
+    "DimensionMismatchError",
+    "EmbeddingClient",
+    "FilePayload",
+    "FileRef",
+    "FileResolver",
+    "FileTransferMethod",
+    "FileType",
+    "FileUnavailable",
+    "FileUploadConfig",
+    "HistoryRules",
+    "HttpEmbedding",
+    "HybridStrategy",
+    "ImageConfig",
+    "ImportanceContext",
+    "InvalidHistory",
+    "MediaPart",
+    "MemoryConfig",
+    "MemoryManager",
+    "MemoryMode",
+    "MemoryStorage",
+    "Message",
+    "MessageRecord",
+    "ModelEmbeddingClient",
+    "NodeMemoryData",
+    "NodeMemoryFile",
+    "NodeMemoryMessage",
+    "NodeTokenBufferMemory",
+    "OllamaEmbedding",
+    "SearchFilter",
+    "SearchHit",
+    "SentenceTransformerEmbedding",
+    "SessionExistsError",
+    "SessionMetadata",
+    "SessionRecord",
+    "SessionStorage",
+    "SimpleStrategy",
+    "StorageBusyError",
+    "StoredFile",
+    "StoredMessage",
+    "Strategy",
+    "SummarizationStrategy",
+    "Summary",
+    "SummaryOptions",
+    "SummaryTask",
+    "TextPart",
+    "TokenBufferMemory",
+    "TokenCounter",
+    "ToolCall",
+    "VectorFileStore",
+    "VectorStore",
+    "assert_valid_history",
+    "check_embedding_client",
+    "cleanup_node_memory",
+    "close_open_calls",
+    "counter_named",
+    "delete_node_memory",
+    "extract_thread_messages",
+    "fetch_memory",
+    "fetch_node_memory",
+    "fit",
+    "get_thread_messages_length",
+    "history_budget",
+    "model_counter",
+    "preset",
+    "score_importance",
+    "strategy_named",
+    "tiktoken_counter",
+    "validate_memory_config",
+]
+
+_MODULES = {
+    "budget": ("history_budget",),
+    "counters": (
+        "TokenCounter",
+        "counter_named",
+        "model_counter",
+        "tiktoken_counter",
+    ),
+    "embedding": (
+        "EmbeddingClient",
+        "ModelEmbeddingClient",
+        "check_embedding_client",
+    ),
+    "files": (
+        "FilePayload",
+        "FileRef",
+        "FileResolver",
+        "FileTransferMethod",
+        "FileType",
+        "FileUnavailable",
+        "FileUploadConfig",
+        "ImageConfig",
+        "StoredFile",
+    ),
+    "fitting": ("fit",),
+    "importance": (
+        "ImportanceContext",
+        "score_importance",
+    ),
+    "memory_config": (
+        "MemoryConfig",
+        "MemoryMode",
+        "fetch_memory",
+        "fetch_node_memory",
+        "validate_memory_config",
+    ),
+    "memory_manager": ("MemoryManager",),
+    "messages": (
+        "MediaPart",
+        "Message",
+        "TextPart",
+        "ToolCall",
+    ),
+    "node_cleanup": (
+        "cleanup_node_memory",
+        "delete_node_memory",
+    ),
+    "node_document": (
+        "NodeMemoryData",
+        "NodeMemoryFile",
+        "NodeMemoryMessage",
+    ),
+    "node_memory": ("NodeTokenBufferMemory",),
+    "presets": (
+        "HistoryRules",
+        "preset",
+    ),
+    "search_filter": ("SearchFilter",),
+    "session_search": ("SearchHit",),
+    "session_storage": ("SessionStorage",),
+    "sessions": (
+        "MessageRecord",
+        "SessionExistsError",
+        "SessionMetadata",
+        "SessionRecord",
+        "StorageBusyError",
+        "StoredMessage",
+        "Summary",
+    ),
+    "strategies.choice": ("strategy_named",),
+    "strategies.hybrid": ("HybridStrategy",),
+    "strategies.simple": ("SimpleStrategy",),
+    "strategies.strategy": ("Strategy",),
+    "strategies.summarising": (
+        "SummaryOptions",
+        "SummaryTask",
+    ),
+    "strategies.summarization": ("SummarizationStrategy",),
+    "threads": (
+        "extract_thread_messages",
+        "get_thread_messages_length",
+    ),
+    "token_buffer": (
+        "BaseMemory",
+        "TokenBufferMemory",
+    ),
+    "turns": ("Conversation",),
+    "validity": (
+        "InvalidHistory",
+        "assert_valid_history",
+        "close_open_calls",
+    ),
+    "vectors": (
+        "DimensionMismatchError",
+        "VectorStore",
+    ),
+}
+_BACKENDS = {
+    "BuiltInEmbedding": "minilm",
+    "ChromaDBVectorStore": "chromadb",
+    "HttpEmbedding": "http-embeddings",
+    "MemoryStorage": "sqlite-sessions",
+    "OllamaEmbedding": "ollama-embeddings",
+    "SentenceTransformerEmbedding": "sentence-transformers",
+    "VectorFileStore": "vector-file",
+}
+_BACKENDS = {
+    "BuiltInEmbedding": "minilm",
+    "ChromaDBVectorStore": "chromadb",
+    "HttpEmbedding": "http-embeddings",
+    "MemoryStorage": "sqlite-sessions",
+    "OllamaEmbedding": "ollama-embeddings",
+    "SentenceTransformerEmbedding": "sentence-transformers",
+    "VectorFileStore": "vector-file",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:  # each name has a type of its own
+    if name in _HOMES:
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in _BACKENDS:
+        found = backend(_BACKENDS[name])
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,141 @@
+"""Embedding clients: what session memory asks for vectors, and how a model of `ports.embedding` becomes one.
+
+A client of any making serves. One that is made of an embedding model gives more than vectors: it embeds a message
+with what was said just before it, and keeps the tokens that late interaction looks at.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.search.vectors import sentence_vector
+
+_PROBE = ("What time does the train leave?", "The train leaves at nine.")
+_ALIKE = 0.999  # cosine of two vectors of one text: some models differ a little from batch to batch
+
+
+class EmbeddingClient(Protocol):
+    """Turns texts into vectors of one length. What it raises is the caller's to handle: embedding may always fail."""
+
+    @property
+    def model_name(self) -> str:
+        """Equal names mean comparable vectors; kept with them."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; a client that cannot know it before its first answer raises until then."""
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        """One vector a text, in the order given; [] for []."""
+
+    async def embed_single(self, text: str) -> list[float]:
+        """The vector of one text."""
+
+
+class ModelEmbeddingClient:
+    """A client over an embedding model, which stays its owner's to close."""
+
+    def __init__(self, model: EmbeddingModel) -> None:
+        self.model = model
+
+    @property
+    def model_name(self) -> str:
+        """The model's own name."""
+        return self.model.name
+
+    @property
+    def dimension(self) -> int:
+        """Raises ProviderNotConfigured while a remote model has not told it."""
+        if self.model.dimension is None:
+            raise ProviderNotConfigured(f"The dimension of {self.model.name} is known after its first embedding.")
+        return self.model.dimension
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        """Raises ProviderError."""
+        return [vector_of(made).tolist() for made in await self.passages([Passage(text=text) for text in texts])]
+
+    async def embed_single(self, text: str) -> list[float]:
+        """Raises ProviderError."""
+        [vector] = await self.embed([text])
+        return vector
+
+    async def passages(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """Whole embeddings of texts with their contexts. Raises ProviderError."""
+        return await self.model.embed(passages) if passages else []
+
+
+async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) -> list[Embedding]:
+    """One embedding a passage; a client that knows no contexts is given the texts.
+
+    Raises what the client raises, and ProviderInvalidOutput for anything but as many finite vectors of one length.
+    """
+    if not passages:
+        return []
+    if isinstance(client, ModelEmbeddingClient):
+        return await client.passages(passages)
+    vectors = await client.embed([passage.text for passage in passages])
+    return [Embedding(vector=vector) for vector in _checked(client, vectors, len(passages))]
+
+
+async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
+    """Of one question. Raises as `embeddings_of` does."""
+    if isinstance(client, ModelEmbeddingClient):
+        [made] = await client.passages([Passage(text=query)])
+        return made
+    [vector] = _checked(client, [await client.embed_single(query)], 1)
+    return Embedding(vector=vector)
+
+
+def vector_of(embedding: Embedding) -> FloatArray:
+    """What messages and questions are compared by: the mean of the text's own tokens, where there are any."""
+    return sentence_vector(embedding)
+
+
+async def check_embedding_client(client: EmbeddingClient) -> int:
+    """Try a client out; the length of its vectors.
+
+    Raises ProviderInvalidOutput, naming what is wrong, when it is not what `EmbeddingClient` says, and what the
+    client raises.
+    """
+    if await client.embed([]):
+        raise _unusable(client, "vectors for no text")
+    vectors = _checked(client, await client.embed(list(_PROBE)), len(_PROBE))
+    turned = _checked(client, await client.embed(list(_PROBE[::-1])), len(_PROBE))
+    single = _checked(client, [await client.embed_single(_PROBE[0])], 1)
+    if not vectors.shape[1] == turned.shape[1] == single.shape[1]:
+        raise _unusable(client, "vectors of another length for one text than for several")
+    if any(_cosine(one, other) < _ALIKE for one, other in zip(vectors, turned[::-1], strict=True)):
+        raise _unusable(client, "vectors in another order than that of the texts")
+    if client.dimension != vectors.shape[1]:
+        raise _unusable(client, f"vectors of {vectors.shape[1]} numbers, where it says {client.dimension}")
+    if not isinstance(client.model_name, str) or not client.model_name:
+        raise _unusable(client, "no model name")
+    return int(vectors.shape[1])
+
+
+def _checked(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:
+    try:
+        rows = np.asarray(vectors, np.float32)
+    except (TypeError, ValueError) as exc:
+        raise _unusable(client, "vectors of several lengths, or of no numbers") from exc
+    if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
+        raise _unusable(client, f"something else than {count} vectors")
+    if not np.isfinite(rows).all():
+        raise _unusable(client, "a value that is not a finite number")
+    return rows
+
+
+def _cosine(one: FloatArray, other: FloatArray) -> float:
+    lengths = math.sqrt(float(one @ one) * float(other @ other))
+    return float(one @ other) / lengths if lengths else 1.0
+
+
+def _unusable(client: EmbeddingClient, what: str) -> ProviderInvalidOutput:
+    return ProviderInvalidOutput(f"The embedding client {type(client).__name__} gave {what}.")
+
+
+_: type[EmbeddingClient] = ModelEmbeddingClient  # checked, never run

@@ -1,0 +1,256 @@
+"""From stored messages to vectors in the store: a batch at a time, and what becomes of one that fails.
+
+A message is noted as waiting before its vector is stored and as embedded afterwards, so a crash at any moment leaves
+either a message that back-filling finds again or a vector under the id it will be given once more. Vector ids are
+those of their messages; embedding twice stores once.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
+from mnemoir.conversations.search_filter import seconds, vector_metadata
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
+from mnemoir.core.errors import Conflict, ProviderError
+from mnemoir.ports.embedding import Embedding, Passage
+from mnemoir.search.codes import pack_codes, pack_ids
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of
+
+_log = structlog.get_logger(__name__)
+
+ANY_MODEL = ""  # no model is called so: asking for what has no vector of it gives every message that can be embedded
+MOST_FAILURES = 24  # of calls in a row, from a server that is down; three poor texts side by side make fewer
+_PAGE = 500
+_DOWN = (OSError, TimeoutError, ProviderError)
+_PREFIX = "msg_"
+
+
+class EmbeddingModelChanged(Conflict):
+    """The store's vectors are of another model than the client's; both are named."""
+
+    code = "embedding_model_changed"
+
+    def __init__(self, stored: str, now: str) -> None:
+        super().__init__(
+            f"The vectors in the store were made by {stored}, and the embedding client now is {now}. Their vectors "
+            "cannot be compared: use the old model, or have all messages embedded again (`reindex`)."
+        )
+
+
+def vector_id(message_id: int) -> str:
+    """The id of a message's vector."""
+    return f"{_PREFIX}{message_id}"
+
+
+def message_id_of(name: str) -> int | None:
+    """The message of a vector; None for a vector that is none of ours."""
+    number = name.removeprefix(_PREFIX)
+    return int(number) if name.startswith(_PREFIX) and number.isascii() and number.isdigit() else None
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """How it goes with the client during one job."""
+
+    most_failures: int
+    failures: int = 0  # in a row
+    failed: list[int] = field(default_factory=list)
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.failures >= self.most_failures
+
+
+class EmbeddingJobs:
+    """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
+
+    def __init__(self, rows: SessionStorage, client: EmbeddingClient, store: VectorStore) -> None:
+        self._rows = rows
+        self._client = client
+        self._store = store
+
+    def refuse_other_model(self) -> None:
+        """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
+        if isinstance(self._store, NamedModel):
+            _refuse_other(self._store.stored_model(), self._client.model_name)
+
+    async def embed_saved(self, message_ids: Sequence[int]) -> None:
+        """Embed messages that were just saved; those that fail are noted, and nothing is raised."""
+        try:
+            await self.embed(list(self._rows.messages_by_id(message_ids).values()), _Attempts(most_failures=8))
+            self.remove()
+        except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
+            _log.warning("embedding_failed", messages=len(message_ids), error=type(exc).__name__)
+
+    async def backfill(
+        self,
+        session_id: str | None,
+        batch_size: int,
+        progress: Callable[[int, int], None] | None,
+        per_second: float | None = None,
+    ) -> int:
+        """Embed what has no vector, in order of ids; how many were embedded.
+
+        A message that fails is passed over until the next time. A server that is down ends it early, with a warning.
+        Raises EmbeddingModelChanged, and StorageUnavailable when a store fails.
+        """
+        self.refuse_other_model()
+        self.remove()
+        self._renote_lost()
+        model, attempts = self._client.model_name, _Attempts(most_failures=MOST_FAILURES)
+        total = self._missing(session_id) if progress else 0
+        embedded = tried = after = 0
+        started = time.monotonic()
+        while page := self._rows.unembedded_messages(model, batch_size, after=after, session_id=session_id):
+            embedded += await self.embed(page, attempts)
+            tried, after = tried + len(page), page[-1].id
+            if progress:
+                progress(tried, max(total, tried))
+            if attempts.is_hopeless:
+                _log.warning("backfill_stopped", embedded=embedded, cause="the embedding client fails every time")
+                break
+            if per_second:
+                await asyncio.sleep(max(0.0, started + tried / per_second - time.monotonic()))
+        self.remove()
+        return embedded
+
+    async def reindex(
+        self, batch_size: int, progress: Callable[[int, int], None] | None, per_second: float | None = None
+    ) -> int:
+        """Forget all vectors, of whatever model, and make them anew."""
+        self._store.clear()
+        for page in self._every(None):
+            self._rows.await_vectors([stored.id for stored in page], self._client.model_name)
+        return await self.backfill(None, batch_size, progress, per_second)
+
+    def remove(self) -> None:
+        """Delete the vectors of messages that were deleted. Raises StorageUnavailable, and then they stay noted."""
+        while ids := self._rows.vectors_to_remove(_PAGE):
+            self._store.delete([vector_id(message_id) for message_id in ids])
+            self._rows.vectors_removed(ids)
+
+    async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
+        """Give them vectors, halving what fails until single messages are left; how many got one."""
+        if not messages or attempts.is_hopeless:
+            self._note_failed(messages)
+            return 0
+        model = self._client.model_name
+        there = set(self._rows.await_vectors([stored.id for stored in messages], model))
+        present = [stored for stored in messages if stored.id in there]
+        if not present:
+            return 0
+        try:
+            made = await embeddings_of(self._client, self._passages(present))
+        except Exception as exc:  # noqa: BLE001  # foreign code, and a message must not be lost over it
+            attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
+            return await self._in_halves(present, attempts, exc)
+        attempts.failures = 0
+        self._keep(present, made, model)
+        return len(present)
+
+    async def _in_halves(self, messages: Sequence[StoredMessage], attempts: _Attempts, cause: Exception) -> int:
+        if len(messages) == 1:
+            _log.warning("message_not_embedded", message_id=messages[0].id, error=type(cause).__name__)
+            self._note_failed(messages)
+            return 0
+        middle = len(messages) // 2
+        first = await self.embed(messages[:middle], attempts)
+        return first + await self.embed(messages[middle:], attempts)
+
+    def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> None:
+        self._note_model(model)
+        names = [vector_id(stored.id) for stored in messages]
+        self._store.add(
+            ids=names,
+            embeddings=[vector_of(embedding).tolist() for embedding in made],
+            documents=[stored.message.text for stored in messages],
+            metadata=[vector_metadata(stored) for stored in messages],
+        )
+        if isinstance(self._store, IndexedVectors):
+            self._store.note_tokens(dict(_tokens(names, made)))
+        gone = self._rows.vectors_added([stored.id for stored in messages], model)
+        if gone:  # they were deleted while they were being embedded
+            self._store.delete([vector_id(message_id) for message_id in gone])
+            self._rows.vectors_removed(gone)
+
+    def _note_model(self, model: str) -> None:
+        if isinstance(self._store, NamedModel):
+            stored = self._store.stored_model()
+            _refuse_other(stored, model)
+            if stored is None:
+                self._store.note_model(model)
+
+    def _passages(self, messages: Sequence[StoredMessage]) -> list[Passage]:
+        """Each text with what was said just before it, for a client that looks at it."""
+        if not isinstance(self._client, ModelEmbeddingClient):
+            return [Passage(text=stored.message.text) for stored in messages]
+        sessions: dict[str, list[StoredMessage]] = {}
+        for stored in messages:
+            sessions.setdefault(stored.session_id, []).append(stored)
+        contexts = {name: said for each in sessions.values() for name, said in self._contexts(each).items()}
+        return [Passage(text=stored.message.text, context=contexts[stored.id]) for stored in messages]
+
+    def _contexts(self, messages: Sequence[StoredMessage]) -> dict[int, str]:
+        """For messages of one session, which mostly follow each other: then one reading serves them all."""
+        last = messages[-1]
+        wanted = len(messages) + CONTEXT_MESSAGES
+        before = self._rows.newest_messages(last.session_id, wanted, before=last.id)
+        run = [*reversed(before), last]
+        places = {stored.id: place for place, stored in enumerate(run)}
+        is_start = len(before) < wanted
+        contexts = {}
+        for stored in messages:
+            place = places.get(stored.id, -1)
+            if place >= CONTEXT_MESSAGES or (place >= 0 and is_start):
+                said = run[max(0, place - CONTEXT_MESSAGES) : place]
+            else:
+                found = self._rows.newest_messages(stored.session_id, CONTEXT_MESSAGES, before=stored.id)
+                said = found[::-1]
+            pairs = [(other.message.text, seconds(other.created_at)) for other in said if _is_said(other)]
+            contexts[stored.id] = context_of(seconds(stored.created_at), pairs)
+        return contexts
+
+    def _note_failed(self, messages: Sequence[StoredMessage]) -> None:
+        if messages:
+            self._rows.vectors_failed([stored.id for stored in messages])
+
+    def _renote_lost(self) -> None:
+        """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""
+        held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
+        if not isinstance(held, int) or held >= noted:
+            return
+        for page in self._every(None):
+            there = set(self._store.get(ids=[vector_id(stored.id) for stored in page])[0])
+            lost = [stored.id for stored in page if vector_id(stored.id) not in there]
+            self._rows.await_vectors(lost, self._client.model_name)
+
+    def _missing(self, session_id: str | None) -> int:
+        return sum(len(page) for page in self._every(session_id, self._client.model_name))
+
+    def _every(self, session_id: str | None, model: str = ANY_MODEL) -> Iterator[list[StoredMessage]]:
+        after = 0
+        while page := self._rows.unembedded_messages(model, _PAGE, after=after, session_id=session_id):
+            yield page
+            after = page[-1].id
+
+
+def _refuse_other(stored: str | None, model: str) -> None:
+    if stored is not None and stored != model:
+        raise EmbeddingModelChanged(stored, model)
+
+
+def _is_said(stored: StoredMessage) -> bool:
+    return stored.message.role != "system" and bool(stored.message.text.strip())
+
+
+def _tokens(names: Sequence[str], made: Sequence[Embedding]) -> Iterator[tuple[str, TokenPart]]:
+    for name, embedding in zip(names, made, strict=True):
+        ids, vectors = embedding.token_ids, embedding.token_vectors
+        if ids is not None and vectors is not None and len(ids):
+            yield name, TokenPart(token_ids=pack_ids(ids), token_codes=pack_codes(vectors))

@@ -1,0 +1,59 @@
+"""Encodings of tiktoken that are on this machine already.
+
+tiktoken downloads an encoding when its file is missing or damaged. A memory server never calls out by itself, so a
+name is handed to it only after its file was found, whole, where tiktoken will look.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+# name → the address that tiktoken caches the file under, and the SHA-256 it asks of it
+_FILES = {
+    "r50k_base": ("r50k_base", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"),
+    "p50k_base": ("p50k_base", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"),
+    "cl100k_base": ("cl100k_base", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"),
+    "o200k_base": ("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
+    "o200k_harmony": ("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
+}
+_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+
+
+class Encoding(Protocol):
+    """What is needed of an encoding; tiktoken's have it."""
+
+    def encode_ordinary(self, text: str, /) -> Sequence[int]: ...
+
+
+def local_encoding(name: str) -> Encoding | None:
+    """The encoding; None without tiktoken, for a name that is not known here, or when its file is not at hand."""
+    if not _is_at_hand(name, _cache_folder()):
+        return None
+    try:
+        tiktoken = import_module("tiktoken")
+    except ImportError:
+        return None
+    return cast(Encoding, tiktoken.get_encoding(name))
+
+
+@cache  # the files have megabytes, and counters are made often
+def _is_at_hand(name: str, folder: str) -> bool:
+    if name not in _FILES or not folder:
+        return False
+    stem, digest = _FILES[name]
+    try:
+        found = Path(folder, hashlib.sha1(_ADDRESS.format(stem).encode()).hexdigest()).read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(found).hexdigest() == digest
+
+
+def _cache_folder() -> str:
+    """Where tiktoken keeps its files, by its own two variables; "" when it is told to keep none."""
+    usual = str(Path(tempfile.gettempdir(), "data-gym-cache"))
+    return os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", usual))

@@ -1,0 +1,306 @@
+"""Session memory as scripts and agents use it: `MemoryManager`, over one file, without a server.
+
+Plain methods block. Saving never fails over a search: a message that got no vector now gets it by back-filling.
+"""
+
+import asyncio
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, overload
+
+from mnemoir.conversations.counters import CHARS4, TokenCounter
+from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.fitting import fit
+from mnemoir.conversations.message_rows import record_of
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.session_search import Progress, SearchHit, SessionSearch
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, checked_session_id, metadata_of
+from mnemoir.conversations.strategies.simple import SimpleStrategy
+from mnemoir.conversations.strategies.strategy import Strategy
+from mnemoir.conversations.vectors import VectorStore
+from mnemoir.ports.backends import backend
+
+_CLOSING_S = 5.0
+_NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
+
+
+class MemoryManager:
+    """Thread-safe. Methods raise StorageUnavailable when the file cannot be read or written; `close` ends it."""
+
+    def __init__(
+        self,
+        storage_path: str | Path,
+        max_history_tokens: int = 4096,
+        embedding_client: EmbeddingClient | None = None,
+        vector_store: VectorStore | None = None,
+        *,
+        strategy: Strategy | None = None,
+        counter: TokenCounter = CHARS4,
+        embed_sync: bool = True,
+        synced: bool = False,
+        on_corruption: Literal["set_aside", "raise"] = "set_aside",
+    ) -> None:
+        """Without a `strategy` windows hold the newest messages.
+
+        With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced` and
+        `on_corruption` are those of `MemoryStorage`. Raises SettingsError when a back-end is not installed.
+        """
+        self.storage: SessionStorage = backend("sqlite-sessions")(
+            storage_path, synced=synced, on_corruption=on_corruption
+        )
+        self.max_history_tokens = max_history_tokens
+        self.embedding_client = embedding_client
+        self.vector_store = vector_store
+        self.strategy = strategy or SimpleStrategy(counter=counter)
+        self._counter = counter
+        self._embed_sync = embed_sync
+        self._lock = threading.Lock()
+        self._search: SessionSearch | None = None
+
+    @property
+    def semantic_search_enabled(self) -> bool:
+        """Whether there are an embedding client and a vector store."""
+        return self.embedding_client is not None and self.vector_store is not None
+
+    def create_session(
+        self,
+        system_prompt: str,
+        metadata: SessionMetadata | Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> str:
+        """Its id, a new UUID unless one is given. Unknown keys of a mapping go to the metadata's `custom`.
+
+        Raises SessionExistsError when the id is taken.
+        """
+        new_id = session_id or str(uuid.uuid4())
+        self.storage.create_session(new_id, system_prompt, metadata_of(metadata))
+        return new_id
+
+    def get_session(self, session_id: str) -> SessionRecord | None:
+        """The session of that id."""
+        return self.storage.get_session(session_id)
+
+    def session_exists(self, session_id: str) -> bool:
+        """Whether there is one."""
+        return self.storage.get_session(session_id) is not None
+
+    def get_or_create_session(
+        self,
+        session_id: str | None,
+        system_prompt: str,
+        metadata: SessionMetadata | Mapping[str, Any] | None = None,
+    ) -> tuple[str, bool]:
+        """The id, and whether it was created now. Prompt and metadata are for a new one only."""
+        the_id = session_id or str(uuid.uuid4())
+        return the_id, self.storage.open_session(the_id, system_prompt, metadata_of(metadata))
+
+    def update_metadata(self, session_id: str, metadata: SessionMetadata | Mapping[str, Any]) -> bool:
+        """Put other metadata in the place of the session's; False when it is unknown."""
+        return self.storage.update_metadata(session_id, metadata_of(metadata))
+
+    def save_message(self, session_id: str, message: Message, *, system_prompt: str = "") -> int:
+        """The message's id. An unknown session is created, with `system_prompt`."""
+        return self.save_messages(session_id, [message], system_prompt=system_prompt)[0]
+
+    def save_messages(self, session_id: str, messages: Sequence[Message], *, system_prompt: str = "") -> list[int]:
+        """The ids, in order; all are saved or none. Much faster than one by one."""
+        checked_session_id(session_id)
+        records = [record_of(session_id, message) for message in messages]
+        model = self.embedding_client.model_name if self.embedding_client and self.vector_store else None
+        ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=model)
+        if model is not None and ids:
+            self._searching().saved(list(self.storage.messages_by_id(ids).values()))
+        return ids
+
+    def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:
+        """The window: what of the session is sent to the model, oldest first, within the budget.
+
+        [] for an unknown session, which is not created. Calls without a result get one that says so.
+        """
+        budget = self.max_history_tokens if max_tokens is None else max_tokens
+        return self.strategy.window(self.storage, session_id, budget)
+
+    def load_session(self, session_id: str) -> list[Message]:
+        """All messages as they were stored, oldest first."""
+        return self.storage.load_messages(session_id)
+
+    def get_recent_messages(
+        self, session_id: str, count: int = 10, *, max_tokens: int | None = None
+    ) -> list[Message]:
+        """The last `count` messages, oldest first; of these the newest that fit into `max_tokens`, if given."""
+        newest_first: list[Message] = []
+        before = None
+        while wanted := max(0, count - len(newest_first)):
+            page = self.storage.newest_messages(session_id, wanted, before=before)
+            if not page:
+                break
+            newest_first += [stored.message for stored in page]
+            before = page[-1].id
+        recent = newest_first[::-1]
+        return recent if max_tokens is None else fit(recent, max_tokens, self._counter, unit="message")
+
+    def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
+        """Newest activity first."""
+        return self.storage.list_sessions(limit, offset)
+
+    def delete_session(self, session_id: str) -> bool:
+        """With its messages, summary and vectors; False when it is unknown."""
+        was_there = self.storage.delete_session(session_id)
+        self._remove_vectors()
+        return was_there
+
+    def clear_history(self, session_id: str) -> int:
+        """Delete the session's messages, summary and vectors, and keep the session; how many messages."""
+        deleted = self.storage.clear_messages(session_id)
+        self._remove_vectors()
+        return deleted
+
+    def clear_context(self, session_id: str) -> int | None:
+        """Let windows begin after the newest message and keep all; its id, None when there is none."""
+        return self.storage.mark_context(session_id)
+
+    def pin_message(self, message_id: int) -> bool:
+        """Have strategies keep it in every window; False when there is no such message."""
+        return self.storage.set_pinned(message_id, True)
+
+    def unpin_message(self, message_id: int) -> bool:
+        """Undo `pin_message`."""
+        return self.storage.set_pinned(message_id, False)
+
+    def get_message_count(self, session_id: str) -> int:
+        """How many messages the session has."""
+        return self.storage.get_message_count(session_id)
+
+    @overload
+    def prune_old_sessions(self, days: int = 30, *, dry_run: Literal[False] = False) -> int: ...
+
+    @overload
+    def prune_old_sessions(self, days: int = 30, *, dry_run: Literal[True]) -> list[str]: ...
+
+    def prune_old_sessions(self, days: int = 30, *, dry_run: bool = False) -> int | list[str]:
+        """Delete sessions last used more than `days` days ago, unless `metadata.custom.keep`; how many.
+
+        With `dry_run` the ids of those that would go. Raises ValueError for a negative number.
+        """
+        if dry_run:
+            return self.storage.old_sessions(days)
+        pruned = self.storage.prune_old_sessions(days)
+        self._remove_vectors()
+        return pruned
+
+    async def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter | None = None,
+        min_similarity: float | None = None,
+    ) -> list[SearchHit]:
+        """By meaning, most similar first; `min_similarity` is -1 to 1. Raises RuntimeError when not enabled."""
+        self._require_semantic_search()
+        if top_k <= 0:
+            return []
+        chosen = filters or SearchFilter()
+        return await self._searching().search(query, top_k, filters=chosen, min_similarity=min_similarity)
+
+    async def search_similar(
+        self, query: str, top_k: int = 5, session_id: str | None = None, min_similarity: float | None = None
+    ) -> list[Message]:
+        """The messages of `search`, of one session or of all."""
+        filters = _within(session_id, None)
+        hits = await self.search(query, top_k, filters=filters, min_similarity=min_similarity)
+        return [hit.message for hit in hits]
+
+    async def search_hybrid(
+        self, query: str, top_k: int = 5, filters: SearchFilter | None = None, alpha: float | None = None
+    ) -> list[SearchHit]:
+        """By words and meaning, or by words alone where semantic search is not enabled.
+
+        `alpha`, 0 to 1, is the weight of meaning; without it the two rankings are joined by rank.
+        """
+        if top_k <= 0:
+            return []
+        return await self._searching().search_hybrid(query, top_k, filters=filters or SearchFilter(), alpha=alpha)
+
+    async def get_relevant_context(
+        self,
+        query: str,
+        max_tokens: int = 2048,
+        session_id: str | None = None,
+        *,
+        filters: SearchFilter | None = None,
+    ) -> list[Message]:
+        """The most relevant messages that fit into the budget, most relevant first. RuntimeError when not enabled."""
+        self._require_semantic_search()
+        return await self._searching().relevant_context(query, max_tokens, filters=_within(session_id, filters))
+
+    def backfill_embeddings(
+        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
+    ) -> int:
+        """Embed what has no vector yet, in all sessions or one; how many. Raises RuntimeError when not enabled.
+
+        `progress` is called with the numbers done and found. May be called where an event loop runs, which it blocks;
+        `abackfill_embeddings` does not.
+        """
+        self._require_semantic_search()
+        return self._searching().backfill(session_id, max(1, batch_size), progress)
+
+    async def abackfill_embeddings(
+        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
+    ) -> int:
+        """The same for asynchronous callers; `progress` is called in another thread."""
+        return await asyncio.to_thread(self.backfill_embeddings, session_id, batch_size, progress=progress)
+
+    async def wait_for_pending_embeddings(self) -> None:
+        """Until every message saved before this call has its vector, or has failed to get one."""
+        if self.semantic_search_enabled:
+            await self._searching().wait()
+
+    def close(self) -> None:
+        """Finish what is under way, for some seconds at most, and let go of the file. It may be called twice."""
+        with self._lock:
+            search, self._search = self._search, None
+        if search is not None:
+            search.close()
+        self.strategy.drain(_CLOSING_S)
+        self.storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _searching(self) -> SessionSearch:
+        with self._lock:
+            if self._search is None:
+                make = backend("session-search")
+                self._search = make(
+                    self.storage,
+                    self.embedding_client,
+                    self.vector_store,
+                    counter=self._counter,
+                    embed_sync=self._embed_sync,
+                )
+            return self._search
+
+    def _remove_vectors(self) -> None:
+        if self.semantic_search_enabled:
+            self._searching().deleted()
+
+    def _require_semantic_search(self) -> None:
+        if not self.semantic_search_enabled:
+            raise RuntimeError(_NOT_ENABLED)
+
+
+def _within(session_id: str | None, filters: SearchFilter | None) -> SearchFilter:
+    chosen = filters or SearchFilter()
+    return chosen if session_id is None else replace(chosen, session_ids=[session_id])

@@ -1,0 +1,148 @@
+"""The document in which a workflow node keeps its memory of one conversation: JSON, version 1.
+
+Two shapes of version 1 are about. `messages` is a list of records and the only shape that is written; `turns`, by
+workflow run, is read. Members that are not known here survive a rewrite.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+NODE_MEMORY_VERSION = 1
+_UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # of records whose document kept none
+
+
+class UnreadableDocument(Exception):
+    """The bytes are no node memory: damaged, or something else."""
+
+
+class NewerDocument(Exception):
+    """The document was written by a later version of the program, and is not to be touched."""
+
+
+class NodeMemoryFile(BaseModel):
+    """A file of a record, by reference: never its bytes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str  # image, audio, video, document, custom
+    transfer_method: str  # local_file, remote_url, tool_file
+    upload_file_id: str | None = None
+    tool_file_id: str | None = None
+    url: str | None = None
+    belongs_to: str = "user"
+
+
+class NodeMemoryMessage(BaseModel):
+    """One message that the node sent or got in a turn. `message_id` names the turn.
+
+    `token_count` is what the counter of that day said, and is not trusted by any other. Records of nodes that call
+    tools have the further members `tool_calls`, `tool_call_id` and `name`, and no others have them.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    message_id: str
+    parent_message_id: str | None
+    role: str  # user, assistant, tool
+    content: str
+    files: list[NodeMemoryFile] = []
+    token_count: int | None = None
+    created_at: datetime
+
+    @field_validator("created_at")
+    @classmethod
+    def _in_utc(cls, instant: datetime) -> datetime:
+        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+class NodeMemoryData(BaseModel):
+    """The whole document; records stand in the order in which they were added."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: int = NODE_MEMORY_VERSION
+    messages: list[NodeMemoryMessage] = []
+
+
+def read_document(content: bytes) -> NodeMemoryData:
+    """The document in either shape. Raises UnreadableDocument, or NewerDocument."""
+    try:
+        data = NodeMemoryData.model_validate_json(content)
+    except ValidationError:
+        return _read_leniently(content)
+    if "messages" not in data.model_fields_set:
+        return _read_leniently(content)
+    _check_version(data.version)
+    return data
+
+
+def write_document(data: NodeMemoryData) -> bytes:
+    """The document as it is stored, in UTF-8."""
+    return data.model_copy(update={"version": NODE_MEMORY_VERSION}).model_dump_json().encode()
+
+
+def _read_leniently(content: bytes) -> NodeMemoryData:
+    """The same for the other shape, and for members that were left out; says what is wrong if it is neither."""
+    try:
+        raw = json.loads(content)
+    except (ValueError, RecursionError) as exc:
+        raise UnreadableDocument(f"it is not JSON: {type(exc).__name__}") from exc
+    if not isinstance(raw, dict):
+        raise UnreadableDocument("it is not a JSON object")
+    _check_version(raw.get("version", NODE_MEMORY_VERSION))
+    try:
+        return NodeMemoryData.model_validate(_as_messages(raw))
+    except ValidationError as exc:
+        where = ".".join(str(step) for step in exc.errors()[0]["loc"])
+        raise UnreadableDocument(f"{where} has the wrong shape") from exc
+
+
+def _check_version(version: object) -> None:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise UnreadableDocument("its version is not a whole number above 0")
+    if version > NODE_MEMORY_VERSION:
+        raise NewerDocument(f"it has version {version}, and this program knows {NODE_MEMORY_VERSION}")
+
+
+def _as_messages(raw: dict[str, Any]) -> dict[str, Any]:
+    if "messages" in raw or not raw.keys() - {"version"}:
+        return {**raw, "messages": [_record(entry) for entry in _list(raw.get("messages", []))]}
+    if not isinstance(raw.get("turns"), dict):
+        raise UnreadableDocument("it holds neither messages nor turns")
+    records = [record for run, turn in raw["turns"].items() for record in _records_of_run(run, turn)]
+    return {**{name: value for name, value in raw.items() if name != "turns"}, "messages": records}
+
+
+def _record(entry: Any) -> Any:
+    """A root's parent may be left out, and null may stand for no files."""
+    if not isinstance(entry, dict):
+        return entry
+    return {"parent_message_id": None, **entry, "files": entry.get("files") or []}
+
+
+def _records_of_run(run: str, turn: object) -> list[dict[str, Any]]:
+    if not isinstance(turn, dict):
+        raise UnreadableDocument("a turn of it is not an object")
+    return [_record_of_side(run, turn, "user"), _record_of_side(run, turn, "assistant")]
+
+
+def _record_of_side(run: str, turn: Mapping[str, Any], side: Literal["user", "assistant"]) -> dict[str, Any]:
+    files = _list(turn.get(f"{side}_files") or [])
+    return {
+        "message_id": run,
+        "parent_message_id": None,
+        "role": side,
+        "content": turn.get(f"{side}_content") or "",
+        "files": [{**file, "belongs_to": side} if isinstance(file, dict) else file for file in files],
+        "created_at": _UNKNOWN_TIME,
+    }
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise UnreadableDocument("a list of it is something else")
+    return value

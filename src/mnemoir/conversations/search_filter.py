@@ -1,0 +1,153 @@
+"""Which messages a search may find, as a caller says it and as a vector store is asked.
+
+What belongs to the message for good (session, role, time) stands in the metadata of its vector. What belongs to
+its session (user, tags, agent, visibility) may change at any time, so it is looked up where sessions are kept and
+becomes a list of session ids: then nobody finds by an old note what is no longer theirs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from mnemoir.conversations.messages import Role
+from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, StoredMessage
+from mnemoir.conversations.where import Scalar, Where
+
+_PAGE = 500
+_SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilter:
+    """All that is given must hold; None asks nothing, an empty list allows nothing.
+
+    `since` counts in, `until` does not. Times without a zone are UTC. `tags_any` and `tags_all` are of the session,
+    as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its metadata.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    user: str | None = None
+    tags_any: Sequence[str] | None = None
+    tags_all: Sequence[str] | None = None
+    roles: Sequence[Role] | None = None
+    min_importance: float | None = None
+    session_ids: Sequence[str] | None = None
+    agent: str | None = None
+    visibility: Literal["private", "shared"] | None = None
+
+    @property
+    def is_of_sessions(self) -> bool:
+        """Whether sessions have to be looked at."""
+        asked = (self.user, self.tags_any, self.tags_all or None, self.agent, self.visibility)
+        return any(member is not None for member in asked)
+
+    def allows_session(self, metadata: SessionMetadata) -> bool:
+        """Whether messages of such a session may be found."""
+        tags = set(metadata.tags)
+        return (
+            self.user in (None, metadata.user)
+            and (self.tags_any is None or not tags.isdisjoint(self.tags_any))
+            and tags.issuperset(self.tags_all or ())
+            and self.agent in (None, metadata.custom.get("agent"))
+            and self.visibility in (None, metadata.custom.get("visibility") or _SHARED)
+        )
+
+
+class KnowsSessions(Protocol):
+    """Where sessions are kept."""
+
+    def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
+        """Newest activity first."""
+
+    def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
+        """Those pinned, or scored `threshold` or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A filter whose sessions are known: None for any session."""
+
+    filter: SearchFilter
+    session_ids: frozenset[str] | None = None
+    message_ids: frozenset[int] | None = None  # those important enough
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no message can be found."""
+        return frozenset() in (self.session_ids, self.message_ids) or self.filter.roles in ((), [])
+
+    def where(self) -> Where | None:
+        """For a vector store."""
+        conditions = [*self._of_session(), *self._of_message()]
+        if len(conditions) < 2:
+            return conditions[0] if conditions else None
+        return {"$and": conditions}
+
+    def allows(self, stored: StoredMessage) -> bool:
+        """Whether a message, as it is now, may be found."""
+        wanted, at = self.filter, seconds(stored.created_at)
+        return (
+            (self.session_ids is None or stored.session_id in self.session_ids)
+            and (wanted.roles is None or stored.message.role in wanted.roles)
+            and (wanted.since is None or (at is not None and at >= _instant(wanted.since)))
+            and (wanted.until is None or (at is not None and at < _instant(wanted.until)))
+            and (self.message_ids is None or stored.id in self.message_ids)
+        )
+
+    def _of_session(self) -> Iterator[Where]:
+        ids = self.session_ids
+        if ids is not None:
+            yield {"session_id": next(iter(ids))} if len(ids) == 1 else {"session_id": {"$in": sorted(ids)}}
+
+    def _of_message(self) -> Iterator[Where]:
+        wanted = self.filter
+        if wanted.roles is not None:
+            yield {"role": {"$in": list(wanted.roles)}}
+        if wanted.since is not None:
+            yield {"timestamp": {"$gte": _instant(wanted.since)}}
+        if wanted.until is not None:
+            yield {"timestamp": {"$lt": _instant(wanted.until)}}
+        if self.message_ids is not None:
+            yield {"message_id": {"$in": sorted(self.message_ids)}}
+
+
+def wanted_of(given: SearchFilter, sessions: KnowsSessions) -> Wanted:
+    """The filter with what is known of its sessions. Blocks; raises StorageUnavailable."""
+    ids = None if given.session_ids is None else frozenset(given.session_ids)
+    if given.is_of_sessions:
+        allowed = frozenset(each.id for each in _every(sessions) if given.allows_session(each.metadata))
+        ids = allowed if ids is None else ids & allowed
+    if given.min_importance is None or given.min_importance <= 0:  # what has no score counts as 0
+        return Wanted(filter=given, session_ids=ids)
+    among = ids if ids is not None else [each.id for each in _every(sessions)]
+    important = (sessions.important_messages(session_id, given.min_importance) for session_id in among)
+    return Wanted(filter=given, session_ids=ids, message_ids=frozenset(m.id for found in important for m in found))
+
+
+def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
+    """What stands beside a message's vector. `timestamp` is in seconds since 1970."""
+    metadata: dict[str, Scalar | None] = {
+        "session_id": stored.session_id,
+        "message_id": stored.id,
+        "role": stored.message.role,
+        "timestamp": seconds(stored.created_at),
+    }
+    return metadata
+
+
+def seconds(created_at: datetime | None) -> float | None:
+    """Since 1970; None for a time that cannot be read."""
+    return None if created_at is None else _instant(created_at)
+
+
+def _instant(given: datetime) -> float:
+    return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+
+
+def _every(sessions: KnowsSessions) -> Iterator[SessionRecord]:
+    offset = 0
+    while found := sessions.list_sessions(limit=_PAGE, offset=offset):
+        yield from found
+        offset += len(found)

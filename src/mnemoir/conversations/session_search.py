@@ -1,0 +1,63 @@
+"""Search in sessions by meaning, as the manager of sessions asks for it, and what a search is made of.
+
+The manager tells a search what was saved and that something was deleted; all else it reads from the store: which
+messages wait for a vector, and which vectors are to go. So nothing is lost when the process ends between the two.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.sessions import StoredMessage
+
+Progress = Callable[[int, int], None]  # done, all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A message that was found. `similarity` is 1 - cosine distance; None where only its words were found."""
+
+    message: Message
+    message_id: int
+    session_id: str
+    similarity: float | None
+    created_at: datetime | None
+
+
+class SessionSearch(Protocol):
+    """Made by the back-end `session-search`: called with a `SessionStorage`, an embedding client and a vector store.
+
+    The last two may be None. By name it is given a token `counter`, and `embed_sync`: whether `saved` waits for the
+    vectors where no event loop runs.
+    """
+
+    def saved(self, messages: Sequence[StoredMessage]) -> None:
+        """They were saved just now and noted as waiting for a vector. Never raises."""
+
+    def deleted(self) -> None:
+        """Messages were deleted: remove the vectors that `vectors_to_remove` names. Never raises."""
+
+    async def search(
+        self, query: str, top_k: int, *, filters: SearchFilter, min_similarity: float | None
+    ) -> list[SearchHit]:
+        """By meaning, most similar first. Raises ProviderError and StorageUnavailable."""
+
+    async def search_hybrid(
+        self, query: str, top_k: int, *, filters: SearchFilter, alpha: float | None
+    ) -> list[SearchHit]:
+        """By words and meaning; by words alone without embeddings. `alpha` weighs meaning; None joins by rank."""
+
+    async def relevant_context(self, query: str, max_tokens: int, *, filters: SearchFilter) -> list[Message]:
+        """The most relevant messages that fit, most relevant first."""
+
+    def backfill(self, session_id: str | None, batch_size: int, progress: Progress | None) -> int:
+        """Embed what has no vector; how many. Blocks, also in a thread whose loop is running."""
+
+    async def wait(self) -> None:
+        """Until everything saved before this call has its vector, or has failed to get one."""
+
+    def close(self) -> None:
+        """Finish what is under way, for 5 s at most."""

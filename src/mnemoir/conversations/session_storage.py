@@ -1,0 +1,155 @@
+"""What session memory asks of a store. All methods block, and raise StorageUnavailable when the store cannot answer.
+
+StorageBusyError, one of those, means that others held the store for too long. Limits below 1 ask for nothing, offsets
+below 0 count as 0. Messages stand in the order of their time, then of their ids.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import MessageRecord, SessionMetadata, SessionRecord, StoredMessage, Summary
+
+
+class SessionRows(Protocol):
+    """Sessions and their messages."""
+
+    def create_session(
+        self, session_id: str, system_prompt: str, metadata: SessionMetadata | None = None
+    ) -> SessionRecord:
+        """Raises SessionExistsError when the id is taken."""
+
+    def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
+        """Create it unless it is there; whether it was created."""
+
+    def get_session(self, session_id: str) -> SessionRecord | None: ...
+
+    def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
+        """Put other metadata in the place of the session's; False when it is unknown. No activity."""
+
+    def update_session_activity(self, session_id: str) -> None:
+        """Say that it is in use now; nothing for an unknown one."""
+
+    def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
+        """Newest activity first."""
+
+    def delete_session(self, session_id: str) -> bool:
+        """With all of its messages; False when it is unknown."""
+
+    def old_sessions(self, days: int) -> list[str]:
+        """The ids that `prune_old_sessions` would delete now, oldest activity first."""
+
+    def prune_old_sessions(self, days: int) -> int:
+        """Delete what was last used more than so many days ago and is not kept; how many. ValueError below 0."""
+
+    def save_message(self, message: MessageRecord) -> int:
+        """Its id. An unknown session is created; a known one is in use now."""
+
+    def save_messages(
+        self, messages: Sequence[MessageRecord], *, system_prompt: str = "", embedding_model: str | None = None
+    ) -> list[int]:
+        """The ids, in order; all or none are saved. `system_prompt` is for a session that is created by it.
+
+        With `embedding_model` the embeddable ones are noted as waiting for a vector of that model.
+        """
+
+    def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
+        """Oldest first, from `offset` on; all of them without a limit."""
+
+    def get_message_count(self, session_id: str) -> int: ...
+
+    def clear_messages(self, session_id: str) -> int:
+        """Delete all of its messages and keep the session; how many."""
+
+    def close(self) -> None:
+        """Let go of the file; nothing is read or written afterwards."""
+
+
+class WindowRows(Protocol):
+    """What windows are made of: messages behind the session's mark, pins, scores, and its summary."""
+
+    def mark_context(self, session_id: str) -> int | None:
+        """Let windows begin after the newest message, and drop the summary; the message's id, None for none."""
+
+    def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """Newest first, in front of the message `before`, behind the mark.
+
+        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        """
+
+    def messages_between(
+        self, session_id: str, after: int | None, before: int | None, limit: int
+    ) -> list[StoredMessage]:
+        """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border.
+
+        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        """
+
+    def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
+        """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
+
+    def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
+        """Those without a score, behind the mark, by id."""
+
+    def set_importance(self, scores: Mapping[int, float | None]) -> None:
+        """Store a score, 0 to 1 or None for none, by message id; unknown ids are passed over."""
+
+    def set_pinned(self, message_id: int, pinned: bool) -> bool:
+        """False when there is no such message."""
+
+    def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
+        """Those that are there."""
+
+    def get_summary(self, session_id: str) -> Summary | None:
+        """The session's summary."""
+
+    def claim_summary(self, session_id: str, lease_s: float) -> str | None:
+        """The right to summarise, for so many seconds at most; None while another has it."""
+
+    def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
+        """Store it in place of the last one and give up the claim.
+
+        False, and nothing stored, when the claim has run out, or when what it covers was deleted or marked off.
+        """
+
+    def release_summary(self, session_id: str, claim: str) -> None:
+        """Give up the claim without a summary."""
+
+
+class VectorRows(Protocol):
+    """Which messages have a vector, wait for one, or have left one behind.
+
+    A message is noted before its vector is added, and a deletion leaves the note of it as "to be removed" in its own
+    transaction. So a crash between the two stores never leaves the vector of a deleted message unknown.
+    """
+
+    def unembedded_messages(
+        self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Embeddable messages with an id over `after` that have no vector of that model, by id."""
+
+    def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as waiting; those of them that are there. Do this before their vectors are added."""
+
+    def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as embedded; those that were deleted meanwhile, whose vectors are to be removed again."""
+
+    def vectors_failed(self, message_ids: Sequence[int]) -> None:
+        """Count a failed attempt; they wait again."""
+
+    def vectors_to_remove(self, limit: int) -> list[int]:
+        """Ids of deleted messages that may have left a vector behind, by id."""
+
+    def vectors_removed(self, message_ids: Sequence[int]) -> None:
+        """Their vectors are gone from the vector store."""
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many notes there are by status: pending, embedded, failed, removed."""
+
+
+class SessionStorage(SessionRows, WindowRows, VectorRows, Protocol):
+    """All of it, over one file."""
+
+    @property
+    def db_path(self) -> Path: ...

@@ -1,0 +1,27 @@
+"""A strategy by its name, as settings give it."""
+
+from mnemoir.conversations.counters import CHARS4, TokenCounter
+from mnemoir.conversations.strategies.hybrid import HybridStrategy
+from mnemoir.conversations.strategies.simple import SimpleStrategy
+from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.strategies.summarising import SummaryOptions
+from mnemoir.conversations.strategies.summarization import SummarizationStrategy
+from mnemoir.core.errors import SettingsError
+
+
+def strategy_named(
+    name: StrategyName, options: SummaryOptions | None = None, *, counter: TokenCounter = CHARS4
+) -> Strategy:
+    """The strategy; `counter` is for those without `options`, which name their own.
+
+    Raises SettingsError for an unknown name, and for "summarization" without options.
+    """
+    if name == "simple":
+        return SimpleStrategy(counter=options.counter if options else counter)
+    if name == "hybrid":
+        return HybridStrategy(options, counter=counter)
+    if name != "summarization":
+        raise SettingsError(f"The strategy {name!r:.40} is not known; choose simple, summarization or hybrid.")
+    if options is None:
+        raise SettingsError('The strategy "summarization" needs a summariser; give one, or choose "simple".')
+    return SummarizationStrategy(options)

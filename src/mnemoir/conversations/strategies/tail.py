@@ -1,0 +1,76 @@
+"""The newest part of a session, read in pages from its newest end: no more than is needed to fill a budget."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnemoir.conversations.counters import TokenCounter
+from mnemoir.conversations.fitting import Unit, borders, fitting_cut
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.session_storage import WindowRows
+from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.validity import close_open_calls
+
+_FIRST_PAGE = 64  # messages; each further page has twice as many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The newest messages, oldest first, every call answered. It may begin in the middle of a turn.
+
+    `cut` is the index where the window of the budget it was read for begins. A result that was made up has the id of
+    the message in front of it.
+    """
+
+    stored: Sequence[StoredMessage]
+    cut: int
+    is_whole: bool  # nothing is older
+
+    @property
+    def fits(self) -> bool:
+        """Whether the whole session is within the budget."""
+        return self.is_whole and self.cut == 0
+
+    def from_(self, start: int) -> list[Message]:
+        """The messages from that index on."""
+        return messages_of(self.stored[start:])
+
+    def uncovered(self, upto: int) -> int | None:
+        """The index of the first message behind the message `upto`; None when that is older than all of these."""
+        found = (at + 1 for at in range(len(self.stored) - 1, -1, -1) if self.stored[at].id == upto)
+        return next(found, 0 if self.is_whole else None)
+
+    def border(self, at: int) -> int:
+        """The index of the last beginning of a turn that is not behind the index `at`."""
+        return max((start for start in borders(self.from_(0), "turn") if start <= at), default=0)
+
+
+def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter, unit: Unit) -> Tail:
+    """More than the budget holds, at least by a part of a unit, or all there is."""
+    newest_first: list[StoredMessage] = []
+    size = _FIRST_PAGE
+    while True:
+        before = newest_first[-1].id if newest_first else None
+        # A page may be short because damaged rows were left out; only an empty one is the end.
+        page = rows.newest_messages(session_id, size, before=before)
+        newest_first += page
+        stored = with_closed_calls(newest_first[::-1])
+        messages = messages_of(stored)
+        cut = fitting_cut(messages, budget, counter, unit)
+        if not page or cut > next(iter(borders(messages, unit)), len(messages)):
+            return Tail(stored=stored, cut=cut, is_whole=not page)
+        size *= 2
+
+
+def messages_of(stored: Sequence[StoredMessage]) -> list[Message]:
+    """The messages without their places."""
+    return [one.message for one in stored]
+
+
+def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
+    """The same with every call answered, and results that nothing asked for left out."""
+    by_identity = {id(one.message): one for one in stored}
+    closed: list[StoredMessage] = []
+    for message in close_open_calls(messages_of(stored)):
+        known = by_identity.get(id(message))
+        closed.append(known or replace(closed[-1], message=message))  # one that was made up stands behind its call
+    return closed

@@ -1,0 +1,120 @@
+"""Conditions on metadata: the `where` of a vector store, read once into one shape.
+
+`{}` and None ask for everything. Several keys, and several operators on one key, must all hold. `$in []` is never
+true, `$nin []` always. `$ne` and `$nin` hold for metadata that lack the key. Numbers are compared by value, and True
+is no number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+
+from mnemoir.core.errors import InvalidRequest
+
+Scalar = str | int | float | bool
+Metadata = Mapping[str, Scalar]
+Where = Mapping[str, Any]  # nested lists and mappings of scalars
+Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin"]
+
+_OPERATORS: frozenset[str] = frozenset(get_args(Operator))
+_ORDERED = ("$gt", "$gte", "$lt", "$lte")
+_OF_LISTS = ("$in", "$nin")
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One key against one value, or against several for `$in` and `$nin`."""
+
+    key: str
+    operator: Operator
+    value: Scalar | tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Holds when each part does; always without parts."""
+
+    parts: "tuple[Condition, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Holds when some part does; never without parts."""
+
+    parts: "tuple[Condition, ...]"
+
+
+Condition = Compare | AllOf | AnyOf
+
+
+def read_where(where: Where | None) -> Condition | None:
+    """The condition; None for none. Raises InvalidRequest for what is no condition, so that none is ever lost."""
+    if where is None:
+        return None
+    if not isinstance(where, Mapping):
+        raise _wrong(f"it must be a mapping, not {type(where).__name__}")
+    return _all(tuple(_member(key, value) for key, value in where.items())) if where else None
+
+
+def both(one: Where | None, other: Where | None) -> Where | None:
+    """What holds when both do."""
+    if not one or not other:
+        return one or other or None
+    return {"$and": [one, other]}
+
+
+def _member(key: object, value: object) -> Condition:
+    if key in ("$and", "$or"):
+        parts = _parts(str(key), value)
+        return _all(parts) if key == "$and" else AnyOf(parts)
+    if not isinstance(key, str) or key.startswith("$"):
+        raise _wrong(f"{key!r} is neither a key nor $and or $or")
+    if not isinstance(value, Mapping):
+        return Compare(key, "$eq", _scalar(key, value))
+    if not value:
+        raise _wrong(f"the key {key} has no operator")
+    return _all(tuple(_comparison(key, operator, wanted) for operator, wanted in value.items()))
+
+
+def _parts(operator: str, value: object) -> tuple[Condition, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        raise _wrong(f"{operator} needs a list of conditions")
+    read = [read_where(part) for part in value]
+    if operator == "$or" and None in read:  # an empty part is always true, and so the whole is
+        return (AllOf(()),)
+    return tuple(part for part in read if part is not None)
+
+
+def _comparison(key: str, operator: object, value: object) -> Compare:
+    if operator not in _OPERATORS:
+        raise _wrong(f"{operator!r} is no operator; there are {', '.join(sorted(_OPERATORS))}")
+    known = cast("Operator", operator)
+    if known in _OF_LISTS:
+        if not isinstance(value, Sequence | set | frozenset) or isinstance(value, str):
+            raise _wrong(f"{operator} of {key} needs a list")
+        return Compare(key, known, tuple(_scalar(key, each) for each in value))
+    wanted = _scalar(key, value)
+    if known in _ORDERED and not is_number(wanted):
+        raise _wrong(f"{operator} of {key} needs a number")
+    return Compare(key, known, wanted)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is compared by size."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _scalar(key: str, value: object) -> Scalar:
+    if not isinstance(value, str | int | float | bool) or value != value:
+        raise _wrong(
+            f"the key {key} is compared with {type(value).__name__}, not with a text, a number or a truth value"
+        )
+    return value
+
+
+def _all(parts: tuple[Condition, ...]) -> Condition:
+    return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def _wrong(what: str) -> InvalidRequest:
+    return InvalidRequest(f"The condition on metadata cannot be used: {what}.", field="where")

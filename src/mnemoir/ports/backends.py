@@ -1,0 +1,65 @@
+"""Concrete back-ends by name, so that a library class works without a server and without importing rooms above it.
+
+    [project.entry-points."mnemoir.backends"]
+    sqlite-sessions = "mnemoir.storage.conversations.sqlite_sessions:MemoryStorage"
+
+What an installed package lists counts first; the table here names our own, for a source tree that was not installed.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from mnemoir.core.errors import SettingsError
+
+GROUP = "mnemoir.backends"
+SHIPPED = {
+    "chromadb": "mnemoir.storage.conversations.chroma_store:ChromaDBVectorStore",
+    "file-lock": "mnemoir.storage.locks.file:FileLock",
+    "http-embeddings": "mnemoir.providers.embedding_clients.remote:HttpEmbedding",
+    "in-process-lock": "mnemoir.storage.locks.in_process:InProcessLock",
+    "minilm": "mnemoir.providers.embedding_clients.local:BuiltInEmbedding",
+    "objects": "mnemoir.storage.objects.opening:open_objects",
+    "ollama-embeddings": "mnemoir.providers.embedding_clients.remote:OllamaEmbedding",
+    "redis-lock": "mnemoir.storage.locks.redis:redis_lock",
+    "sentence-transformers": "mnemoir.providers.embedding_clients.local:SentenceTransformerEmbedding",
+    "session-search": "mnemoir.conversations.semantic:SemanticSearch",
+    "sqlite-sessions": "mnemoir.storage.conversations.sqlite_sessions:MemoryStorage",
+    "vector-file": "mnemoir.storage.conversations.vector_file:VectorFileStore",
+}
+
+
+@cache
+def backend(name: str) -> Callable[..., Any]:  # each name has arguments of its own
+    """What makes the back-end of that name: a class or a function.
+
+    Raises SettingsError when nothing has the name, or when what has it cannot be imported or called.
+    """
+    entry = _entry(name)
+    try:
+        found = entry.load()
+    except Exception as exc:  # the import of another package may raise anything
+        raise _unusable(entry, f"it cannot be imported: {type(exc).__name__}: {exc}") from exc
+    if not callable(found):
+        raise _unusable(entry, "it is neither a class nor a function")
+    made: Callable[..., Any] = found
+    return made
+
+
+def _entry(name: str) -> EntryPoint:
+    """Of several with one name ours, else the one whose value sorts first."""
+    listed = set(entry_points(group=GROUP, name=name))
+    if name in SHIPPED:
+        listed.add(EntryPoint(name, SHIPPED[name], GROUP))
+    if not listed:
+        known = ", ".join(sorted({entry.name for entry in entry_points(group=GROUP)} | set(SHIPPED)))
+        raise SettingsError(f"No installed package lists a back-end {name!r} in {GROUP}. There are: {known}.")
+    return min(listed, key=lambda entry: (not entry.value.startswith("mnemoir."), entry.value))
+
+
+def _unusable(entry: EntryPoint, cause: str) -> SettingsError:
+    return SettingsError(
+        f"The back-end {entry.name} = {entry.value} in {GROUP} cannot be used: {cause}. "
+        "Install what it needs, or mend the package that lists it."
+    )

@@ -1,0 +1,1 @@
+"""Embedding clients for session memory: models in this process, and servers of embeddings."""

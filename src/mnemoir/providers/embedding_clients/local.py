@@ -1,0 +1,51 @@
+"""Embedding clients that ask nobody: the built-in model, and those of the sentence-transformers library."""
+
+import importlib.util
+from typing import Final
+
+from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.providers.embedding.minilm_model import MiniLM
+
+DEFAULT_MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
+_DIMENSIONS = {
+    DEFAULT_MODEL: 384,
+    "all-MiniLM-L6-v2": 384,
+    "all-mpnet-base-v2": 768,
+    "sentence-transformers/all-mpnet-base-v2": 768,
+}
+
+
+class BuiltInEmbedding(ModelEmbeddingClient):
+    """all-MiniLM-L6-v2 as it comes with the package: 384 dimensions, loaded on first use, in a thread of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(MiniLM())
+
+
+class SentenceTransformerEmbedding(ModelEmbeddingClient):
+    """A model of sentence-transformers, loaded on first use, in a thread of its own.
+
+    The default model is served by the built-in copy where the extra is not installed; then `model_name` says so.
+    """
+
+    def __init__(self, model_name: str = DEFAULT_MODEL) -> None:
+        """Raises ProviderNotConfigured for any other model when the extra is missing."""
+        super().__init__(_model(model_name))
+        self._known = _DIMENSIONS.get(model_name)
+
+    @property
+    def dimension(self) -> int:
+        """Known at once for the usual models, for others after the first embedding."""
+        return self._known if self._known is not None else super().dimension
+
+
+def _model(name: str) -> EmbeddingModel:
+    if name == DEFAULT_MODEL and importlib.util.find_spec("sentence_transformers") is None:
+        return MiniLM()
+    from mnemoir.providers.embedding.sentence_transformers_model import SentenceTransformersModel
+
+    return SentenceTransformersModel(name)
+
+
+_: tuple[type[EmbeddingClient], ...] = (BuiltInEmbedding, SentenceTransformerEmbedding)  # checked, never run

@@ -1,0 +1,1 @@
+"""Sessions in an SQLite file that several processes may share."""

@@ -1,0 +1,187 @@
+"""Vectors in memory: one matrix, and metadata by columns, so that a condition is met or not in one step for all rows.
+
+Slots are only appended. A row that is gone leaves a dead slot; when most are dead, the holder starts afresh.
+Exact cosine over 100,000 vectors of 384 dimensions takes some 7 ms, a condition 0.1 to 0.5 ms more.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemoir.conversations.where import AllOf, AnyOf, Compare, Condition, Metadata, Scalar, is_number
+from mnemoir.ports.embedding import FloatArray
+from mnemoir.search.columns import Column
+
+Mask = NDArray[np.bool_]
+Slots = NDArray[np.int64]
+
+_ORDERED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "$gt": np.greater,
+    "$gte": np.greater_equal,
+    "$lt": np.less,
+    "$lte": np.less_equal,
+}
+_FEWER_DEAD = 1000  # below that nobody minds
+
+
+class ResidentVectors:
+    """All vectors of one store. Not thread-safe: its holder has the lock."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._rows = Column(np.int64)
+        self._alive = Column(np.bool_)
+        self._matrix = Column(np.float32, dimension)
+        self._metadata = MetadataColumns()
+        self._slots: dict[int, int] = {}
+
+    @property
+    def is_worn(self) -> bool:
+        """More slots are dead than alive."""
+        return len(self._rows) > 2 * len(self._slots) + _FEWER_DEAD
+
+    def put(self, row: int, vector: FloatArray, metadata: Metadata) -> None:
+        """Take in a row, or put it in the place of the one with its number."""
+        slot = self._slots.get(row)
+        if slot is None:
+            slot = self._slots[row] = len(self._rows)
+            self._rows.extend([row])
+            self._alive.extend([True])
+            self._matrix.extend(vector[np.newaxis])
+            self._metadata.extend()
+        else:
+            self._matrix.values[slot] = vector
+        self._metadata.put(slot, metadata)
+
+    def keep(self, live: Sequence[int]) -> None:
+        """Let go of every row that is not in `live`."""
+        for row in set(self._slots).difference(live):
+            self._alive.values[self._slots.pop(row)] = False
+
+    def matching(self, condition: Condition | None) -> list[int]:
+        """Rows that meet the condition, ascending."""
+        return sorted(self._rows.values[np.flatnonzero(self._shown(condition))].tolist())
+
+    def nearest(self, query: FloatArray, top_k: int, condition: Condition | None) -> list[tuple[int, float]]:
+        """(row, cosine distance), nearest first; ties by row. `query` has unit length, or is zero."""
+        slots = np.flatnonzero(self._shown(condition))
+        distances = self._distances(query, slots)
+        best = _smallest(distances, top_k)
+        slots, distances = slots[best], distances[best]
+        rows = self._rows.values[slots]
+        order = np.lexsort((rows, distances))[:top_k]
+        return list(zip(rows[order].tolist(), distances[order].tolist(), strict=True))
+
+    def _shown(self, condition: Condition | None) -> Mask:
+        alive: Mask = self._alive.values
+        return alive if condition is None else alive & self._metadata.holds(condition)
+
+    def _distances(self, query: FloatArray, slots: Slots) -> FloatArray:
+        """Few rows are gathered first; for many the whole matrix is walked, which is faster than to copy them."""
+        matrix = self._matrix.values
+        if 4 * len(slots) < len(matrix):
+            cosines = np.einsum("ij,j->i", matrix[slots], query)
+        else:
+            cosines = np.einsum("ij,j->i", matrix, query)[slots]
+        return np.asarray(np.clip(1.0 - cosines, 0.0, 2.0), np.float32)
+
+
+class MetadataColumns:
+    """Metadata of many rows, a column a key: numbers as they are, texts and truth values as codes."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, _MetadataColumn] = {}
+        self._length = 0
+
+    def extend(self) -> None:
+        """One row more, without metadata."""
+        self._length += 1
+
+    def put(self, slot: int, metadata: Metadata) -> None:
+        """What holds for a row from now on."""
+        for key, column in self._columns.items():
+            if key not in metadata:
+                column.unset(slot)
+        for key, value in metadata.items():
+            self._columns.setdefault(key, _MetadataColumn()).put(slot, value)
+
+    def holds(self, condition: Condition) -> Mask:
+        """By slot."""
+        match condition:
+            case Compare():
+                return self._compared(condition)
+            case AllOf(parts):
+                return self._folded(parts, np.logical_and, start=True)
+            case AnyOf(parts):
+                return self._folded(parts, np.logical_or, start=False)
+
+    def _folded(self, parts: Sequence[Condition], join: Callable[..., Any], *, start: bool) -> Mask:
+        mask = np.full(self._length, start)
+        for part in parts:
+            mask = join(mask, self.holds(part))
+        return mask
+
+    def _compared(self, asked: Compare) -> Mask:
+        column = self._columns.get(asked.key, _EMPTY)
+        values = asked.value if isinstance(asked.value, tuple) else (asked.value,)
+        if asked.operator in _ORDERED:
+            return column.ordered(self._length, asked.operator, values[0])
+        found = column.among(self._length, values)
+        return ~found if asked.operator in ("$ne", "$nin") else found
+
+
+class _MetadataColumn:
+    """Shorter than the table while its last rows lack the key."""
+
+    def __init__(self) -> None:
+        self._codes = Column(np.int32)  # of texts and truth values, -1 for none
+        self._numbers = Column(np.float64)  # NaN for none
+        self._known: dict[tuple[type, Scalar], int] = {}
+
+    def put(self, slot: int, value: Scalar) -> None:
+        missing = slot + 1 - len(self._codes)
+        if missing > 0:
+            self._codes.extend([-1] * missing)
+            self._numbers.extend([np.nan] * missing)
+        is_numeric = is_number(value)
+        self._codes.values[slot] = -1 if is_numeric else self._known.setdefault(_named(value), len(self._known))
+        self._numbers.values[slot] = value if is_numeric else np.nan
+
+    def unset(self, slot: int) -> None:
+        if slot < len(self._codes):
+            self._codes.values[slot], self._numbers.values[slot] = -1, np.nan
+
+    def among(self, length: int, values: Sequence[Scalar]) -> Mask:
+        """Rows that have one of the values."""
+        numbers = [float(value) for value in values if is_number(value)]
+        codes = [self._known[name] for name in map(_named, values) if name in self._known]
+        mask = np.zeros(length, bool)
+        here = mask[: len(self._codes)]
+        if codes:
+            here |= self._codes.values == codes[0] if len(codes) == 1 else np.isin(self._codes.values, codes)
+        if numbers:
+            here |= np.isin(self._numbers.values, numbers)
+        return mask
+
+    def ordered(self, length: int, operator: str, value: Scalar) -> Mask:
+        """Rows whose number compares so; no other row does."""
+        mask = np.zeros(length, bool)
+        mask[: len(self._numbers)] = _ORDERED[operator](self._numbers.values, float(value))
+        return mask
+
+
+_EMPTY = _MetadataColumn()
+
+
+def _named(value: Scalar) -> tuple[type, Scalar]:
+    """True is not 1 here."""
+    return type(value), value
+
+
+def _smallest(values: FloatArray, count: int) -> Slots:
+    """Positions of the `count` smallest and of all that tie with the last of them."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    return np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])

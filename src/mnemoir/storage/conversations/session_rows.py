@@ -1,0 +1,151 @@
+"""Rows of sessions and messages as values, and values as rows. Texts come as bytes (see the views of the schema).
+
+Damage costs the field it is in, and is logged with the row's id; only a message without a known role is passed over.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from mnemoir.conversations.message_rows import Columns, message_of
+from mnemoir.conversations.sessions import (
+    MessageRecord,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    Summary,
+    metadata_of,
+    naive_utc,
+)
+from mnemoir.core.errors import InvalidRequest
+
+_log = structlog.get_logger(__name__)
+_UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
+Row = tuple[Any, ...]  # as the database gives it
+
+
+def time_text(instant: datetime) -> str:
+    """ISO 8601, naive UTC, always with six digits, so that texts sort as times do."""
+    return naive_utc(instant).isoformat(timespec="microseconds")
+
+
+def time_of(raw: object) -> datetime | None:
+    """The instant of a stored time, with or without a fraction; None when it is none."""
+    try:
+        return naive_utc(datetime.fromisoformat(str(_text(raw))))
+    except (ValueError, OverflowError):
+        return None
+
+
+def session_of(row: Row) -> SessionRecord:
+    """A session; damaged metadata are empty, a time that cannot be read is 1970."""
+    session_id, created_at, updated_at, system_prompt, metadata, context_after = row
+    name = str(_text(session_id))
+    return SessionRecord(
+        id=name,
+        created_at=time_of(created_at) or _UNKNOWN_TIME,
+        updated_at=time_of(updated_at) or _UNKNOWN_TIME,
+        system_prompt=_text(system_prompt) or "",
+        metadata=stored_metadata(name, metadata),
+        context_after=context_after if isinstance(context_after, int) else None,
+    )
+
+
+def stored_metadata(session_id: str, raw: object) -> SessionMetadata:
+    """A session's metadata; empty, with a warning, when they are damaged."""
+    try:
+        members = json.loads(_text(raw) or "{}")
+        if not isinstance(members, dict):
+            raise TypeError("not an object")
+        return metadata_of(members)
+    except (ValueError, TypeError, RecursionError, InvalidRequest) as exc:
+        _log.warning("session metadata left out", session_id=session_id, cause=type(exc).__name__)
+        return SessionMetadata()
+
+
+def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
+    """The messages in rows of `message_rows`, without those whose role is none."""
+    for row in rows:
+        (
+            message_id,
+            session_id,
+            role,
+            content,
+            calls,
+            call_id,
+            name,
+            at,
+            parent,
+            turn,
+            tokens,
+            weight,
+            pinned,
+            files,
+        ) = row
+        columns = Columns(_text(role) or "", _text(content), _text(calls), _text(call_id), _text(name), _text(files))
+        message = message_of(message_id, columns)
+        if message is not None:
+            yield StoredMessage(
+                id=message_id,
+                session_id=str(_text(session_id)),
+                message=message,
+                created_at=time_of(at),
+                parent_id=parent,
+                turn_id=_text(turn),
+                token_count=tokens,
+                importance=weight,
+                pinned=pinned == 1,
+            )
+
+
+def message_values(record: MessageRecord, created_at: str) -> Mapping[str, Any]:
+    """What `add_message` binds. Half of a surrogate pair, which no file can hold, becomes a question mark."""
+    return {
+        "session": record.session_id,
+        "role": record.role,
+        "content": _storable(record.content),
+        "tool_calls": _storable(record.tool_calls),
+        "tool_call_id": _storable(record.tool_call_id),
+        "name": _storable(record.name),
+        "created_at": created_at,
+        "parent_id": record.parent_id,
+        "turn_id": _storable(record.turn_id),
+        "token_count": record.token_count,
+        "importance": record.importance,
+        "pinned": 1 if record.pinned else None,
+        "files": _storable(record.files),
+    }
+
+
+def summary_of(row: Row) -> Summary:
+    """A row of `summary`."""
+    upto, text, tokens, model, created_at = row
+    return Summary(
+        upto_message_id=upto,
+        text=_text(text) or "",
+        token_count=tokens,
+        model=_text(model) or "",
+        created_at=time_of(created_at),
+    )
+
+
+def storable(text: str) -> str:
+    """The text as a file can hold it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def _storable(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
+def _text(raw: object) -> str | None:
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return None if raw is None else str(raw)

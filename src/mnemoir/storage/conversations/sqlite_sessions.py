@@ -1,0 +1,54 @@
+"""Session memory in one SQLite file, shared by threads and processes: `MemoryStorage`.
+
+What belongs together is one transaction: a message with its session's activity, a deletion with the notes of the
+vectors that it leaves behind.
+"""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.storage.conversations.session_file import OnCorruption, SessionFile
+from mnemoir.storage.conversations.session_tables import SessionTables
+from mnemoir.storage.conversations.vector_tables import VectorTables
+from mnemoir.storage.conversations.window_tables import WindowTables
+
+
+class MemoryStorage(SessionTables, WindowTables, VectorTables):
+    """Thread-safe; every method blocks and raises StorageUnavailable when the file cannot be read or written.
+
+    StorageBusyError, one of those, means that others held it through all tries.
+    """
+
+    def __init__(
+        self,
+        db_path: str | Path,
+        *,
+        synced: bool = False,
+        on_corruption: OnCorruption = "set_aside",
+        clock: Clock = utc_now,
+    ) -> None:
+        """`~` is the home folder; a missing folder is made.
+
+        `synced`: what is saved outlives a loss of power, too. A damaged file is renamed to `{name}.corrupt-{UTC}` and
+        a new one begun, unless `on_corruption` is "raise".
+        """
+        self._clock = clock
+        self._file = SessionFile(Path(db_path).expanduser(), synced=synced, on_corruption=on_corruption)
+
+    def close(self) -> None:
+        """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+_: type[SessionStorage] = MemoryStorage  # checked, never run

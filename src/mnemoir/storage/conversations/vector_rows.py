@@ -1,0 +1,150 @@
+"""The tables of a file of vectors: rows in, rows out; each function is part of its caller's transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+import orjson
+
+from mnemoir.conversations.vectors import DimensionMismatchError, GivenMetadata, Got, NewVector, TokenPart, merged
+from mnemoir.conversations.where import Condition
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import new_request_id
+from mnemoir.ports.embedding import FloatArray
+from mnemoir.storage.conversations.resident_vectors import ResidentVectors
+from mnemoir.storage.sqlite.queries import queries
+
+QUERIES = queries("vectors/vectors")
+_DIGITS = "<f4"
+
+
+class StoreState(NamedTuple):
+    """How far the file has come; another `epoch` means that it was cleared."""
+
+    epoch: str
+    changes: int
+    removals: int
+    dimension: int | None
+    model: str | None
+
+
+def put(connection: apsw.Connection, state: StoreState, rows: Sequence[NewVector]) -> None:
+    """Store rows, each in the place of the one with its id. Raises DimensionMismatchError."""
+    dimension = state.dimension or len(rows[0].vector)
+    if len(rows[0].vector) != dimension:
+        raise DimensionMismatchError(len(rows[0].vector), dimension)
+    vectors = unit(np.stack([row.vector for row in rows]))
+    for change, (row, vector) in enumerate(zip(rows, vectors, strict=True), state.changes + 1):
+        values = {"id": row.id, "change": change, "vector": vector.astype(_DIGITS).tobytes()}
+        texts = {"document": _storable(row.document), "metadata": as_json(row.metadata)}
+        connection.execute(QUERIES["put"], values | texts)
+    _note(connection, state._replace(changes=state.changes + len(rows), dimension=dimension))
+
+
+def change(
+    connection: apsw.Connection,
+    state: StoreState,
+    ids: Sequence[str],
+    vectors: FloatArray | None,
+    documents: Sequence[str] | None,
+    metadata: GivenMetadata | None,
+) -> None:
+    """Change what is given of each vector that is there. Raises DimensionMismatchError."""
+    if vectors is not None and state.dimension and vectors.shape[1] != state.dimension:
+        raise DimensionMismatchError(vectors.shape[1], state.dimension)
+    changes = state.changes
+    units = None if vectors is None else unit(vectors)
+    for number, name in enumerate(ids):
+        found = connection.execute(QUERIES["one"], {"id": name}).fetchone()
+        if found is None:
+            continue
+        changes += 1
+        values = {
+            "id": name,
+            "change": changes,
+            "vector": found[0] if units is None else units[number].astype(_DIGITS).tobytes(),
+            "document": found[1] if documents is None else _storable(documents[number]),
+            "metadata": found[2] if metadata is None else as_json(merged(orjson.loads(found[2]), metadata[number])),
+        }
+        connection.execute(QUERIES["change"], values)
+    _note(connection, state._replace(changes=changes))
+
+
+def put_tokens(connection: apsw.Connection, state: StoreState, tokens: Mapping[str, TokenPart]) -> None:
+    """Keep tokens beside the vectors that are there."""
+    changes = state.changes
+    for name, part in tokens.items():
+        values = {"id": name, "change": changes + 1, "token_ids": part.token_ids, "token_codes": part.token_codes}
+        changes += len(connection.execute(QUERIES["put_tokens"], values).fetchall())
+    _note(connection, state._replace(changes=changes))
+
+
+def drop(connection: apsw.Connection, state: StoreState, ids: Sequence[str]) -> None:
+    """Delete those that are there."""
+    dropped = sum(len(connection.execute(QUERIES["drop"], {"id": name}).fetchall()) for name in ids)
+    _note(connection, state._replace(removals=state.removals + dropped))
+
+
+def restart(connection: apsw.Connection) -> None:
+    """Delete all, and forget dimension and model."""
+    connection.execute(QUERIES["drop_all"])
+    connection.execute(QUERIES["restart"], {"epoch": new_request_id()})
+
+
+def _note(connection: apsw.Connection, state: StoreState) -> None:
+    connection.execute(QUERIES["note_changes"], state._asdict())
+
+
+def state_of(connection: apsw.Connection) -> StoreState:
+    """Where the file stands."""
+    row: Any = connection.execute(QUERIES["state"]).fetchall()[0]  # in the order of the members
+    return StoreState(*row)
+
+
+def rows_named(
+    connection: apsw.Connection,
+    resident: ResidentVectors | None,
+    ids: Sequence[str] | None,
+    condition: Condition | None,
+) -> list[int]:
+    """Rows of these ids, or of any, that meet the condition; ascending."""
+    if resident is None:
+        return []
+    matching = resident.matching(condition)
+    if ids is None:
+        return matching
+    named = {row for (row,) in connection.execute(QUERIES["rows_of"], {"ids": as_json(list(ids))})}
+    return [row for row in matching if row in named]
+
+
+def documents(connection: apsw.Connection, rows: Sequence[int]) -> Got:
+    """(ids, documents, metadata), in the order of `rows`."""
+    found = {row: rest for row, *rest in connection.execute(QUERIES["of_rows"], {"rows": as_json(rows)})}
+    kept = [found[row] for row in rows]
+    return [name for name, _, _ in kept], [text for _, text, _ in kept], [orjson.loads(raw) for _, _, raw in kept]
+
+
+def vector_from(stored: bytes) -> FloatArray:
+    """As it is stored: of unit length, or zero."""
+    return np.frombuffer(stored, _DIGITS).astype(np.float32, copy=False)
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Rows of unit length; a zero row stays zero."""
+    exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32
+    lengths = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
+    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), np.float32)
+
+
+def _storable(text: Any) -> str:
+    """Half of a surrogate pair, which no file can hold, becomes a question mark."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def as_json(value: object) -> str:
+    """For a column, or for a query that takes a list. Raises InvalidRequest for what no file can hold."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError as exc:  # half of a surrogate pair, or an integer beyond 64 bits
+        raise InvalidRequest(f"The metadata or the ids cannot be kept: {exc}.", field="metadata") from exc

@@ -1,0 +1,72 @@
+"""Which messages have a vector in the vector store, wait for one, or were deleted and left one behind."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.core.clock import Clock
+from mnemoir.storage.conversations.session_file import SessionFile
+from mnemoir.storage.conversations.session_rows import storable, stored_messages, time_text
+from mnemoir.storage.conversations.session_tables import clamped
+from mnemoir.storage.sqlite.queries import queries
+
+_VECTORS = queries("sessions/vectors")
+_SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
+
+
+class VectorTables:
+    """One of three parts of `MemoryStorage`; see `conversations.session_storage.VectorRows`."""
+
+    _file: SessionFile
+    _clock: Clock
+
+    def unembedded_messages(
+        self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Embeddable messages with an id over `after` that have no vector of that model, by id."""
+        session = None if session_id is None else storable(session_id)
+        values = {"model": model, "limit": clamped(limit), "after": after, "session": session, "spaces": _SPACES}
+        rows = self._file.read(lambda connection: connection.execute(_VECTORS["unembedded"], values).fetchall())
+        return list(stored_messages(rows))
+
+    def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as waiting; those of them that are there. Do this before their vectors are added."""
+        return self._each("await", message_ids, model=model)
+
+    def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as embedded; those that were deleted meanwhile, whose vectors are to be removed again."""
+        noted = set(self._each("added", message_ids, model=model))
+        return [message_id for message_id in message_ids if message_id not in noted]
+
+    def vectors_failed(self, message_ids: Sequence[int]) -> None:
+        """Count a failed attempt; they wait again."""
+        self._each("failed", message_ids)
+
+    def vectors_to_remove(self, limit: int) -> list[int]:
+        """Ids of deleted messages that may have left a vector behind, by id."""
+        values = {"limit": clamped(limit)}
+        return self._file.read(lambda connection: _first(connection.execute(_VECTORS["to_remove"], values)))
+
+    def vectors_removed(self, message_ids: Sequence[int]) -> None:
+        """Their vectors are gone from the vector store."""
+        values = [{"id": message_id} for message_id in message_ids]
+        if values:
+            self._file.write(lambda connection: connection.executemany(_VECTORS["removed"], values).fetchall())
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many notes there are by status: pending, embedded, failed, removed."""
+        rows = self._file.read(lambda connection: connection.execute(_VECTORS["counts"]).fetchall())
+        return {str(status): count for status, count in rows if isinstance(count, int)}
+
+    def _each(self, query: str, message_ids: Sequence[int], **values: Any) -> list[int]:
+        now = time_text(self._clock())
+        bound = [{"id": message_id, "now": now, **values} for message_id in message_ids]
+        if not bound:
+            return []
+        return self._file.write(lambda connection: _first(connection.executemany(_VECTORS[query], bound)))
+
+
+def _first(rows: apsw.Cursor) -> list[int]:
+    return [row[0] for row in rows]

@@ -1,0 +1,1 @@
+"""Leases in a directory, in this process, and in Redis."""

@@ -1,0 +1,78 @@
+"""Leases in Redis, for processes on several machines.
+
+A lease is one key that Redis itself lets expire. It is renewed and given back by scripts that first compare the
+secret, so nobody ends the lease of a newer holder.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mnemoir.core.errors import SettingsError, StorageUnavailable
+from mnemoir.ports.locks import TTL_S, WAIT_S, Lock, LockToken
+from mnemoir.storage.locks.patience import patiently
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+_PREFIX = "mnemoir:lock:"
+_TIMEOUT_S = 5.0
+_RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0"
+_RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+
+
+class RedisLock:
+    """`client` is redis-py's, of one server."""
+
+    def __init__(self, client: "Redis") -> None:
+        self._client = client
+        self._renewing = client.register_script(_RENEW)
+        self._releasing = client.register_script(_RELEASE)
+
+    def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> LockToken | None:
+        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        return patiently(key, lambda token: self._take(token, ttl), wait)
+
+    def renew(self, token: LockToken, ttl: float = TTL_S) -> bool:
+        """Let it last from now; False when it has ended."""
+        with _redis_errors(token.key):
+            return bool(self._renewing(keys=[_PREFIX + token.key], args=[token.secret, _milliseconds(ttl)]))
+
+    def release(self, token: LockToken) -> bool:
+        """Give it back; False when it had ended."""
+        with _redis_errors(token.key):
+            return bool(self._releasing(keys=[_PREFIX + token.key], args=[token.secret]))
+
+    def _take(self, token: LockToken, ttl: float) -> bool:
+        with _redis_errors(token.key):
+            return bool(self._client.set(_PREFIX + token.key, token.secret, nx=True, px=_milliseconds(ttl)))
+
+
+def redis_lock(url: str) -> RedisLock:
+    """Leases in the server that a URL such as `redis://host:6379/0` names. Raises SettingsError without redis-py."""
+    try:
+        from redis import Redis
+    except ImportError as exc:
+        raise SettingsError("Locks in Redis need redis-py: pip install 'mnemoir[redis]'.") from exc
+    try:
+        client = Redis.from_url(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)
+    except ValueError as exc:
+        raise SettingsError(f"The URL of Redis is wrong: {exc}.") from exc
+    return RedisLock(client)
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+@contextmanager
+def _redis_errors(key: str) -> Iterator[None]:
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (RedisError, OSError) as exc:
+        raise StorageUnavailable(f"The lock of {key} could not be used: {exc}. Check the Redis server.") from exc
+
+
+_: type[Lock] = RedisLock  # checked, never run

@@ -1,0 +1,1 @@
+"""Stores of objects: a local directory, memory, and everything obstore knows by URL."""

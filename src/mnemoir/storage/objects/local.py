@@ -1,0 +1,152 @@
+"""Objects as files of a local directory: `root/step/step/name`.
+
+Written by hand and not through obstore, whose local store neither syncs to disk nor saves on condition. A save is
+durable when it returns, and readers see the old file or the new one. Writers of one folder take turns, in this
+process and in others; no symbolic link below the root is followed.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
+from mnemoir.storage.discussions.folder_lock import folder_locked
+from mnemoir.storage.files.atomic_file import read_file, remove_file, replace_file
+from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import Folder, existing
+from mnemoir.storage.objects.keys import is_unfinished, steps_of
+
+Wanted = Callable[[bytes | None], bool]  # whether to write over this content; None for no file
+_TRIES = 100  # each lost to somebody who deletes the last object of the same folder at the same moment
+
+
+class LocalObjects:
+    """The root is made when the first object is saved; `~` in it is the home directory."""
+
+    def __init__(self, root: str | Path) -> None:
+        self._root = Path(root).expanduser()
+
+    def save(self, key: str, content: bytes) -> None:
+        """Put the bytes under the key, durably."""
+        self._write(key, content, None)
+
+    def save_if(self, key: str, content: bytes, version: str | None) -> bool:
+        """Save while the object is the one of `version`, or while there is none."""
+        return self._write(key, content, lambda current: _version(current) == version)
+
+    def load(self, key: str) -> StoredObject | None:
+        """An object with its version, a digest of its bytes."""
+        folder, name = self._place(key)
+        with file_errors(key, "read"), folder.open() as opened:
+            content = None if opened is None else _content(opened, name)
+        return None if content is None else StoredObject(content=content, version=_digest(content))
+
+    def load_once(self, key: str) -> bytes:
+        """All of an object. Raises ObjectNotFound."""
+        if (found := self.load(key)) is None:
+            raise ObjectNotFound(f"There is no object {key!r} in the store.")
+        return found.content
+
+    def exists(self, key: str) -> bool:
+        """Whether there is such a file."""
+        return self._status(key) is not None
+
+    def last_modified(self, key: str) -> datetime | None:
+        """When the file was last written."""
+        status = self._status(key)
+        return None if status is None else _modified(status)
+
+    def delete(self, key: str) -> None:
+        """Take the file away, and the folders that are empty then."""
+        folder, name = self._place(key)
+        with file_errors(key, "deleted"):
+            with folder.open() as opened:
+                if opened is None:
+                    return
+                with folder_locked(opened):
+                    remove_file(opened, name)
+                    os.fsync(opened)
+            self._remove_empty(folder)
+
+    def scan(self, prefix: str) -> Iterator[ObjectEntry]:
+        """Every object below `prefix`. What vanishes meanwhile is passed over."""
+        steps = steps_of(prefix.removesuffix("/")) if prefix else []
+        with file_errors(prefix or "The object store", "listed"):
+            yield from self._below(self._root.joinpath(*steps), prefix.removesuffix("/"))
+
+    def _below(self, folder: Path, prefix: str) -> Iterator[ObjectEntry]:
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in entries:
+            key = f"{prefix}/{entry.name}" if prefix else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._below(folder / entry.name, key)
+            elif entry.is_file(follow_symlinks=False) and not is_unfinished(entry.name):
+                with suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    yield ObjectEntry(key=key, size_bytes=status.st_size, last_modified=_modified(status))
+
+    def _write(self, key: str, content: bytes, is_wanted: Wanted | None) -> bool:
+        folder, name = self._place(key)
+        with file_errors(key, "written"):
+            for _ in range(_TRIES):
+                with suppress(FileNotFoundError):  # the folder went away between opening it and writing into it
+                    return _written(folder, name, content, is_wanted)
+        raise StorageUnavailable(f"{key} could not be written: its folder is deleted again and again. Try again.")
+
+    def _status(self, key: str) -> os.stat_result | None:
+        folder, name = self._place(key)
+        with file_errors(key, "read"), folder.open() as opened:
+            try:
+                status = os.stat(name, dir_fd=existing(opened), follow_symlinks=False)
+            except FileNotFoundError:
+                return None
+        return status if stat.S_ISREG(status.st_mode) else None
+
+    def _place(self, key: str) -> tuple[Folder, str]:
+        *steps, name = steps_of(key)
+        return Folder(root=self._root, steps=tuple(steps)), name
+
+    def _remove_empty(self, folder: Folder) -> None:
+        for depth in range(len(folder.steps), 0, -1):
+            with Folder(root=self._root, steps=folder.steps[: depth - 1]).open() as parent:
+                try:
+                    os.rmdir(folder.steps[depth - 1], dir_fd=existing(parent))
+                except OSError:  # not empty, or gone: either way nothing is left to do above it
+                    return
+
+
+def _written(folder: Folder, name: str, content: bytes, is_wanted: Wanted | None) -> bool:
+    with folder.open(create=True) as opened, folder_locked(existing(opened)):
+        if is_wanted is not None and not is_wanted(_content(existing(opened), name)):
+            return False
+        replace_file(existing(opened), name, content)
+        return True
+
+
+def _content(folder: int, name: str) -> bytes | None:
+    found = read_file(folder, name)
+    return None if found is None else found[0]
+
+
+def _version(content: bytes | None) -> str | None:
+    return None if content is None else _digest(content)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _modified(status: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+_: type[ConditionalStore] = LocalObjects  # checked, never run

@@ -1,0 +1,24 @@
+-- name: tables_of
+-- The names of the file's tables.
+SELECT name FROM sqlite_schema WHERE type = 'table';
+
+-- name: columns_of
+-- The names of a table's columns.
+SELECT name FROM pragma_table_info(:table);
+
+-- name: views
+-- Rows as they are read. Texts come as bytes: one that is not UTF-8 then costs itself and not the whole answer.
+CREATE TEMP VIEW message_rows AS
+SELECT id, CAST(session_id AS BLOB) AS session, CAST(role AS BLOB) AS role, CAST(content AS BLOB) AS content,
+       CAST(tool_calls AS BLOB) AS tool_calls, CAST(tool_call_id AS BLOB) AS tool_call_id,
+       CAST(name AS BLOB) AS name, CAST(created_at AS BLOB) AS at, parent_id, CAST(turn_id AS BLOB) AS turn_id,
+       token_count, importance, pinned, CAST(files AS BLOB) AS files, session_id, created_at
+  FROM main.messages;
+CREATE TEMP VIEW session_rows AS
+SELECT CAST(id AS BLOB) AS session, CAST(created_at AS BLOB) AS at, CAST(updated_at AS BLOB) AS used_at,
+       CAST(system_prompt AS BLOB) AS system_prompt, CAST(metadata AS BLOB) AS metadata, context_after, id, updated_at
+  FROM main.sessions;
+
+-- name: start_ids
+-- Let message ids begin above a number.
+INSERT INTO sqlite_sequence (name, seq) VALUES ('messages', :last);

@@ -1,0 +1,46 @@
+-- name: add_session
+-- The id, if the session was not there yet.
+INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
+VALUES (:session, :now, :now, :system_prompt, :metadata) ON CONFLICT (id) DO NOTHING RETURNING id;
+
+-- name: touch_session
+-- In use now; a clock that was set back makes nothing older.
+UPDATE sessions SET updated_at = max(updated_at, :now) WHERE id = :session;
+
+-- name: set_metadata
+-- The id, if there is such a session.
+UPDATE sessions SET metadata = :metadata WHERE id = :session RETURNING id;
+
+-- name: session
+-- One row.
+SELECT session, at, used_at, system_prompt, metadata, context_after FROM session_rows WHERE id = :session;
+
+-- name: page
+-- Newest activity first, by idx_sessions_updated.
+SELECT session, at, used_at, system_prompt, metadata, context_after FROM session_rows
+ ORDER BY updated_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- name: used_before
+-- Sessions last used before a time, behind another one, oldest activity first, by idx_sessions_updated.
+SELECT id, updated_at, CAST(metadata AS BLOB) FROM sessions
+ WHERE updated_at < :cutoff AND (updated_at, id) > (:updated_at, :id) ORDER BY updated_at, id LIMIT :limit;
+
+-- name: drop_session
+-- Its summary goes with it.
+DELETE FROM sessions WHERE id = :session;
+
+-- name: drop_messages
+-- A trigger notes their vectors for removal.
+DELETE FROM messages WHERE session_id = :session;
+
+-- name: drop_summary
+-- Nothing was said any more.
+DELETE FROM summaries WHERE session_id = :session;
+
+-- name: drop_mark
+-- Windows begin at the first message again, and no summary under way is wanted.
+UPDATE sessions SET context_after = NULL, summary_claim = NULL, summary_claim_until = NULL WHERE id = :session;
+
+-- name: left_of_session
+-- How many messages name a session that is to be gone; one row.
+SELECT count(*) FROM messages WHERE session_id = :session;

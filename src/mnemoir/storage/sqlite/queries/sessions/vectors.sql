@@ -1,0 +1,39 @@
+-- name: await
+-- The message, if it is there; its vector is being made.
+INSERT INTO embedding_state (message_id, model, status, updated_at)
+SELECT id, :model, 'pending', :now FROM messages WHERE id = :id
+    ON CONFLICT (message_id) DO UPDATE SET model = excluded.model, status = 'pending', updated_at = excluded.updated_at
+RETURNING message_id;
+
+-- name: added
+-- The message, if it is there still; it has its vector.
+UPDATE embedding_state SET status = 'embedded', model = :model, updated_at = :now
+ WHERE message_id = :id AND status <> 'removed' RETURNING message_id;
+
+-- name: failed
+-- One attempt more that gave no vector.
+UPDATE embedding_state SET status = 'failed', attempts = attempts + 1, updated_at = :now
+ WHERE message_id = :id AND status <> 'removed';
+
+-- name: to_remove
+-- Deleted messages whose vectors may be left, by idx_embedding_removed.
+SELECT message_id FROM embedding_state WHERE status = 'removed' ORDER BY message_id LIMIT :limit;
+
+-- name: removed
+-- Nothing is left of the message.
+DELETE FROM embedding_state WHERE message_id = :id AND status = 'removed';
+
+-- name: counts
+-- How many there are by status.
+SELECT status, count(*) FROM embedding_state GROUP BY status;
+
+-- name: unembedded
+-- Messages that say something and have no vector of a model, by id.
+SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
+       pinned, files
+  FROM message_rows
+ WHERE id > :after AND (:session IS NULL OR session_id = :session)
+   AND message_rows.role <> CAST('system' AS BLOB) AND trim(message_rows.content, :spaces) <> ''
+   AND NOT EXISTS (SELECT 1 FROM embedding_state
+                    WHERE message_id = message_rows.id AND model = :model AND status = 'embedded')
+ ORDER BY id LIMIT :limit;

@@ -1,0 +1,100 @@
+-- name: schema
+-- `change` numbers the writes. Vectors are float32 of unit length, or zero; metadata are JSON.
+CREATE TABLE vectors (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    change INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    document TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    token_ids BLOB,
+    token_codes BLOB
+) STRICT;
+CREATE INDEX vectors_by_change ON vectors (change);
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    epoch TEXT NOT NULL,
+    changes INTEGER NOT NULL,
+    removals INTEGER NOT NULL,
+    dimension INTEGER,
+    model TEXT
+) STRICT;
+
+-- name: first_state
+-- Nothing is stored yet.
+INSERT INTO state (one, epoch, changes, removals) VALUES (1, :epoch, 0, 0);
+
+-- name: tables
+-- The names of the file's tables.
+SELECT name FROM sqlite_schema WHERE type = 'table';
+
+-- name: state
+-- One row.
+SELECT epoch, changes, removals, dimension, model FROM state;
+
+-- name: note_changes
+-- So many vectors were written and removed.
+UPDATE state SET changes = :changes, removals = :removals, dimension = :dimension;
+
+-- name: note_model
+-- Which model the vectors are of.
+UPDATE state SET model = :model;
+
+-- name: restart
+-- All vectors are gone.
+UPDATE state SET epoch = :epoch, changes = 0, removals = 0, dimension = NULL, model = NULL;
+
+-- name: put
+-- Store a vector, or put it in the place of the one with its id.
+INSERT INTO vectors (id, change, vector, document, metadata) VALUES (:id, :change, :vector, :document, :metadata)
+    ON CONFLICT (id) DO UPDATE SET change = excluded.change, vector = excluded.vector, document = excluded.document,
+       metadata = excluded.metadata, token_ids = NULL, token_codes = NULL;
+
+-- name: one
+-- One row by id, or none.
+SELECT vector, document, metadata FROM vectors WHERE id = :id;
+
+-- name: change
+-- Replace what a vector stands for; its tokens stay.
+UPDATE vectors SET change = :change, vector = :vector, document = :document, metadata = :metadata WHERE id = :id;
+
+-- name: put_tokens
+-- Keep the tokens of a text beside its vector; the row, if it is there.
+UPDATE vectors SET change = :change, token_ids = :token_ids, token_codes = :token_codes WHERE id = :id RETURNING row;
+
+-- name: drop
+-- The row of an id, if it was there.
+DELETE FROM vectors WHERE id = :id RETURNING row;
+
+-- name: drop_all
+-- Nothing is left.
+DELETE FROM vectors;
+
+-- name: count
+-- One row.
+SELECT count(*) FROM vectors;
+
+-- name: since
+-- What the resident matrix takes over, by vectors_by_change.
+SELECT row, vector, metadata FROM vectors WHERE change > :change ORDER BY change, row;
+
+-- name: entries_since
+-- What an index takes over, by vectors_by_change.
+SELECT id, vector, token_ids FROM vectors WHERE change > :change ORDER BY change, row;
+
+-- name: live
+-- The rows there are, ascending.
+SELECT row FROM vectors ORDER BY row;
+
+-- name: of_rows
+-- Documents by row.
+SELECT row, id, document, metadata FROM vectors WHERE row IN (SELECT value FROM json_each(:rows));
+
+-- name: rows_of
+-- Rows by id, ascending.
+SELECT row FROM vectors WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY row;
+
+-- name: token_codes
+-- By id, for those that have them.
+SELECT id, token_codes FROM vectors
+ WHERE id IN (SELECT value FROM json_each(:ids)) AND token_codes IS NOT NULL;

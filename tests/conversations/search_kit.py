@@ -1,0 +1,56 @@
+"""Search in sessions for tests: clients that fail as they are told, and a manager over real files."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mnemoir.conversations.embedding import ModelEmbeddingClient
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.vectors import VectorStore
+from mnemoir.storage.conversations.vector_file import VectorFileStore
+from tests.search.hashed_words import HashedWords
+
+
+class WordsClient:
+    """A client of vectors alone: each word is a direction. A text with a word in `poison` fails the whole call."""
+
+    model_name = "words"
+    dimension = 1024
+
+    def __init__(self, poison: Sequence[str] = (), error: type[Exception] = ValueError) -> None:
+        self.poison = list(poison)
+        self.error = error
+        self.is_down = False
+        self.calls: list[list[str]] = []
+        self._model = HashedWords(tokens=False)
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        self.calls.append(texts)
+        if self.is_down:
+            raise ConnectionRefusedError("nobody listens there")
+        if any(word in text for text in texts for word in self.poison):
+            raise self.error("this text cannot be embedded")
+        client = ModelEmbeddingClient(self._model)
+        return await client.embed(texts)
+
+    async def embed_single(self, text: str) -> list[float]:
+        return (await self.embed([text]))[0]
+
+
+@contextmanager
+def manager(folder: Path, client: object, store: VectorStore | None = None, **options) -> Iterator[MemoryManager]:
+    """A manager over files in `folder`; without a store, over the built-in one there."""
+    vectors = store or VectorFileStore("messages", folder)
+    with MemoryManager(folder / "memory.db", embedding_client=client, vector_store=vectors, **options) as opened:
+        yield opened
+    vectors.close()
+
+
+def say(manager: MemoryManager, *texts: str, session: str = "s") -> list[int]:
+    return [manager.save_message(session, Message("user", text)) for text in texts]
+
+
+def vector_ids(manager: MemoryManager) -> list[str]:
+    assert manager.vector_store is not None
+    return sorted(manager.vector_store.get()[0])

@@ -1,0 +1,73 @@
+"""The public names of `mnemoir.conversations` are there, whole, and cost nothing until they are asked for."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mnemoir.conversations as conversations
+
+DOCUMENTED = {
+    "BaseMemory",
+    "ChromaDBVectorStore",
+    "EmbeddingClient",
+    "MemoryConfig",
+    "MemoryManager",
+    "MemoryMode",
+    "MemoryStorage",
+    "Message",
+    "MessageRecord",
+    "NodeMemoryData",
+    "NodeMemoryFile",
+    "NodeMemoryMessage",
+    "NodeTokenBufferMemory",
+    "SessionMetadata",
+    "SessionRecord",
+    "SessionExistsError",
+    "TokenBufferMemory",
+    "ToolCall",
+    "VectorStore",
+    "cleanup_node_memory",
+    "extract_thread_messages",
+    "fetch_memory",
+    "fetch_node_memory",
+    "get_thread_messages_length",
+    "validate_memory_config",
+}
+
+
+@pytest.mark.parametrize("name", conversations.__all__)
+def test_every_public_name_is_something(name):
+    found = getattr(conversations, name)
+    assert getattr(found, "__name__", name) == name or name in ("FileType", "FileTransferMethod")
+    assert name in dir(conversations)
+
+
+def test_documented_names_are_public():
+    assert set(conversations.__all__) >= DOCUMENTED
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(conversations.__file__).read_text("utf-8"))
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    del imported["Callable"]
+    assert imported == {name: f"{conversations.__name__}.{home}" for name, home in conversations._HOMES.items()}
+    declared = {node.target.id for node in block.body if isinstance(node, ast.AnnAssign)}
+    assert declared == set(conversations._BACKENDS)
+    assert set(conversations.__all__) == {*imported, *declared}
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        conversations.nothing  # noqa: B018
+
+
+def test_nothing_is_imported_before_it_is_asked_for():
+    code = "import sys, mnemoir.conversations; print(*sorted(m for m in sys.modules if m.startswith('mnemoir.conv')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["mnemoir.conversations"]

@@ -1,0 +1,203 @@
+"""The memory setting of a node, and the memory that it gets by it."""
+
+import inspect
+from dataclasses import dataclass
+
+import pytest
+from pydantic import ValidationError
+from structlog.testing import capture_logs
+
+from mnemoir.conversations.files import FileUploadConfig, ImageConfig
+from mnemoir.conversations.memory_config import (
+    MemoryConfig,
+    MemoryMode,
+    fetch_memory,
+    fetch_node_memory,
+    validate_memory_config,
+)
+from mnemoir.conversations.node_memory import NodeParts, NodeTokenBufferMemory
+from mnemoir.conversations.token_buffer import BaseMemory, TokenBufferMemory
+from mnemoir.conversations.turns import AppMode, Conversation, use_conversations
+from mnemoir.core.errors import SettingsError
+from mnemoir.storage.objects.opening import open_objects
+from tests.conversations.chats import LetterModel, chat, line, spoken, turn
+
+RUN = {("sys", "conversation_id"): "c"}
+WHOLE = MemoryConfig()
+OWN = MemoryConfig(mode=MemoryMode.NODE)
+
+
+class Chats:
+    """The conversations of tenant `me` with the application `app`."""
+
+    def __init__(self, *talks: Conversation) -> None:
+        self._talks = talks
+
+    def find(self, conversation_id: str, *, app_id: str, tenant_id: str) -> Conversation | None:
+        wanted = conversation_id, app_id, tenant_id
+        return next((talk for talk in self._talks if (talk.id, talk.app_id, talk.tenant_id) == wanted), None)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    return NodeParts(objects=open_objects(tmp_path))
+
+
+def fetched(config=WHOLE, pool=RUN, *, app="app", tenant="me", node="n", talk=None, parts=None) -> BaseMemory | None:
+    talks = Chats(talk or chat(line(2)))
+    return fetch_memory(pool, app, tenant, config, LetterModel(), node, conversations=talks, node_parts=parts)
+
+
+def test_a_node_remembers_the_conversation_unless_it_is_told_otherwise():
+    memory = fetched()
+    assert isinstance(memory, TokenBufferMemory)
+    assert spoken(memory.get_history_prompt_messages()) == ["q0", "a0", "q1", "a1"]
+
+
+def test_a_node_may_remember_what_it_said_itself(parts):
+    memory = fetched(OWN, parts=parts)
+    assert isinstance(memory, NodeTokenBufferMemory)
+    memory.add_messages("t1", None, "asked", [], "told", [])
+    memory.flush()
+    again = fetch_node_memory(RUN, "app", "n", OWN, LetterModel(), node_parts=parts)
+    assert again is not None
+    assert spoken(again.get_history_prompt_messages("t1", "me")) == ["asked", "told"]
+
+
+@pytest.mark.parametrize("pool", [{}, {("sys", "conversation_id"): ""}, {("sys", "conversation_id"): None}])
+def test_a_run_without_a_conversation_has_no_memory(pool, parts):
+    assert fetched(pool=pool) is None
+    with capture_logs() as logs:
+        assert fetched(OWN, pool, parts=parts) is None
+    assert [log["event"] for log in logs] == ["node_memory_without_conversation"]
+    assert fetch_node_memory(pool, "app", "n", OWN, LetterModel(), node_parts=parts) is None
+
+
+def test_there_is_no_memory_without_a_setting_or_without_what_it_is_kept_by(parts):
+    assert fetched(None) is None
+    assert fetched(OWN, node="", parts=parts) is None
+    assert fetch_node_memory(RUN, "app", "n", None, LetterModel(), node_parts=parts) is None
+    assert fetch_node_memory(RUN, "app", "n", WHOLE, LetterModel(), node_parts=parts) is None
+
+
+def test_there_is_no_memory_of_a_conversation_that_does_not_exist_or_is_anothers():
+    assert fetched(pool={("sys", "conversation_id"): "gone"}) is None
+    assert fetched(app="another") is None
+    assert fetched(tenant="you") is None
+
+
+def test_values_of_a_run_may_be_wrapped():
+    @dataclass
+    class Segment:
+        value: str
+
+    assert isinstance(fetched(pool={("sys", "conversation_id"): Segment("c")}), TokenBufferMemory)
+
+
+def test_a_run_may_name_the_turn_that_it_answers():
+    branches = [turn(0), turn(1, 0), turn(2, 0), turn(3, 1, answer="")]
+    memory = fetched(pool={**RUN, ("sys", "message_id"): "t3"}, talk=chat([*branches, turn(4, 2, answer="")]))
+    assert memory is not None
+    assert spoken(memory.get_history_prompt_messages()) == ["q0", "a0", "q1", "a1"]
+
+
+def test_a_process_may_say_once_where_its_conversations_are():
+    use_conversations(Chats(chat(line(1))))
+    try:
+        assert isinstance(fetch_memory(RUN, "app", "me", WHOLE, LetterModel()), TokenBufferMemory)
+    finally:
+        use_conversations(None)
+    with pytest.raises(SettingsError, match="use_conversations"):
+        fetch_memory(RUN, "app", "me", WHOLE, LetterModel())
+
+
+@pytest.mark.parametrize("mode", ["completion", "chat", "agent-chat", "workflow", "anything"])
+def test_node_memory_is_refused_where_runs_belong_to_no_conversation(mode):
+    with pytest.raises(SettingsError, match=f"memory.mode is node.*{mode}"):
+        validate_memory_config(OWN, mode)
+    validate_memory_config(WHOLE, mode)
+    validate_memory_config(None, mode)
+
+
+def test_node_memory_is_for_chats_backed_by_workflows():
+    validate_memory_config(OWN, "advanced-chat")
+    validate_memory_config(OWN, AppMode.ADVANCED_CHAT)
+
+
+@pytest.mark.parametrize(
+    ("window", "limit"),
+    [
+        (None, None),
+        ({"enabled": True, "size": 3}, 3),
+        ({"enabled": False, "size": 3}, None),
+        ({"enabled": True}, None),
+        ({"enabled": True, "size": 0}, None),
+        ({"enabled": True, "size": -1}, None),
+    ],
+)
+def test_a_window_limits_only_while_enabled_and_above_nothing(window, limit):
+    assert MemoryConfig(window=window).message_limit == limit
+
+
+def test_a_setting_is_read_from_json():
+    read = MemoryConfig.model_validate_json(
+        '{"mode": "node", "role_prefix": {"user": "U", "assistant": "A"}, "window": {"enabled": true, "size": 4},'
+        ' "query_prompt_template": "Q"}'
+    )
+    assert read == MemoryConfig(
+        mode=MemoryMode.NODE,
+        role_prefix=MemoryConfig.RolePrefix(user="U", assistant="A"),
+        window=MemoryConfig.WindowConfig(enabled=True, size=4),
+        query_prompt_template="Q",
+    )
+    with pytest.raises(ValidationError):
+        MemoryConfig.model_validate({"mode": "other"})
+
+
+def documented(function) -> str:
+    """The parameters with their defaults that may be given by place."""
+    parameters = inspect.signature(function).parameters.values()
+    return ", ".join(
+        one.name if one.default is one.empty else f"{one.name}={one.default!r}"
+        for one in parameters
+        if one.kind is not one.KEYWORD_ONLY and one.name != "self"
+    )
+
+
+def test_signatures_are_the_documented_ones():
+    limits = "max_token_limit=2000, message_limit=None"
+    assert documented(TokenBufferMemory) == "conversation, model_instance"
+    assert documented(TokenBufferMemory.get_history_prompt_messages) == limits
+    assert documented(BaseMemory.get_history_prompt_text) == f"human_prefix='Human', ai_prefix='Assistant', {limits}"
+    assert documented(fetch_memory) == (
+        "variable_pool, app_id, tenant_id, node_data_memory, model_instance, node_id=''"
+    )
+    assert documented(fetch_node_memory) == "variable_pool, app_id, node_id, node_data_memory, model_instance"
+    for function in (TokenBufferMemory, fetch_memory, fetch_node_memory):
+        extras = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        assert all(extra.default is not extra.empty for extra in extras)
+
+
+def test_a_base_memory_takes_its_limits_by_name():
+    parameters = inspect.signature(BaseMemory.get_history_prompt_messages).parameters
+    assert {name: (one.kind.name, one.default) for name, one in parameters.items() if name != "self"} == {
+        "max_token_limit": ("KEYWORD_ONLY", 2000),
+        "message_limit": ("KEYWORD_ONLY", None),
+    }
+
+
+def test_fields_and_defaults_are_the_documented_ones():
+    assert MemoryConfig().model_dump() == {
+        "role_prefix": None,
+        "window": None,
+        "query_prompt_template": None,
+        "mode": "conversation",
+    }
+    assert ImageConfig().model_dump() == {"number_limits": 0, "transfer_methods": (), "detail": None}
+    assert FileUploadConfig().model_dump() == {
+        "image_config": None,
+        "allowed_file_types": (),
+        "allowed_file_extensions": (),
+        "allowed_file_upload_methods": (),
+        "number_limits": 0,
+    }

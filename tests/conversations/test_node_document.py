@@ -1,0 +1,204 @@
+"""What is stored of a node's memory: shapes that are read, the one that is written, compression, and damage."""
+
+import gzip
+import json
+import random
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemoir.conversations.node_compression import COMPRESSED_ABOVE_BYTES, pack, unpack
+from mnemoir.conversations.node_document import (
+    NewerDocument,
+    NodeMemoryData,
+    NodeMemoryFile,
+    NodeMemoryMessage,
+    UnreadableDocument,
+    read_document,
+    write_document,
+)
+from mnemoir.core.errors import SettingsError, StorageUnavailable
+from tests.conversations.node_kit import KEY, PlainStore, memory, say
+
+SAMPLE = """{"version": 1, "messages": [
+  {"message_id": "msg-001", "parent_message_id": null, "role": "user", "content": "...",
+   "files": [{"type": "image", "transfer_method": "local_file", "upload_file_id": "up", "belongs_to": "user"}],
+   "token_count": 15, "created_at": "2026-01-07T10:00:00Z"},
+  {"message_id": "msg-002", "parent_message_id": "msg-001", "role": "assistant", "content": "...",
+   "files": [], "token_count": 50, "created_at": "2026-01-07T10:00:01Z"}]}"""
+
+
+def test_the_documented_sample_is_read_and_written_again_with_its_absent_keys_as_null() -> None:
+    written = json.loads(write_document(read_document(SAMPLE.encode())))
+    expected = json.loads(SAMPLE)
+    expected["messages"][0]["files"][0].update(tool_file_id=None, url=None)
+    assert written == expected
+
+
+def test_the_documented_models_have_the_documented_fields_and_defaults() -> None:
+    assert list(NodeMemoryFile.model_fields) == [
+        "type",
+        "transfer_method",
+        "upload_file_id",
+        "tool_file_id",
+        "url",
+        "belongs_to",
+    ]
+    assert list(NodeMemoryMessage.model_fields) == [
+        "message_id",
+        "parent_message_id",
+        "role",
+        "content",
+        "files",
+        "token_count",
+        "created_at",
+    ]
+    assert NodeMemoryData().model_dump() == {"version": 1, "messages": []}
+    assert NodeMemoryFile(type="image", transfer_method="remote_url").belongs_to == "user"
+
+
+def test_turns_by_run_are_read_as_two_records_each_and_written_as_messages() -> None:
+    file = {"type": "image", "transfer_method": "tool_file", "tool_file_id": "t"}
+    turn = {"user_content": "q", "user_files": [], "assistant_content": "a", "assistant_files": [file]}
+    data = read_document(json.dumps({"version": 1, "turns": {"run-1": turn, "run-2": {}}}).encode())
+    assert [(m.message_id, m.role, m.content) for m in data.messages] == [
+        ("run-1", "user", "q"),
+        ("run-1", "assistant", "a"),
+        ("run-2", "user", ""),
+        ("run-2", "assistant", ""),
+    ]
+    assert data.messages[1].files == [
+        NodeMemoryFile(type="image", transfer_method="tool_file", tool_file_id="t", belongs_to="assistant")
+    ]
+    written = json.loads(write_document(data))
+    assert list(written) == ["version", "messages"]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"version": 1}', '{"messages": []}', '{"version": 1, "turns": {}}'])
+def test_documents_that_hold_nothing_are_empty(text: str) -> None:
+    assert read_document(text.encode()).messages == []
+
+
+def test_a_parent_may_be_left_out_and_files_may_be_null() -> None:
+    record = {"message_id": "1", "role": "user", "content": "a", "files": None, "created_at": "2026-01-07T10:00:00"}
+    (read,) = read_document(json.dumps({"messages": [record]}).encode()).messages
+    assert (read.parent_message_id, read.files) == (None, [])
+    assert read.created_at == datetime(2026, 1, 7, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        '"messages"',
+        "{",
+        '{"version": 1, "else": 1}',
+        '{"version": 0, "messages": []}',
+        '{"version": "one", "messages": []}',
+        '{"messages": {}}',
+        '{"messages": [1]}',
+        '{"messages": [{}]}',
+        '{"messages": [{"message_id": "1", "role": "user", "content": null, "created_at": "2026-01-07T10:00:00Z"}]}',
+        '{"turns": []}',
+        '{"turns": {"run": 1}}',
+        '{"turns": {"run": {"user_files": 1}}}',
+        '{"messages": ' + "[" * 100_000,
+    ],
+)
+def test_everything_else_is_unreadable(text: str) -> None:
+    with pytest.raises(UnreadableDocument):
+        read_document(text.encode())
+
+
+@pytest.mark.parametrize("text", ['{"version": 2, "messages": []}', '{"version": 7, "messages": "of another shape"}'])
+def test_a_later_version_is_told_apart_from_damage(text: str) -> None:
+    with pytest.raises(NewerDocument):
+        read_document(text.encode())
+
+
+@given(st.text(), st.text(min_size=1), st.datetimes(timezones=st.just(UTC)))
+def test_any_text_survives_a_round_trip(content: str, id: str, at: datetime) -> None:
+    record = NodeMemoryMessage(message_id=id, parent_message_id=None, role="user", content=content, created_at=at)
+    data = NodeMemoryData(messages=[record])
+    assert read_document(write_document(data)) == data
+
+
+def large_document() -> bytes:
+    words = random.Random(5)
+    text = " ".join(f"word{words.randrange(3000)}" for _ in range(600_000))
+    return json.dumps({"version": 1, "messages": [], "text": text[: 5 * 1024 * 1024]}).encode()
+
+
+def test_five_megabytes_survive_compression_and_the_ratio_is_logged() -> None:
+    document = large_document()
+    packed = pack(document)
+    assert packed.startswith(b"\x1f\x8b")
+    assert len(packed) < len(document) / 2
+    assert unpack(packed) == document
+    with structlog.testing.capture_logs() as logs:
+        own = memory(PlainStore())
+        say(own, "1", "word " * 20_000, "yes")
+        own.flush()
+    assert logs[-1]["event"] == "node_memory_written"
+    assert logs[-1]["ratio"] > 2
+
+
+def test_only_what_is_above_the_limit_is_compressed_and_off_means_plain() -> None:
+    small, large = b"x" * COMPRESSED_ABOVE_BYTES, b"x" * (COMPRESSED_ABOVE_BYTES + 1)
+    assert pack(small) == small
+    assert len(pack(large)) < 1000
+    assert pack(large, "off") == unpack(large) == large
+    assert pack(large) == pack(large)  # nothing in it depends on the time
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_a_stream_that_is_cut_off_damaged_or_followed_by_more_is_unreadable(compression: Any) -> None:
+    if compression == "zstd":
+        pytest.importorskip("zstandard")
+    packed = pack(large_document(), compression)
+    broken = [packed[:6], packed[: len(packed) // 2], packed[:-1], packed + b"more", packed[:9] + b"\xff" * 50]
+    for stored in broken:
+        with pytest.raises(UnreadableDocument):
+            unpack(stored)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_unpacking_stops_at_its_bound(compression: Any) -> None:
+    if compression == "zstd":
+        pytest.importorskip("zstandard")
+    bomb = pack(b"\0" * 50_000_000, compression)
+    assert len(bomb) < 1_000_000
+    assert len(unpack(bomb)) == 50_000_000
+    with pytest.raises(UnreadableDocument, match="longer than 1000000 bytes"):
+        unpack(bomb, largest=1_000_000)
+
+
+def test_zstd_survives_a_round_trip() -> None:
+    pytest.importorskip("zstandard")
+    document = large_document()
+    packed = pack(document, "zstd")
+    assert packed.startswith(b"\x28\xb5\x2f\xfd")
+    assert unpack(packed) == document
+
+
+def test_without_zstd_a_document_is_out_of_reach_and_not_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)  # an import of it fails
+    store = PlainStore({KEY: b"\x28\xb5\x2f\xfdwhatever"})
+    own = memory(store)
+    say(own, "1", "a", "b")
+    assert own.get_history_prompt_messages("1", "tenant") == []
+    with pytest.raises(StorageUnavailable, match="pip install zstandard"):
+        own.flush()
+    assert list(store.objects) == [KEY]
+    with pytest.raises(SettingsError, match="pip install zstandard"):
+        pack(b"x" * 100_000, "zstd")
+
+
+def test_an_object_written_by_another_gzip_is_read() -> None:
+    assert read_document(unpack(gzip.compress(SAMPLE.encode(), 9))).messages[1].token_count == 50

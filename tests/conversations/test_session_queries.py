@@ -1,0 +1,56 @@
+"""Every query over sessions fits the schema, says what it gives, is used, and reads no more than it gives."""
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+import mnemoir.storage.conversations
+from mnemoir.storage.conversations.session_schema import upgrade
+from mnemoir.storage.sqlite.queries import queries
+
+SUBJECTS = ("schema", "sessions", "messages", "vectors")
+ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
+ASKED = [(subject, name) for subject, name in ALL if subject != "schema"]
+# counts and pages from the first row on read what they tell of
+WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove"}
+
+
+@pytest.fixture
+def migrated(tmp_path) -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    upgrade(tmp_path / "m.db", connection)
+    return connection
+
+
+def bound(query: str) -> dict[str, None]:
+    return dict.fromkeys(re.findall(r"(?<!\w):(\w+)", query))
+
+
+@pytest.mark.parametrize(("subject", "name"), ASKED)
+def test_a_query_fits_the_schema_and_says_what_it_gives(migrated, subject, name):
+    query = queries(f"sessions/{subject}")[name]
+    assert query.startswith("-- ")
+    migrated.execute(f"EXPLAIN {query}", bound(query))
+
+
+def test_every_query_is_used():
+    sources = Path(mnemoir.storage.conversations.__file__).parent.glob("*.py")
+    code = "\n".join(source.read_text("utf-8") for source in sources)
+    assert [name for _, name in ALL if f'"{name}"' not in code] == []
+
+
+@pytest.mark.parametrize(("subject", "name"), [one for one in ASKED if ".".join(one) not in WHOLE_TABLE])
+def test_no_query_reads_a_whole_table(migrated, subject, name):
+    query = queries(f"sessions/{subject}")[name]
+    plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bound(query))]
+    assert [step for step in plan if step.startswith("SCAN") and step != "SCAN CONSTANT ROW"] == []
+
+
+@pytest.mark.parametrize("name", ["newest", "oldest", "page", "newest_time"])
+def test_messages_come_in_order_from_the_index(migrated, name):
+    query = queries("sessions/messages")[name]
+    plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bound(query))]
+    assert any("idx_messages_order (session_id=?" in step for step in plan)
+    assert not any("TEMP B-TREE" in step for step in plan)

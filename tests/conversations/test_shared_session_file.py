@@ -1,0 +1,262 @@
+"""Several threads and processes have one file of sessions open: nothing is lost, doubled or refused."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import apsw
+import psutil
+import pytest
+
+from mnemoir.conversations import MemoryManager, Message
+from mnemoir.conversations.sessions import StorageBusyError
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.conversations import session_connections
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from tests.conversations.session_kit import behind_the_back, said, texts
+
+
+def started(path: Path, process: int, threads: int, count: int) -> subprocess.Popen[str]:
+    call = [sys.executable, "-m", "tests.conversations.session_program", str(path), str(process), str(threads)]
+    return subprocess.Popen([*call, str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_eight_writers_in_four_processes_lose_and_double_nothing(tmp_path):
+    path = tmp_path / "memory.db"  # which none of them finds there
+    processes = [started(path, number, 2, 200) for number in range(4)]
+    printed = [process.communicate(timeout=100) for process in processes]
+    assert [(process.returncode, errors) for process, (_, errors) in zip(processes, printed, strict=True)] == [
+        (0, "")
+    ] * 4
+    lines = [line.split(" ", 1) for output, _ in printed for line in output.splitlines()]
+    assert len({int(message_id) for message_id, _ in lines}) == len(lines) == 1600
+    with MemoryManager(path) as manager:
+        for number in range(8):
+            name = f"process {number // 2} thread {number % 2}"
+            session_id = f"session of {name}"
+            saved = [text for _, text in lines if text.startswith(f"{name} ")]
+            assert [message.text for message in manager.load_session(session_id)] == saved
+            ids = [int(message_id) for message_id, text in lines if text.startswith(f"{name} ")]
+            assert ids == sorted(ids)
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path):
+    path = tmp_path / "memory.db"
+    acknowledged: list[str] = []
+    for round_ in range(2):
+        process = started(path, round_, 2, 100_000)
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(60)]
+        process.kill()
+        lines += process.communicate()[0].splitlines(keepends=True)
+        acknowledged += [line.split(" ", 1)[1].strip() for line in lines if line.endswith("\n")]
+    with MemoryManager(path) as manager:
+        sessions = [session.id for session in manager.list_sessions(100)]
+        kept = {message.text for session_id in sessions for message in manager.load_session(session_id)}
+    assert len(acknowledged) >= 120
+    assert set(acknowledged) <= kept
+
+
+def test_a_child_process_made_by_a_fork_and_its_parent_both_go_on(tmp_path):
+    with MemoryStorage(tmp_path / "m.db") as storage:
+        storage.save_message(said("before"))
+        child = os.fork()
+        if not child:
+            try:
+                for number in range(50):
+                    storage.save_message(said(f"child {number}"))
+                storage.close()
+            except BaseException:  # noqa: BLE001  # a child must never go on with the tests of its parent
+                os._exit(1)
+            os._exit(0)
+        for number in range(50):
+            storage.save_message(said(f"parent {number}"))
+        assert os.waitpid(child, 0)[1] == 0
+        assert sorted(texts(storage)) == sorted(
+            ["before", *(f"{who} {number}" for who in ("child", "parent") for number in range(50))]
+        )
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """The database itself waits hardly at all, so that the tries behind it are what is seen."""
+    monkeypatch.setattr(session_connections, "BUSY_MS", 1)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_file_that_stays_busy_is_named_and_nothing_is_written(tmp_path):
+    with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
+        file.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageBusyError, match=r"m\.db is busy: others held it through 5 tries"):
+            storage.save_message(said("hi"))
+        assert texts(storage) == []  # reading waits for no writer
+        file.execute("ROLLBACK")
+        storage.save_message(said("again"))
+        assert texts(storage) == ["again"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path):
+    with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
+        file.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.2, file.execute, ("ROLLBACK",))
+        release.start()
+        storage.save_message(said("hi"))
+        release.join()
+        assert texts(storage) == ["hi"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_file_in_its_old_journal_mode_is_waited_for_as_well(tmp_path):
+    path = tmp_path / "m.db"
+    MemoryStorage(path).close()
+    with behind_the_back(path) as file:
+        file.pragma("journal_mode", "delete")
+        file.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageBusyError):
+            MemoryStorage(path)
+        file.execute("ROLLBACK")
+    with MemoryStorage(path) as storage:
+        assert storage.list_sessions() == []
+
+
+def test_threads_share_a_few_connections_and_leave_no_file_open(tmp_path):
+    process = psutil.Process()
+    with MemoryManager(tmp_path / "m.db") as manager:
+
+        def talk(name: str) -> None:
+            for number in range(25):
+                manager.save_message(name, Message("user", str(number)))
+                manager.load_history(name)
+
+        before = process.num_fds()
+        for _ in range(3):
+            threads = [threading.Thread(target=talk, args=(f"s{number}",)) for number in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert process.num_fds() <= before + 3 * session_connections.MOST_IDLE
+        counts = [manager.get_message_count(f"s{number}") for number in range(8)]
+    assert counts == [75] * 8
+    assert not [file for file in process.open_files() if file.path.startswith(str(tmp_path))]
+
+
+def test_a_file_that_was_removed_meanwhile_is_begun_anew(tmp_path):
+    with MemoryStorage(tmp_path / "m.db") as storage:
+        storage.save_message(said("lost"))
+        for file in tmp_path.iterdir():
+            file.unlink()
+        storage.save_message(said("kept"))
+        assert texts(storage) == ["kept"]
+    with MemoryStorage(tmp_path / "m.db") as again:
+        assert texts(again) == ["kept"]
+
+
+@pytest.mark.parametrize("synced", [False, True])
+def test_a_commit_is_synced_when_that_is_asked_for(tmp_path, synced):
+    with MemoryStorage(tmp_path / "m.db", synced=synced) as storage:
+        mode = storage._file.read(lambda connection: connection.pragma("synchronous"))
+        keys = storage._file.read(lambda connection: connection.pragma("foreign_keys"))
+    assert (mode, keys) == (2 if synced else 1, 1)
+
+
+HAROMBE = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at TIMESTAMP NOT NULL, updated_at TIMESTAMP NOT NULL,
+                       system_prompt TEXT NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+                       content TEXT, tool_calls TEXT, tool_call_id TEXT, name TEXT, created_at TIMESTAMP NOT NULL,
+                       FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE);
+CREATE INDEX idx_messages_session ON messages(session_id);
+INSERT INTO sessions VALUES ('s', '2025-01-02T03:04:05', '2025-01-02T03:04:05.5', 'be kind',
+                             '{"user": null, "tags": ["x"], "title": null, "custom": {}}');
+INSERT INTO messages (session_id, role, content, tool_calls, created_at) VALUES
+    ('s', 'user', 'hi', NULL, '2025-01-02T03:04:05'),
+    ('s', 'assistant', '', '[{"id": "c", "name": "look", "arguments": {"at": 1}}]', '2025-01-02T03:04:05.000001'),
+    ('gone', 'user', 'orphan', NULL, '2025-01-02T03:04:06');
+"""
+
+
+def test_a_file_of_harombe_is_continued_where_it_is(tmp_path):
+    path = tmp_path / "memory.db"
+    with behind_the_back(path) as file:
+        file.execute(HAROMBE)
+    with MemoryStorage(path) as storage:
+        session = storage.get_session("s")
+        assert (session.system_prompt, session.metadata.tags, session.created_at.second) == ("be kind", ["x"], 5)
+        history = storage.load_messages("s")
+        assert [(message.role, message.text) for message in history] == [("user", "hi"), ("assistant", "")]
+        assert history[1].tool_calls[0].arguments == {"at": 1}
+        assert storage.save_message(said("again")) == 4
+        assert texts(storage)[-1] == "again"
+    with behind_the_back(path) as file:  # as harombe writes and reads it
+        file.execute(
+            "INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at) "
+            "VALUES ('s', 'user', 'theirs', NULL, NULL, NULL, '2099-01-01T00:00:00')"
+        )
+        assert file.execute("SELECT count(*) FROM messages WHERE session_id = 's'").get == 4
+    with MemoryStorage(path) as storage:
+        assert texts(storage)[-1] == "theirs"
+        assert storage.delete_session("s")
+
+
+@pytest.mark.parametrize(
+    ("schema", "cause"),
+    [
+        ("CREATE TABLE bookmarks (id)", "a database without sessions"),
+        ("CREATE TABLE sessions (id); CREATE TABLE messages (id)", "a database without sessions"),
+        (HAROMBE + "PRAGMA user_version = 99", "written by a newer Mnemoir"),
+    ],
+)
+def test_another_database_is_refused_and_left_as_it_is(tmp_path, schema, cause):
+    path = tmp_path / "other.db"
+    with behind_the_back(path) as file:
+        file.execute(schema)
+    with pytest.raises(StorageUnavailable, match=cause):
+        MemoryStorage(path)
+    with behind_the_back(path) as file:
+        tables = {name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert "summaries" not in tables
+
+
+def test_an_upgrade_that_was_cut_short_is_done_by_the_next_start(tmp_path):
+    path = tmp_path / "memory.db"
+    with behind_the_back(path) as file:
+        file.execute(HAROMBE)
+        file.execute("CREATE TABLE summaries (clashing)")
+        file.execute("CREATE TABLE embedding_state (clashing)")
+    with pytest.raises(StorageUnavailable):
+        MemoryStorage(path)
+    with behind_the_back(path) as file:
+        columns = {name for (name,) in file.execute("SELECT name FROM pragma_table_info('messages')")}
+        assert "pinned" not in columns
+        file.execute("DROP TABLE summaries; DROP TABLE embedding_state")
+    with MemoryStorage(path) as storage:
+        assert texts(storage) == ["hi", ""]
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(tmp_path):
+    (tmp_path / "m.db").mkdir()
+    with pytest.raises(StorageUnavailable, match=r"m\.db could not be read or written"):
+        MemoryStorage(tmp_path / "m.db")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageUnavailable):
+        MemoryStorage(tmp_path / "file" / "m.db")
+
+
+def test_a_disk_that_is_full_is_told_and_the_file_goes_on(tmp_path):
+    with MemoryStorage(tmp_path / "m.db") as storage:
+        storage.save_message(said("one"))
+
+        def no_more_pages(connection: apsw.Connection) -> None:
+            connection.pragma("max_page_count", connection.pragma("page_count"))
+
+        storage._file.read(no_more_pages)
+        with pytest.raises(StorageUnavailable, match="the disk is full"):
+            storage.save_message(said("x" * 100_000))
+        assert texts(storage) == ["one"]
+        storage._file.read(lambda connection: connection.pragma("max_page_count", 10**6))
+        storage.save_message(said("two"))
+        assert texts(storage) == ["one", "two"]
