@@ -5,11 +5,19 @@ below 0 count as 0. Messages stand in the order of their time, then of their ids
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import MessageRecord, SessionMetadata, SessionRecord, StoredMessage, Summary
+from mnemoir.conversations.sessions import (
+    MessageRecord,
+    Resumed,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    Summary,
+)
 
 
 class SessionRows(Protocol):
@@ -117,6 +125,55 @@ class WindowRows(Protocol):
         """Give up the claim without a summary."""
 
 
+class TreeRows(Protocol):
+    """Branches. The thread is the way from the first message to the head; what is read elsewhere is the thread alone.
+
+    Messages are found again by what they say: role and text, without a model's thinking and blanks at the edges.
+    """
+
+    def append_messages(
+        self,
+        session_id: str,
+        messages: Sequence[MessageRecord],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Put them behind a message (ROOT: at the beginning; None: behind the head), one behind the other.
+
+        The last of them is the head afterwards. An unknown session is created. All or none are saved. Raises
+        MessageNotFoundError for a parent that is no message of the session.
+        """
+
+    def resume_history(
+        self,
+        session_id: str,
+        history: Sequence[MessageRecord],
+        *,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> Resumed:
+        """Take the history that a client holds, without system messages: add what is new; its end becomes the head.
+
+        A history that begins as a stored thread does is followed from the first message on; the first message that is
+        another one begins a branch. One that begins in the middle of the thread, as clients send it that cut theirs,
+        is followed from there. One of new messages alone, none of them an answer, goes behind the head.
+        """
+
+    def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
+        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+
+    def set_head(self, session_id: str, message_id: int) -> bool:
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
+
+    def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
+        """The messages of all branches with an id above `after`, by id."""
+
+    def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
+        """Newest activity first, behind the one of that activity and id."""
+
+
 class VectorRows(Protocol):
     """Which messages have a vector, wait for one, or have left one behind.
 
@@ -148,7 +205,7 @@ class VectorRows(Protocol):
         """How many notes there are by status: pending, embedded, failed, removed."""
 
 
-class SessionStorage(SessionRows, WindowRows, VectorRows, Protocol):
+class SessionStorage(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
     """All of it, over one file."""
 
     @property

@@ -11,15 +11,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemoir.conversations.messages import Message
-from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound, StorageUnavailable
 
 _LONGEST_ID = 512
+ROOT = 0  # the parent of a message that begins a thread
 
 
 class SessionExistsError(Conflict):
     """A session of that id is there already."""
 
     code = "session_exists"
+
+
+class MessageNotFoundError(NotFound):
+    """The session has no message of that id."""
+
+    code = "message_not_found"
 
 
 class StorageBusyError(StorageUnavailable):
@@ -83,6 +90,7 @@ class SessionRecord:
     system_prompt: str
     metadata: SessionMetadata
     context_after: int | None = None  # windows begin after the message of this id
+    head: int | None = None  # the newest message of the thread; None before the first
 
     def keys(self) -> Iterator[str]:
         """The names of its members."""
@@ -98,7 +106,9 @@ class SessionRecord:
 class MessageRecord:
     """The row of a message. `tool_calls` and `files` are JSON texts.
 
-    Without a time it gets the moment of its saving, never one before the session's newest message.
+    Without a time it gets the moment of its saving, never one before the session's newest message. Without a parent
+    it stands behind the head of its session. `finish_reason` tells how an answer ended: as models say it (`stop`,
+    `length`, `tool_calls`, `content_filter`), or `incomplete` for one that was cut off.
     """
 
     session_id: str
@@ -115,6 +125,8 @@ class MessageRecord:
     importance: float | None = None  # 0 to 1
     pinned: bool = False
     files: str | None = None
+    run_id: str | None = None  # the run that answered
+    finish_reason: str | None = None
 
     @property
     def is_embeddable(self) -> bool:
@@ -124,7 +136,7 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """A message with its place in the store."""
+    """A message with its place in the store. The thread is the way from the first message to the head."""
 
     id: int
     session_id: str
@@ -135,6 +147,22 @@ class StoredMessage:
     token_count: int | None = None
     importance: float | None = None
     pinned: bool = False
+    run_id: str | None = None
+    finish_reason: str | None = None
+    is_on_thread: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What became of a history that a client sent.
+
+    `ids` are those of its messages, in order; `added` those of them that are new. `parent_id` is the message behind
+    which the first new one stands, or would stand: ROOT at the beginning.
+    """
+
+    ids: list[int]
+    added: list[int]
+    parent_id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

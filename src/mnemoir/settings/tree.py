@@ -12,12 +12,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.settings.addresses import http_url, listening_host, ollama_address
+from mnemoir.settings.memory_config import MemoryConfig, VectorBackend, VectorProvider, VectorStoreConfig
 from mnemoir.settings.places import default_data_dir
+from mnemoir.settings.section import Section
 
 OPENAI_URL = "https://api.openai.com/v1"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
@@ -28,6 +30,7 @@ StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
 PythonModules = Literal["process", "in-process", "off"]
+History = Literal["client", "server"]  # who decides what of a conversation a model is shown
 
 
 def _lower(raw: object) -> object:
@@ -94,11 +97,7 @@ Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
 Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=False)
-
-
-class Server(_Section):
+class Server(Section):
     """Where it listens, who may ask, and how much at once."""
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
@@ -126,7 +125,7 @@ class Server(_Section):
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
 
 
-class Storage(_Section):
+class Storage(Section):
     """Where memories are kept."""
 
     backend: Annotated[StorageBackend, BeforeValidator(_lower)] = "sqlite"
@@ -134,9 +133,24 @@ class Storage(_Section):
     workspace_root: AbsolutePath = Path("/workspace")
 
 
-class Memory(_Section):
-    """How facts are kept and recalled."""
+class Vectors(VectorStoreConfig):
+    """Vectors of messages; the built-in model and store need nothing that is not here."""
 
+    enabled: bool = True
+    backend: VectorBackend = "builtin"
+    embedding_model: str = ""
+    embedding_provider: VectorProvider = "builtin"
+
+
+class Memory(MemoryConfig):
+    """How facts are kept and recalled, and conversations kept and cut.
+
+    `storage_path` is a folder with a folder for each user; without one, `conversations` in the data directory.
+    """
+
+    auto_prune_days: int | None = Field(default=None, ge=1)
+    history: History = "client"
+    vector_store: Vectors = Vectors()
     default_project: Annotated[str, AfterValidator(_project)] = "default"
     management_url: Url = "http://localhost:6060/api/memories"
     decay_days: Annotated[
@@ -147,7 +161,7 @@ class Memory(_Section):
     search_timeout_s: Seconds = 2.0
 
 
-class Timeouts(_Section):
+class Timeouts(Section):
     """How long a model's server may take; `total_s` None sets no end to a long answer."""
 
     connect_s: Seconds = 10
@@ -163,7 +177,7 @@ class EmbeddingTimeouts(Timeouts):
     total_s: Seconds | None = 60
 
 
-class Llm(_Section):
+class Llm(Section):
     """The language model. `base_url` and `api_key` are for the OpenAI protocols, `ollama_url` for Ollama."""
 
     provider: Annotated[LlmProvider, BeforeValidator(_lower)] = "auto"
@@ -176,7 +190,7 @@ class Llm(_Section):
     most_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
 
 
-class Embedding(_Section):
+class Embedding(Section):
     """The embedding model. Without a `base_url` it is asked where the language model of that kind is."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
@@ -193,7 +207,7 @@ class EndpointTimeouts(Timeouts):
     between_bytes_s: Seconds = 120
 
 
-class Workflows(_Section):
+class Workflows(Section):
     """A config tree, whose users it serves, and how far its workflows may go."""
 
     config_dir: AbsolutePath | None = None
@@ -209,7 +223,7 @@ class Workflows(_Section):
     timeouts: EndpointTimeouts = EndpointTimeouts()
 
 
-class Runs(_Section):
+class Runs(Section):
     """Whether runs of workflows are recorded, and how many for how long."""
 
     enabled: bool = True
@@ -217,7 +231,7 @@ class Runs(_Section):
     keep_days: float = Field(default=7, gt=0, le=36_500, allow_inf_nan=False)
 
 
-class Log(_Section):
+class Log(Section):
     """What is written to standard error, and with a directory to a file there too."""
 
     level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
@@ -234,7 +248,7 @@ class Source:
     warnings: tuple[str, ...] = ()
 
 
-class Settings(_Section):
+class Settings(Section):
     """The whole tree; `source` tells where it came from and holds the warnings to show at the start."""
 
     server: Server = Server()

@@ -1,0 +1,26 @@
+"""Whose conversations: each user's sessions, vectors, node memories and attachments lie in a folder of their own."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.node_memory import NodeParts
+from mnemoir.core.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnConversations:
+    """What one user has. All of it blocks."""
+
+    folder: Path
+    manager: MemoryManager
+    node_parts: NodeParts
+
+
+class UserConversations(Protocol):
+    """The conversations of every user of a server."""
+
+    def of(self, scope: Scope) -> AbstractAsyncContextManager[OwnConversations]:
+        """Those of the scope's owner, open until the context ends. Raises StorageUnavailable."""

@@ -1,0 +1,55 @@
+"""The settings of conversations: how they are kept, cut, searched and recalled.
+
+`MemoryConfig` has the defaults of a library that was asked for nothing. The server's own section,
+`settings.tree.Memory`, has others where a server should work without being told to.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from mnemoir.settings.section import Section
+
+VectorBackend = Literal["builtin", "chromadb"]
+VectorProvider = Literal["builtin", "sentence-transformers", "ollama", "openai"]
+StrategyName = Literal["simple", "summarization", "hybrid"]
+Place = Annotated[Path, AfterValidator(Path.expanduser)]
+
+
+class VectorStoreConfig(Section):
+    """Vectors of messages. Without a `persist_directory` those of ChromaDB are in memory, and are made anew."""
+
+    enabled: bool = False
+    backend: VectorBackend = "chromadb"
+    embedding_model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    embedding_provider: VectorProvider = "sentence-transformers"
+    persist_directory: Place | None = None
+    collection_name: str = "mnemoir_embeddings"
+
+
+class RAGConfig(Section):
+    """What is put into a prompt of past conversations."""
+
+    enabled: bool = False
+    top_k: int = Field(default=5, ge=1, le=20)
+    min_similarity: float = Field(default=0.7, ge=0, le=1)
+    max_tokens: int = Field(default=1024, ge=1)
+
+
+class MemoryConfig(Section):
+    """Sessions, their windows and their vectors. `enabled` keeps conversations that nobody gave a session id, too."""
+
+    enabled: bool = False
+    storage_path: Place | None = None
+    max_history_tokens: int = Field(default=4096, ge=512, le=128_000)
+    auto_prune_days: int | None = Field(default=30, ge=1)
+    strategy: StrategyName = "simple"
+    vector_store: VectorStoreConfig = VectorStoreConfig()
+    rag: RAGConfig = RAGConfig()
+
+    @model_validator(mode="after")
+    def _rag_needs_vectors(self) -> Self:
+        if self.rag.enabled and not self.vector_store.enabled:
+            raise ValueError("rag.enabled needs vector_store.enabled: without vectors nothing can be recalled")
+        return self
