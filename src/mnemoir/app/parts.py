@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from mnemoir.app.conversation_parts import open_conversations
+from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import choose_embedding, choose_model
+from mnemoir.app.recording import Recorder, RecordingOptions
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
 from mnemoir.core.scope import Scope
@@ -61,6 +64,8 @@ class Parts:
     indexing: Indexing
     facts: Facts
     workflows: Workflows
+    conversations: Conversations
+    recorder: Recorder
     discussions: Discussions
     runs: RunStore
     memory_service: HttpMemoryService
@@ -112,7 +117,12 @@ async def open_parts(settings: Settings) -> Parts:
         runs = own(open_runs(settings))
         memory = _chat_memory(settings, service, background, project_settings)
         kept = open_discussions(embedding, indexing, own)
-        workflows, discussions = make_workflows(settings, served, model, memory, kept, runs, session, own)
+        conversations = own(open_conversations(settings, model, embedding))
+        workflows, discussions = make_workflows(
+            settings, served, model, memory, kept, conversations, runs, session, own
+        )
+        options = RecordingOptions(always=settings.memory.enabled, shows_stored=settings.memory.history == "server")
+        recorder = own(Recorder(conversations, workflows, options))
         return Parts(
             settings=settings,
             database=database,
@@ -128,6 +138,8 @@ async def open_parts(settings: Settings) -> Parts:
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
             workflows=workflows,
+            conversations=conversations,
+            recorder=recorder,
             discussions=discussions,
             _open=opened.pop_all(),
         )

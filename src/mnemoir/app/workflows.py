@@ -10,6 +10,7 @@ import aiohttp
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import timeouts_of
 from mnemoir.app.tree import Served
+from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
@@ -60,6 +61,7 @@ def make_workflows(
     model: ChatModel,
     memory: ChatMemory,
     discussions: DiscussionMemory,
+    conversations: UserConversations,
     runs: RunStore,
     session: aiohttp.ClientSession,
     own: Own,
@@ -71,6 +73,7 @@ def make_workflows(
     services = Services(
         own_model=model,
         memory=memory,
+        conversations=conversations,
         discussions=discussions,
         discussion_places=places,
         back_ends=HttpBackEnds(

@@ -10,24 +10,27 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter, time
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled, Reply, Usage
+from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
 from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
-from mnemoir.server.gathering import Gathering
 from mnemoir.server.keys import presented_key
 from mnemoir.server.sessions import session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
+from mnemoir.wire.session import shown_history
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.run import last_user_message
 
@@ -63,8 +66,7 @@ class Dialect:
 class _Turn:
     """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
 
-    chat: ChatRequest
-    caller: Caller
+    recorded: Recorded
     answer_id: str
     model: str  # as the answer names it
     started: float
@@ -78,10 +80,12 @@ class _Turn:
         added_s = max(0.0, self.asked_model_at - self.started) + max(0.0, now - (self.answered_at or now))
         headers = [
             (b"x-overhead-duration-ms", b"%.2f" % (added_s * 1e3)),
-            (b"x-workflow-run-id", self.caller.run_id.encode()),
+            (b"x-workflow-run-id", self.recorded.caller.run_id.encode()),
         ]
-        if self.caller.memory:
+        if self.recorded.caller.memory:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
+        if self.recorded.turn is not None:
+            headers.append((b"x-conversation-id", quote(self.recorded.turn.conversation_id, safe="").encode()))
         return headers
 
     def notice(self, batch: Sequence[Event]) -> None:
@@ -109,32 +113,29 @@ class ChatRoute:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = self._dialect.read(body)
-        caller = self._caller(scope, body, chat)
-        turn = _Turn(
-            chat=chat,
-            caller=caller,
-            answer_id=self._dialect.id_prefix + caller.run_id.removeprefix("run_"),  # one random number for both
-            model=self._site.parts.workflows.model_name(chat),
-            started=visit_of(scope).started,
-        )
-        turn.asked_model_at = perf_counter()
-        visit_of(scope).run_id = turn.caller.run_id
+        caller, shown = self._caller(scope, body, chat), shown_history(body)
+        answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
+        model = self._site.parts.workflows.model_name(chat)
+        visit_of(scope).run_id = caller.run_id
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
-        with self._site.under_way.alone(turn.caller.scope, key), self._site.places:
+        with self._site.under_way.alone(caller.scope, key), self._site.places:
             async with Departure(receive) as departure:
-                self._site.under_way.begins(turn.answer_id, departure)
+                self._site.under_way.begins(answer_id, departure)
                 try:
+                    recorded = await self._site.parts.recorder.begin(chat, caller, shown)
+                    turn = _Turn(recorded=recorded, answer_id=answer_id, model=model, started=visit_of(scope).started)
+                    turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)
                 finally:
-                    self._site.under_way.ends(turn.answer_id)
+                    self._site.under_way.ends(answer_id)
         if departure.asked and not chat.stream:
             raise _cancelled()
         visit_of(scope).left = departure.happened
 
     async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
         gathering = Gathering()
-        async with aclosing(self._site.parts.workflows.run(turn.chat, turn.caller)) as batches:
+        async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
             async for batch in batches:
                 if gathering.take(batch):
                     turn.answered_at = turn.answered_at or perf_counter()
@@ -147,7 +148,7 @@ class ChatRoute:
         await answer(scope, receive, send)
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.chat.include_usage)
+        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
 
         def head() -> Headers:
             return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
@@ -173,7 +174,7 @@ class ChatRoute:
 
     async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow) -> None:
         counts_tokens = self._site.metrics is not None
-        async with aclosing(self._site.parts.workflows.run(turn.chat, turn.caller)) as batches:
+        async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
             async for batch in batches:
                 data = writer.events(batch)
                 if data:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from mnemoir.settings.section import Section
 
 VectorBackend = Literal["builtin", "chromadb"]
-VectorProvider = Literal["builtin", "sentence-transformers", "ollama", "openai"]
+VectorProvider = Literal["server", "sentence-transformers", "ollama", "openai"]
 StrategyName = Literal["simple", "summarization", "hybrid"]
 Place = Annotated[Path, AfterValidator(Path.expanduser)]
 
@@ -25,7 +25,7 @@ class VectorStoreConfig(Section):
     embedding_model: str = "sentence-transformers/all-MiniLM-L6-v2"
     embedding_provider: VectorProvider = "sentence-transformers"
     persist_directory: Place | None = None
-    collection_name: str = "mnemoir_embeddings"
+    collection_name: str = "harombe_embeddings"
 
 
 class RAGConfig(Section):

@@ -134,12 +134,13 @@ class Storage(Section):
 
 
 class Vectors(VectorStoreConfig):
-    """Vectors of messages; the built-in model and store need nothing that is not here."""
+    """Vectors of messages. The provider `server` is the embedding model of the section `embedding`."""
 
     enabled: bool = True
     backend: VectorBackend = "builtin"
     embedding_model: str = ""
-    embedding_provider: VectorProvider = "builtin"
+    embedding_provider: VectorProvider = "server"
+    collection_name: str = "mnemoir_embeddings"
 
 
 class Memory(MemoryConfig):

@@ -1,12 +1,30 @@
-"""The name a client has for a conversation, read off a request body of any protocol.
+"""The name a client has for a conversation, and whose history a model is to be shown, read off any request body.
 
-No protocol has a field for it, so clients use fields of their own; which ones are looked at is a setting.
+No protocol has a field for the name, so clients use fields of their own; which ones are looked at is a setting.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
+
+History = Literal["client", "server"]
+
+
+def shown_history(body: Json) -> History | None:
+    """The member `history`: whether a model is shown what the client sent, or what the server has stored of it.
+
+    None where there is none, or one of another type, which is another program's. Raises InvalidRequest for a text
+    that is neither of the two.
+    """
+    asked = body.get("history")
+    if asked is None or not isinstance(asked, str):
+        return None
+    if asked not in ("client", "server"):
+        raise InvalidRequest(f'history must be "client" or "server", it is {asked[:80]!r}.', field="history")
+    return "server" if asked == "server" else "client"
 
 
 def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:

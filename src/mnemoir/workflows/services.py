@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemoir.conversations.users import UserConversations
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
@@ -57,5 +58,6 @@ class Services:
     locks: WorkflowLocks
     timestamps: Timestamps
     data_dir: Path
+    conversations: UserConversations | None = None
     limits: Limits = Limits()
     clock: Clock = utc_now

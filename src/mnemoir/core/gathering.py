@@ -25,9 +25,18 @@ class Gathering:
         """The whole answer. Raises ProviderUnavailable when it was never finished."""
         if self._finished is None:
             raise ProviderUnavailable("The model's answer ended before it was complete. Ask again.")
+        return self.so_far()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the answer is complete."""
+        return self._finished is not None
+
+    def so_far(self) -> Reply:
+        """What there is of the answer, complete or not."""
         return Reply(
             text="".join(self._text),
-            reason=self._finished.reason,
+            reason=self._finished.reason if self._finished else "stop",
             tool_calls=[_joined(index, pieces) for index, pieces in sorted(self._calls.items())],
             thinking="".join(self._thinking),
             usage=self._usage,

@@ -1,0 +1,98 @@
+"""What conversations are made with, as the settings say: the strategy of windows, the vectors, who embeds."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.embedding_loop import ServerEmbedding
+from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.model_messages import to_model
+from mnemoir.conversations.strategies.choice import strategy_named
+from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
+from mnemoir.conversations.vectors import VectorStore
+from mnemoir.core.messages import ModelRequest, Sampling
+from mnemoir.memory.facts.secrets import without_secret
+from mnemoir.ports.backends import backend
+from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.llm import ChatModel
+from mnemoir.settings import Settings
+
+FOLDER = "conversations"
+_SUMMARY_S = 30.0
+_OPENAI_MODEL = "text-embedding-3-small"
+
+
+def open_conversations(settings: Settings, model: ChatModel, embedding: EmbeddingModel) -> Conversations:
+    """Nothing is opened yet. Raises SettingsError for a vector store or an embedding client that is not installed."""
+    chosen = settings.memory
+    client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
+    strategy = make_strategy(settings, model)
+
+    def manager(folder: Path) -> MemoryManager:
+        return MemoryManager(
+            folder / SESSIONS_FILE,
+            chosen.max_history_tokens,
+            client,
+            None if client is None else vector_store(settings, folder),
+            strategy=strategy,
+            embed_sync=False,
+            synced=True,
+        )
+
+    return Conversations(chosen.storage_path or settings.storage.data_dir / FOLDER, manager)
+
+
+def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:
+    """The strategy of the settings, or another; `model` writes the summaries, in the loop that is running now."""
+    options = SummaryOptions(
+        summarise=_summariser(model), model=model.name, timeout_s=_SUMMARY_S, clean=without_secret
+    )
+    return strategy_named(name or settings.memory.strategy, options)
+
+
+def embedding_client(settings: Settings, embedding: EmbeddingModel) -> EmbeddingClient:
+    """Who embeds messages. Raises SettingsError and ProviderNotConfigured for what is not installed."""
+    chosen = settings.memory.vector_store
+    made: EmbeddingClient
+    if chosen.embedding_provider == "server":
+        made = ServerEmbedding(embedding)
+    elif chosen.embedding_provider == "sentence-transformers":
+        made = backend("sentence-transformers")(*_given(chosen.embedding_model))
+    elif chosen.embedding_provider == "ollama":
+        made = backend("ollama-embeddings")(*_given(chosen.embedding_model), host=settings.llm.ollama_url)
+    else:
+        model = chosen.embedding_model or _OPENAI_MODEL
+        made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY")
+    return made
+
+
+def vector_store(settings: Settings, folder: Path) -> VectorStore:
+    """The vectors of one user: beside the messages, unless the settings name another place for those of ChromaDB."""
+    chosen = settings.memory.vector_store
+    made: VectorStore
+    if chosen.backend == "builtin":
+        made = backend("vector-file")(chosen.collection_name, folder)
+    else:
+        base = chosen.persist_directory
+        place = None if base is None else base / folder.parent.name / folder.name
+        made = backend("chromadb")(chosen.collection_name, place)
+    return made
+
+
+def _given(name: str) -> tuple[str, ...]:
+    """An argument that is left out where the settings say nothing."""
+    return (name,) if name else ()
+
+
+def _summariser(model: ChatModel) -> Callable[[SummaryTask], str]:
+    """Summaries are made in threads of their own; the model is asked in the server's loop."""
+    loop = asyncio.get_running_loop()
+
+    def summarise(task: SummaryTask) -> str:
+        request = ModelRequest(messages=to_model(summary_prompt(task)), sampling=Sampling(max_tokens=task.max_tokens))
+        return asyncio.run_coroutine_threadsafe(model.ask(request), loop).result(_SUMMARY_S).text
+
+    return summarise
