@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemoir.core.errors import (
+    Conflict,
     InvalidRequest,
     ProviderInvalidOutput,
     ProviderRefused,
@@ -138,4 +139,60 @@ async def test_a_job_is_given_up_after_a_week(queue, steps):
     job_id = await background.put("step", {"name": "a"})
     await background.start()
     assert (await ended(queue, job_id)).state == "FAILED"
+    await background.aclose()
+
+
+class Slow:
+    """A handler that holds on until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
+        self.has_ended = False
+
+    async def handle(self, job):
+        self.begun.set()
+        await self.may_end.wait()
+        self.has_ended = True
+        return {}
+
+
+async def test_unwanted_jobs_that_wait_or_were_given_up_are_forgotten_and_the_others_are_not(
+    background, queue, steps
+):
+    steps.failures = [ProviderRefused("nonsense")]
+    await background.start()
+    given_up = await background.put("step", {"name": "unwanted"}, queue="alex")
+    await ended(queue, given_up)
+    await background.aclose()
+    waiting = await background.put("step", {"name": "unwanted"}, queue="alex")
+    wanted = await background.put("step", {"name": "wanted"}, queue="alex")
+    elsewhere = await background.put("step", {"name": "unwanted"}, queue="mira")
+    await background.withdraw("alex", lambda job: job.payload["name"] == "unwanted", patience_s=5)
+    assert [await queue.get(job_id) for job_id in (given_up, waiting)] == [None, None]
+    assert None not in [await queue.get(job_id) for job_id in (wanted, elsewhere)]
+
+
+async def test_withdrawing_waits_for_a_job_that_is_running(queue):
+    slow = Slow()
+    background = Background(queue, {"step": slow.handle})
+    await background.start()
+    await background.put("step", {"name": "a"}, queue="alex")
+    await slow.begun.wait()
+    withdrawing = asyncio.create_task(background.withdraw("alex", lambda job: True, patience_s=10))
+    await asyncio.sleep(0)
+    slow.may_end.set()
+    await withdrawing
+    assert slow.has_ended
+    assert await queue.kept("alex") == []
+    await background.aclose()
+
+
+async def test_withdrawing_gives_up_on_a_job_that_runs_on(queue):
+    slow = Slow()
+    background = Background(queue, {"step": slow.handle})
+    await background.start()
+    await background.put("step", {"name": "a"}, queue="alex")
+    await slow.begun.wait()
+    with pytest.raises(Conflict, match="Try again later"):
+        await background.withdraw("alex", lambda job: True, patience_s=0.05)
     await background.aclose()

@@ -12,6 +12,7 @@ from pathlib import Path
 from mnemoir.app.user_pool import UserPool
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.node_memory import NodeParts
+from mnemoir.conversations.removal import prune_conversations
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.scope import Scope
@@ -46,7 +47,7 @@ class Conversations:
         pruned = 0
         for folder in await asyncio.to_thread(self._folders):
             async with self._open.holding(folder) as own:
-                pruned += await asyncio.to_thread(own.manager.prune_old_sessions, days)
+                pruned += len(await asyncio.to_thread(prune_conversations, own, days))
         return pruned
 
     async def aclose(self) -> None:

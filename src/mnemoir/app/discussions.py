@@ -1,7 +1,7 @@
 """Discussions as the front doors use them: whose they are, what is kept of them, and making that anew."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from mnemoir.app.tree import Served
 from mnemoir.core.discussion_id import is_allowed
@@ -75,6 +75,14 @@ class Discussions:
                 raise Conflict(f"Memories of discussion {id[:80]!r} are being made. Try again later.")
             await remove_asides(self.memory.files, discussion)
             await self.memory.files.remove(discussion)
+
+    async def remove_everywhere(self, id: str) -> None:
+        """Take away what is kept of a discussion of that id, of every user of the tree. Raises Conflict."""
+        if not is_allowed(id):
+            return
+        for user in self._served.users if self._served else (None,):
+            with suppress(NotFound):
+                await self.remove(user, id)
 
     async def plan(self, user: str | None, id: str, messages: Sequence[Message] | None) -> Plan:
         """What a rebuild would ask models about. Raises as `rebuild` does."""

@@ -12,7 +12,9 @@ import aiohttp
 from mnemoir.app.conversation_parts import open_conversations
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.models import choose_embedding, choose_model
+from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder, RecordingOptions
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
@@ -66,6 +68,8 @@ class Parts:
     workflows: Workflows
     conversations: Conversations
     recorder: Recorder
+    forgetting: Forgetting
+    pruning: Pruning
     discussions: Discussions
     runs: RunStore
     memory_service: HttpMemoryService
@@ -77,6 +81,7 @@ class Parts:
         """Begin what runs behind the requests."""
         await self.background.start()
         self.reembedding.start()
+        self.pruning.start()
 
     async def aclose(self) -> None:
         """End everything, last opened first."""
@@ -140,6 +145,15 @@ async def open_parts(settings: Settings) -> Parts:
             workflows=workflows,
             conversations=conversations,
             recorder=recorder,
+            forgetting=Forgetting(
+                conversations=conversations,
+                facts=facts,
+                background=background,
+                runs=runs,
+                discussions=discussions,
+                queue_of=_turns_of,
+            ),
+            pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
             _open=opened.pop_all(),
         )

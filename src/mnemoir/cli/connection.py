@@ -19,17 +19,25 @@ from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 
+NO_HEADERS: Mapping[str, str] = {}
 _LOOK_S = 5.0  # how long a server may take to say that it is one
 _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
 
 class Connection(Protocol):
-    """Where requests go. Both methods raise the error that the server's answer stands for."""
+    """Where requests go. All methods raise the error that the server's answer stands for."""
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """The parsed JSON answer. Bytes are sent as they are, anything else as JSON."""
 
-    def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
+    def pieces(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer as they come. `headers` are sent beside those that every request has."""
+
+    def lines(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
         """The lines of the answer as they come, without their ends; blank ones are left out."""
 
 
@@ -51,19 +59,27 @@ class OverHttp:
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
 
-    async def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
+    async def pieces(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
         """See Connection."""
+        sent = {**self._headers, **headers}
         try:
             async with self._session.request(
-                method, self._url + target, data=_bytes(body), headers=dict(self._headers), allow_redirects=False
+                method, self._url + target, data=_bytes(body), headers=sent, allow_redirects=False
             ) as response:
                 if response.status != 200:
                     _read(response.status, await response.read())
-                async with aclosing(_lines(response.content.iter_any())) as lines:
-                    async for line in lines:
-                        yield line
+                async for piece in response.content.iter_any():
+                    yield piece
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
+
+    def lines(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
+        """See Connection."""
+        return _lines(self.pieces(target, method, body, headers))
 
 
 class InProcess:
@@ -78,7 +94,9 @@ class InProcess:
         answer = await call_asgi(self._app, method, target, headers=self._headers, body=_bytes(body))
         return _read(answer.status, answer.body)
 
-    async def lines(self, target: str, method: str = "GET", body: object = None) -> AsyncGenerator[bytes, None]:
+    async def pieces(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
         """See Connection."""
         said: asyncio.Queue[Message | None] = asyncio.Queue()
 
@@ -89,16 +107,22 @@ class InProcess:
 
             await self._app(scope, receive, tell)
 
-        asked = call_asgi(watched, method, target, headers=self._headers, body=_bytes(body))
+        sent = {**self._headers, **{name: value.encode().decode("latin-1") for name, value in headers.items()}}
+        asked = call_asgi(watched, method, target, headers=sent, body=_bytes(body))
         async with _ended_with(asyncio.create_task(asked), said) as answer:
             head = await said.get()
             if head is not None and head["status"] == 200:
-                async with aclosing(_lines(_pieces(said))) as lines:
-                    async for line in lines:
-                        yield line
+                while (message := await said.get()) is not None:
+                    yield message.get("body", b"")
             whole = await answer
             if whole.status != 200:
                 _read(whole.status, whole.body)
+
+    def lines(
+        self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[bytes, None]:
+        """See Connection."""
+        return _lines(self.pieces(target, method, body, headers))
 
 
 @asynccontextmanager
@@ -162,17 +186,13 @@ async def _ended_with(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _pieces(said: asyncio.Queue[Message | None]) -> AsyncIterator[bytes]:
-    while (message := await said.get()) is not None:
-        yield message.get("body", b"")
-
-
-async def _lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+async def _lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     rest = b""
-    async for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in filter(bytes.strip, whole):
-            yield line
+    async with aclosing(pieces):
+        async for piece in pieces:
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in filter(bytes.strip, whole):
+                yield line
     if rest.strip():
         yield rest
 

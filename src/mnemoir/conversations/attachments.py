@@ -173,8 +173,9 @@ class Attachments:
         if not isinstance(message.content, list):
             return message
         parts = [part for given in message.content if (part := self._part(given)) is not None]
+        is_whole = len(parts) == len(message.content)
         has_files = any(isinstance(part, MediaPart) for part in parts)
-        return replace(message, content=parts if has_files or not parts else message.text)
+        return replace(message, content=parts if is_whole or has_files or not parts else message.text)
 
     def _part(self, part: Part) -> Part | None:
         if not isinstance(part, MediaPart) or not part.url.startswith("mnemoir:"):

@@ -36,7 +36,12 @@ def node_key(app_id: str, conversation_id: str, node_id: str) -> str:
 
 def conversation_prefix(app_id: str, conversation_id: str) -> str:
     """What the keys of all nodes of a conversation begin with."""
-    return f"{NODE_MEMORY_PREFIX}{_step(app_id, 'app id')}/{_step(conversation_id, 'conversation id')}/"
+    return f"{NODE_MEMORY_PREFIX}{_step(app_id, 'app id')}/{conversation_step(conversation_id)}/"
+
+
+def conversation_step(conversation_id: str) -> str:
+    """The step of a key that stands for a conversation."""
+    return _step(conversation_id, "conversation id")
 
 
 def corrupt_copy_key(key: str, at: datetime) -> str:

@@ -102,16 +102,27 @@ class IndexedVectors(ABC):
     """What a store adds that the whole ranking of `search` can run over, token vectors included."""
 
     @abstractmethod
-    def note_tokens(self, tokens: Mapping[str, TokenPart]) -> None:
-        """Keep them beside the vectors of these ids; unknown ids are passed over."""
+    def add_with_tokens(
+        self,
+        ids: Sequence[str],
+        embeddings: Embeddings,
+        documents: Sequence[str],
+        metadata: GivenMetadata,
+        tokens: Mapping[str, TokenPart],
+    ) -> None:
+        """`add`, with what there is of tokens for these ids; all of it is stored at once, or nothing."""
 
     @abstractmethod
     def standing(self) -> VectorChanges:
         """Where it stands now."""
 
     @abstractmethod
-    def vectors_since(self, changes: int) -> dict[str, StoredVector]:
-        """Vectors written after `changes`, by id; all for -1."""
+    def ids_since(self, changes: int) -> list[str]:
+        """Ids of the vectors written after `changes`, in the order in which they were written."""
+
+    @abstractmethod
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
+        """By id, of those that are there."""
 
     @abstractmethod
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:

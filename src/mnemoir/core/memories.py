@@ -51,12 +51,14 @@ class SourceTurn:
 class Provenance:
     """Where a change came from: the turns, the model that decided, and why.
 
-    `reason` is one of ours (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …).
+    `reason` is one of ours (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …). `session` is where the
+    turns were said, as the caller calls it.
     """
 
     reason: str
     model: str | None = None
     turns: Sequence[SourceTurn] = ()
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

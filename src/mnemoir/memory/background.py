@@ -15,6 +15,7 @@ import structlog
 
 from mnemoir.core.clock import Clock, from_text, utc_now
 from mnemoir.core.errors import (
+    Conflict,
     InvalidRequest,
     MnemoirError,
     ProviderInvalidOutput,
@@ -54,6 +55,7 @@ class Background:
         self._clock = clock
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._running: dict[JobId, asyncio.Event] = {}
 
     def handle(self, kind: str, handler: Handler) -> None:
         """Give jobs of `kind` to `handler`; to be said before `start`."""
@@ -76,6 +78,24 @@ class Background:
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
         return await self._jobs.waiting(queue, limit=limit)
+
+    async def withdraw(self, queue: str, unwanted: Callable[[Job], bool], *, patience_s: float) -> None:
+        """Forget all jobs of the queue that are `unwanted`, after those of them that are running have ended.
+
+        Raises Conflict when one runs for longer than `patience_s`; the others are gone then.
+        """
+        try:
+            async with asyncio.timeout(patience_s):
+                while True:
+                    found = [job for job in await self._jobs.kept(queue) if unwanted(job)]
+                    await self._jobs.remove([job.id for job in found])
+                    running = [self._running[job.id] for job in found if job.id in self._running]
+                    if not running:
+                        return
+                    for ended in running:
+                        await ended.wait()
+        except TimeoutError as exc:
+            raise Conflict("Memories are being made of it at this moment. Try again later.") from exc
 
     async def aclose(self) -> None:
         """Stop at once; what was under way is put back at the next start."""
@@ -105,6 +125,14 @@ class Background:
             return
 
     async def _run(self, job: Job) -> None:
+        ended = self._running[job.id] = asyncio.Event()
+        try:
+            await self._handle(job)
+        finally:
+            del self._running[job.id]
+            ended.set()
+
+    async def _handle(self, job: Job) -> None:
         try:
             handler = self._handlers.get(job.kind)
             if handler is None:

@@ -1,6 +1,6 @@
 """Work that must survive the process: written down before it starts, gone when it is done."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -42,6 +42,12 @@ class JobQueue(Protocol):
 
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
+
+    async def kept(self, queue: str) -> list[Job]:
+        """The jobs of the queue whose payload is still there: all but those that succeeded; oldest first."""
+
+    async def remove(self, job_ids: Sequence[JobId]) -> None:
+        """Forget these, with their payloads, but for those that are RUNNING."""
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""

@@ -113,6 +113,13 @@ class MemoryStore(Protocol):
     async def delete_all(self, scope: Scope) -> int:
         """Remove all of the scope in one step; how many there were, decayed ones counted, closed states not."""
 
+    async def forget_session(self, scope: Scope, session: str) -> int:
+        """Remove what the user's memories hold of a session, as `Provenance` and metadata (`session_id`) name it.
+
+        A memory whose present text was said there alone goes, with its history; one that was said or changed
+        elsewhere too stays and loses its past. How many current memories went. The words are nowhere in the store's files afterwards.
+        """
+
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
 

@@ -44,7 +44,11 @@ class RunStore(Protocol):
         """Runs as they begin and end; a follower who is too slow misses some."""
 
     async def forget(self, scope: Scope) -> None:
-        """Remove every run of the scope's user, or of its project when it names none."""
+        """Remove every run of the scope's user, or of its project when it names none.
+
+        Of a scope with a conversation, those that answered in it, and those that were shown memories, which may be of
+        it.
+        """
 
     async def aclose(self) -> None:
         """Write down what waits."""

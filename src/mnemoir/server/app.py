@@ -15,6 +15,10 @@ from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
+    conversation_messages,
+    conversation_pruning,
+    conversation_search,
+    conversations,
     dialects,
     discussions,
     embeddings,
@@ -27,6 +31,15 @@ from mnemoir.server import (
     transfer,
 )
 from mnemoir.server.chat import ChatRoute
+from mnemoir.server.conversation_models import (
+    BranchBody,
+    ConversationBody,
+    ConversationChange,
+    HeadBody,
+    MessagesBody,
+    PinBody,
+    PruneBody,
+)
 from mnemoir.server.discussion_models import DiscussionBody, RebuildBody
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
@@ -43,7 +56,10 @@ from mnemoir.server.rest import problems_of
 from mnemoir.server.site import Places, Site
 from mnemoir.server.under_way import UnderWay
 
-_BODIES = (AddBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody)
+_BODIES = (
+    *(AddBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
+    *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody),
+)
 # static paths first: a user or a memory of any name follows them
 _ROUTERS = (
     operations.router,
@@ -51,6 +67,10 @@ _ROUTERS = (
     transfer.router,
     runs.router,
     discussions.router,
+    conversation_search.router,
+    conversation_pruning.router,
+    conversations.router,
+    conversation_messages.router,
     memories.router,
 )
 

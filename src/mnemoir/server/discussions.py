@@ -7,14 +7,10 @@ An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). It 
 import asyncio
 from dataclasses import asdict
 from typing import Annotated, Literal
-from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BeforeValidator
 from starlette.responses import Response
-from starlette.routing import Match
-from starlette.types import Scope
 
 from mnemoir.app.discussions import nothing_kept
 from mnemoir.core.discussions import Discussion
@@ -34,21 +30,12 @@ from mnemoir.server.discussion_models import (
     summary_json,
 )
 from mnemoir.server.memory_models import whole_number
+from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rebuild_progress import RebuildAnswer
 from mnemoir.server.rest import SiteHere, accepts, checked
 from mnemoir.server.site import Site
 
-
-class _RouteAsSent(APIRoute):
-    """Matches the path as it was sent: an encoded slash is part of an id, a plain one ends it."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match, found = super().matches({**scope, "path": scope["raw_path"].decode("ascii", "replace")})
-        named = found.get("path_params", {})
-        return match, {**found, "path_params": {name: unquote(value) for name, value in named.items()}}
-
-
-router = APIRouter(prefix="/api/discussions", tags=["discussions"], route_class=_RouteAsSent)
+router = APIRouter(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
 _MOST_FOUND = 100

@@ -16,6 +16,7 @@ _PROJECT = {
     "schema": {"type": "string"},
     "description": "or header X-Etienne-Project",
 }
+_OF_PROJECTS = ("/api/memories", "/api/events", "/api/export", "/api/import", "/api/conversations")
 
 
 def describe(
@@ -35,7 +36,7 @@ def describe(
     components = schema.setdefault("components", {}).setdefault("schemas", {})
     components.update(found.get("$defs", {}))
     for path, operations in schema["paths"].items():
-        if path.startswith(("/api/memories", "/api/events", "/api/export", "/api/import")):
+        if path.startswith(_OF_PROJECTS):
             for operation in operations.values():
                 operation.setdefault("parameters", []).append(_PROJECT)
     for path, methods in chat_routes.items():

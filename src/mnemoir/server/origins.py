@@ -18,7 +18,7 @@ from mnemoir.server.options import ServerOptions, is_loopback
 from mnemoir.server.visit import header
 
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
-_METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, Retry-After"
 
 

@@ -1,6 +1,6 @@
 """Who asked, and whether memory takes part."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mnemoir.core.ids import new_run_id
 from mnemoir.core.scope import Scope
@@ -31,6 +31,11 @@ class Caller:
     credential: str | None = field(default=None, repr=False)
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)
+
+    @property
+    def recorded_scope(self) -> Scope:
+        """The scope with the conversation it is stored as, also where the client named none."""
+        return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
 
     @property
     def uses_memory(self) -> bool:

@@ -121,7 +121,9 @@ class Workflows:
         await asyncio.gather(*late, return_exceptions=True)
 
     def _turn(self, chat: ChatRequest, caller: Caller) -> tuple[Turn, str]:
-        trace = RunTrace(id=caller.run_id, scope=caller.scope, model=chat.request.model or "", stream=chat.stream)
+        trace = RunTrace(
+            id=caller.run_id, scope=caller.recorded_scope, model=chat.request.model or "", stream=chat.stream
+        )
         if self._tree is None:
             return Turn(chat=chat, caller=caller, messages=list(chat.request.messages), trace=trace), ""
         name, wanted = self._asked(chat.request.model or "")

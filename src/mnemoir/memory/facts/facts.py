@@ -100,6 +100,10 @@ class Facts:
         """Remove every memory of the scope, decayed ones too; how many there were."""
         return await self._store.delete_all(scope)
 
+    async def forget_session(self, scope: Scope, session: str) -> int:
+        """Remove what was remembered of a session and of nothing else, without a trace; how many memories."""
+        return await self._store.forget_session(scope, session)
+
     async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
         """Oldest first, also of a deleted memory when its `user` is named; [] when the caller has no such memory."""
         scope = await self._store.locate(project, memory_id)

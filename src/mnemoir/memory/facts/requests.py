@@ -36,6 +36,12 @@ class AddRequest:
     expires_on: str | None = None
     receipt: Receipt | None = None
 
+    @property
+    def session(self) -> str | None:
+        """The session its turns were said in, where its metadata name one."""
+        named = (self.metadata or {}).get("session_id")
+        return named if isinstance(named, str) else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddResult:

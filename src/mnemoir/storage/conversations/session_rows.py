@@ -4,12 +4,13 @@ Damage costs the field it is in, and is logged with the row's id; only a message
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 import structlog
 
+from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.message_rows import Columns, message_of
 from mnemoir.conversations.sessions import (
     MessageRecord,
@@ -35,29 +36,30 @@ def time_text(instant: datetime) -> str:
 def time_of(raw: object) -> datetime | None:
     """The instant of a stored time, with or without a fraction; None when it is none."""
     try:
-        return naive_utc(datetime.fromisoformat(str(_text(raw))))
+        return naive_utc(datetime.fromisoformat(str(text_of(raw))))
     except (ValueError, OverflowError):
         return None
 
 
 def session_of(row: Row) -> SessionRecord:
     """A session; damaged metadata are empty, a time that cannot be read is 1970."""
-    session_id, created_at, updated_at, system_prompt, metadata, context_after = row
-    name = str(_text(session_id))
+    session_id, created_at, updated_at, system_prompt, metadata, context_after, head = row
+    name = str(text_of(session_id))
     return SessionRecord(
         id=name,
         created_at=time_of(created_at) or _UNKNOWN_TIME,
         updated_at=time_of(updated_at) or _UNKNOWN_TIME,
-        system_prompt=_text(system_prompt) or "",
+        system_prompt=text_of(system_prompt) or "",
         metadata=stored_metadata(name, metadata),
         context_after=context_after if isinstance(context_after, int) else None,
+        head=head,
     )
 
 
 def stored_metadata(session_id: str, raw: object) -> SessionMetadata:
     """A session's metadata; empty, with a warning, when they are damaged."""
     try:
-        members = json.loads(_text(raw) or "{}")
+        members = json.loads(text_of(raw) or "{}")
         if not isinstance(members, dict):
             raise TypeError("not an object")
         return metadata_of(members)
@@ -84,39 +86,44 @@ def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
             weight,
             pinned,
             files,
+            run_id,
+            finish_reason,
+            off_thread,
         ) = row
-        columns = Columns(_text(role) or "", _text(content), _text(calls), _text(call_id), _text(name), _text(files))
+        columns = Columns(text_of(role) or "", text_of(content), text_of(calls), text_of(call_id), text_of(name), text_of(files))
         message = message_of(message_id, columns)
         if message is not None:
             yield StoredMessage(
                 id=message_id,
-                session_id=str(_text(session_id)),
+                session_id=str(text_of(session_id)),
                 message=message,
                 created_at=time_of(at),
                 parent_id=parent,
-                turn_id=_text(turn),
+                turn_id=text_of(turn),
                 token_count=tokens,
                 importance=weight,
                 pinned=pinned == 1,
+                run_id=text_of(run_id),
+                finish_reason=text_of(finish_reason),
+                is_on_thread=off_thread is None,
             )
 
 
-def message_values(record: MessageRecord, created_at: str) -> Mapping[str, Any]:
-    """What `add_message` binds. Half of a surrogate pair, which no file can hold, becomes a question mark."""
+def message_values(record: MessageRecord) -> dict[str, Any]:
+    """What `add_message` binds, without its place. Half of a surrogate pair, which no file holds, becomes a "?"."""
     return {
-        "session": record.session_id,
         "role": record.role,
         "content": _storable(record.content),
         "tool_calls": _storable(record.tool_calls),
         "tool_call_id": _storable(record.tool_call_id),
         "name": _storable(record.name),
-        "created_at": created_at,
-        "parent_id": record.parent_id,
-        "turn_id": _storable(record.turn_id),
         "token_count": record.token_count,
         "importance": record.importance,
         "pinned": 1 if record.pinned else None,
         "files": _storable(record.files),
+        "run_id": _storable(record.run_id),
+        "finish_reason": _storable(record.finish_reason),
+        "digest": message_digest(record),
     }
 
 
@@ -125,9 +132,9 @@ def summary_of(row: Row) -> Summary:
     upto, text, tokens, model, created_at = row
     return Summary(
         upto_message_id=upto,
-        text=_text(text) or "",
+        text=text_of(text) or "",
         token_count=tokens,
-        model=_text(model) or "",
+        model=text_of(model) or "",
         created_at=time_of(created_at),
     )
 
@@ -145,7 +152,7 @@ def _storable(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
-def _text(raw: object) -> str | None:
+def text_of(raw: object) -> str | None:
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return None if raw is None else str(raw)

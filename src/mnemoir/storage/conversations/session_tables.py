@@ -13,33 +13,30 @@ from mnemoir.conversations.sessions import (
     SessionExistsError,
     SessionMetadata,
     SessionRecord,
-    checked_session_id,
     naive_utc,
 )
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.conversations.message_writer import MessageWriter, add_session
 from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import (
-    message_values,
     session_of,
     storable,
     stored_messages,
     stored_metadata,
-    time_of,
     time_text,
 )
 from mnemoir.storage.sqlite.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
-_VECTORS = queries("sessions/vectors")
 _PRUNED_TOGETHER = 500
 _MOST = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 _MOST_DAYS = 3_000_000  # further back than any calendar goes
 
 
 class SessionTables:
-    """One of three parts of `MemoryStorage`; see `conversations.session_storage.SessionRows`."""
+    """One of four parts of `MemoryStorage`; see `conversations.session_storage.SessionRows`."""
 
     _file: SessionFile
     _clock: Clock
@@ -54,9 +51,7 @@ class SessionTables:
     ) -> SessionRecord:
         """A new session. Raises SessionExistsError when the id is taken, InvalidRequest for one that is none."""
         if not self.open_session(session_id, system_prompt, metadata):
-            raise SessionExistsError(
-                f"There is a session {session_id!r:.80} already. Choose another id, or go on with that one."
-            )
+            raise taken(session_id)
         created = self.get_session(session_id)
         if created is None:
             raise StorageUnavailable(f"The session {session_id!r:.80} was deleted while it was made. Make it again.")
@@ -65,7 +60,7 @@ class SessionTables:
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
         """Create it unless it is there; whether it was created."""
         now = self._now()
-        return self._file.write(lambda connection: _add(connection, session_id, system_prompt, metadata, now))
+        return self._file.write(lambda connection: add_session(connection, session_id, system_prompt, metadata, now))
 
     def get_session(self, session_id: str) -> SessionRecord | None:
         """The session of that id."""
@@ -75,9 +70,19 @@ class SessionTables:
 
     def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
         """Put other metadata in the place of the session's; False when it is unknown."""
-        values = {"session": storable(session_id), "metadata": storable(metadata.to_json())}
+        return self.update_session(session_id, metadata=metadata)
+
+    def update_session(
+        self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
+    ) -> bool:
+        """Change what is given; False when the session is unknown."""
+        values = {
+            "session": storable(session_id),
+            "system_prompt": None if system_prompt is None else storable(system_prompt),
+            "metadata": None if metadata is None else storable(metadata.to_json()),
+        }
         return bool(
-            self._file.write(lambda connection: connection.execute(_SESSIONS["set_metadata"], values).fetchall())
+            self._file.write(lambda connection: connection.execute(_SESSIONS["change_session"], values).fetchall())
         )
 
     def update_session_activity(self, session_id: str) -> None:
@@ -128,29 +133,25 @@ class SessionTables:
         now = self._now()
 
         def work(connection: apsw.Connection) -> list[int]:
-            newest: dict[str, str] = {}
-            ids = [_save(connection, message, newest, now, system_prompt) for message in messages]
-            for message_id, message in zip(ids, messages, strict=True):
-                if embedding_model is not None and message.is_embeddable:
-                    connection.execute(_VECTORS["await"], {"id": message_id, "model": embedding_model, "now": now})
-            return ids
+            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+            return [writer.save(message) for message in messages]
 
         return self._file.write(work) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
-        """Oldest first, from `offset` on; all of them without a limit."""
+        """The thread, oldest first, from `offset` on; all of it without a limit."""
         most = _MOST if limit is None else clamped(limit)
         values = {"session": storable(session_id), "limit": most, "offset": clamped(offset)}
         rows = self._file.read(lambda connection: connection.execute(_MESSAGES["page"], values).fetchall())
         return [stored.message for stored in stored_messages(rows)]
 
     def get_message_count(self, session_id: str) -> int:
-        """How many rows there are; damaged ones count."""
+        """How many rows the thread has; damaged ones count."""
         values = {"session": storable(session_id)}
         return int(self._file.read(lambda connection: connection.execute(_MESSAGES["count"], values).get))
 
     def clear_messages(self, session_id: str) -> int:
-        """Delete all of its messages and its summary and keep the session; how many messages."""
+        """Delete the messages of all branches and the summary and keep the session; how many messages."""
 
         def work(connection: apsw.Connection) -> int:
             values = {"session": storable(session_id)}
@@ -177,41 +178,16 @@ class SessionTables:
         return time_text(now - min(timedelta(days=days), now - earliest))
 
 
+def taken(session_id: str) -> SessionExistsError:
+    """The error for an id that another session has."""
+    return SessionExistsError(
+        f"There is a session {session_id!r:.80} already. Choose another id, or go on with that one."
+    )
+
+
 def clamped(number: int) -> int:
     """A limit or an offset that SQLite takes as it is meant."""
     return max(0, min(number, _MOST))
-
-
-def _add(
-    connection: apsw.Connection, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str
-) -> bool:
-    values = {
-        "session": checked_session_id(session_id),
-        "system_prompt": storable(system_prompt),
-        "metadata": storable((metadata or SessionMetadata()).to_json()),
-        "now": now,
-    }
-    return bool(connection.execute(_SESSIONS["add_session"], values).fetchall())
-
-
-def _save(
-    connection: apsw.Connection, message: MessageRecord, newest: dict[str, str], now: str, system_prompt: str
-) -> int:
-    """`newest` is the time of the newest message by session, as far as this transaction knows."""
-    session_id = message.session_id
-    if session_id not in newest:
-        _add(connection, session_id, system_prompt, None, now)
-        connection.execute(_SESSIONS["touch_session"], {"session": session_id, "now": now})
-        newest[session_id] = _newest_time(connection, session_id)
-    created_at = max(now, newest[session_id]) if message.created_at is None else time_text(message.created_at)
-    newest[session_id] = max(created_at, newest[session_id])
-    return int(connection.execute(_MESSAGES["add_message"], message_values(message, created_at)).get)
-
-
-def _newest_time(connection: apsw.Connection, session_id: str) -> str:
-    """As a text that sorts; "" for none, or one that cannot be read."""
-    newest = time_of(connection.execute(_MESSAGES["newest_time"], {"session": session_id}).get)
-    return "" if newest is None else time_text(newest)
 
 
 def _delete(connection: apsw.Connection, session_id: str) -> bool:

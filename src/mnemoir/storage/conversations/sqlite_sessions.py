@@ -12,11 +12,12 @@ from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.storage.conversations.session_file import OnCorruption, SessionFile
 from mnemoir.storage.conversations.session_tables import SessionTables
+from mnemoir.storage.conversations.tree_tables import TreeTables
 from mnemoir.storage.conversations.vector_tables import VectorTables
 from mnemoir.storage.conversations.window_tables import WindowTables
 
 
-class MemoryStorage(SessionTables, WindowTables, VectorTables):
+class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
     """Thread-safe; every method blocks and raises StorageUnavailable when the file cannot be read or written.
 
     StorageBusyError, one of those, means that others held it through all tries.

@@ -1,6 +1,7 @@
 """The tables of a file of vectors: rows in, rows out; each function is part of its caller's transaction."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apsw
@@ -8,7 +9,6 @@ import numpy as np
 import orjson
 
 from mnemoir.conversations.vectors import DimensionMismatchError, GivenMetadata, Got, NewVector, TokenPart, merged
-from mnemoir.conversations.where import Condition
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
@@ -17,6 +17,7 @@ from mnemoir.storage.sqlite.queries import queries
 
 QUERIES = queries("vectors/vectors")
 _DIGITS = "<f4"
+_ROWS_AT_ONCE = 4096
 
 
 class StoreState(NamedTuple):
@@ -29,17 +30,36 @@ class StoreState(NamedTuple):
     model: str | None
 
 
-def put(connection: apsw.Connection, state: StoreState, rows: Sequence[NewVector]) -> None:
-    """Store rows, each in the place of the one with its id. Raises DimensionMismatchError."""
+def put(
+    connection: apsw.Connection, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[str, TokenPart]
+) -> None:
+    """Store rows, each in the place of the one with its id, with its tokens if there are any.
+
+    Raises DimensionMismatchError.
+    """
     dimension = state.dimension or len(rows[0].vector)
     if len(rows[0].vector) != dimension:
         raise DimensionMismatchError(len(rows[0].vector), dimension)
-    vectors = unit(np.stack([row.vector for row in rows]))
-    for change, (row, vector) in enumerate(zip(rows, vectors, strict=True), state.changes + 1):
-        values = {"id": row.id, "change": change, "vector": vector.astype(_DIGITS).tobytes()}
-        texts = {"document": _storable(row.document), "metadata": as_json(row.metadata)}
-        connection.execute(QUERIES["put"], values | texts)
-    _note(connection, state._replace(changes=state.changes + len(rows), dimension=dimension))
+    vectors = unit(np.stack([row.vector for row in rows])).astype(_DIGITS)
+    changes = range(state.changes + 1, state.changes + 1 + len(rows))
+    values = (
+        _columns(row, change, vector.tobytes(), tokens.get(row.id))
+        for change, row, vector in zip(changes, rows, vectors, strict=True)
+    )
+    connection.executemany(QUERIES["put"], values).fetchall()
+    _note(connection, state._replace(changes=changes[-1], dimension=dimension))
+
+
+def _columns(row: NewVector, change: int, vector: bytes, part: TokenPart | None) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "change": change,
+        "vector": vector,
+        "document": _storable(row.document),
+        "metadata": as_json(row.metadata),
+        "token_ids": part.token_ids if part else None,
+        "token_codes": part.token_codes if part else None,
+    }
 
 
 def change(
@@ -71,15 +91,6 @@ def change(
     _note(connection, state._replace(changes=changes))
 
 
-def put_tokens(connection: apsw.Connection, state: StoreState, tokens: Mapping[str, TokenPart]) -> None:
-    """Keep tokens beside the vectors that are there."""
-    changes = state.changes
-    for name, part in tokens.items():
-        values = {"id": name, "change": changes + 1, "token_ids": part.token_ids, "token_codes": part.token_codes}
-        changes += len(connection.execute(QUERIES["put_tokens"], values).fetchall())
-    _note(connection, state._replace(changes=changes))
-
-
 def drop(connection: apsw.Connection, state: StoreState, ids: Sequence[str]) -> None:
     """Delete those that are there."""
     dropped = sum(len(connection.execute(QUERIES["drop"], {"id": name}).fetchall()) for name in ids)
@@ -102,20 +113,19 @@ def state_of(connection: apsw.Connection) -> StoreState:
     return StoreState(*row)
 
 
-def rows_named(
-    connection: apsw.Connection,
-    resident: ResidentVectors | None,
-    ids: Sequence[str] | None,
-    condition: Condition | None,
-) -> list[int]:
-    """Rows of these ids, or of any, that meet the condition; ascending."""
-    if resident is None:
-        return []
-    matching = resident.matching(condition)
+def rows_named(connection: apsw.Connection, ids: Sequence[str] | None) -> list[int]:
+    """Rows of these ids, or all there are; ascending."""
     if ids is None:
-        return matching
-    named = {row for (row,) in connection.execute(QUERIES["rows_of"], {"ids": as_json(list(ids))})}
-    return [row for row in matching if row in named]
+        return [row for (row,) in connection.execute(QUERIES["live"])]
+    return [row for (row,) in connection.execute(QUERIES["rows_of"], {"ids": as_json(list(ids))})]
+
+
+def take_over(connection: apsw.Connection, resident: ResidentVectors, after: int) -> None:
+    """Put what was written after a change into the matrix, so many rows at a time."""
+    written = connection.execute(QUERIES["since"], {"change": after})
+    while batch := list(islice(written, _ROWS_AT_ONCE)):
+        rows, stored, metadata = zip(*batch, strict=True)
+        resident.put(rows, vectors_from(stored), [orjson.loads(members) for members in metadata])
 
 
 def documents(connection: apsw.Connection, rows: Sequence[int]) -> Got:
@@ -125,9 +135,9 @@ def documents(connection: apsw.Connection, rows: Sequence[int]) -> Got:
     return [name for name, _, _ in kept], [text for _, text, _ in kept], [orjson.loads(raw) for _, _, raw in kept]
 
 
-def vector_from(stored: bytes) -> FloatArray:
-    """As it is stored: of unit length, or zero."""
-    return np.frombuffer(stored, _DIGITS).astype(np.float32, copy=False)
+def vectors_from(stored: Sequence[bytes]) -> FloatArray:
+    """As they are stored: rows of unit length, or zero."""
+    return np.frombuffer(b"".join(stored), _DIGITS).reshape(len(stored), -1).astype(np.float32, copy=False)
 
 
 def unit(vectors: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What windows are made of: messages behind a session's mark, pins and scores, and its summary."""
+"""What windows are made of: messages of the thread behind a session's mark, pins and scores, and its summary."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ _END = b"\xff"  # and bytes behind
 
 
 class WindowTables:
-    """One of three parts of `MemoryStorage`; see `conversations.session_storage.WindowRows`."""
+    """One of four parts of `MemoryStorage`; see `conversations.session_storage.WindowRows`."""
 
     _file: SessionFile
     _clock: Clock
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message, and drop the summary; the message's id, None for none."""
+        """Let windows begin after the head, and drop the summary; the message's id, None for none."""
         values = {"session": storable(session_id)}
 
         def work(connection: apsw.Connection) -> int | None:
@@ -101,7 +101,7 @@ class WindowTables:
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
         """Store it in place of the last one and give up the claim.
 
-        False, and nothing stored, when another has the claim, or when what it covers was deleted or marked off.
+        False, and nothing stored, when another has the claim, or when what it covers was deleted, marked off, or left the thread.
         """
         values = {
             "session": storable(session_id),

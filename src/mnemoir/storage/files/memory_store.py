@@ -29,7 +29,7 @@ from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.draft import Draft
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.record_tables import read_history, read_receipt
+from mnemoir.storage.files.record_tables import drop_derived, find_derived, read_history, read_receipt
 from mnemoir.storage.files.rows import Row, in_scope, visible_rows
 from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
@@ -144,6 +144,28 @@ class FileMemoryStore:
                 draft.remove(row, "request")
 
         return len(await self._change(Wish(scope=scope, build=build, provenance=Provenance(reason="request"))))
+
+    async def forget_session(self, scope: Scope, session: str) -> int:
+        """Remove all that came from a session, with every trace of its words; how many memories."""
+        owner = scope.owner
+
+        def named(contents: Contents) -> list[str]:
+            rows = contents.in_scope(owner)
+            return [row.memory.id for row in rows if (row.memory.metadata or {}).get("session_id") == session]
+
+        names = await self._read(project_of(owner), named)
+        derived = await self._db.read(lambda connection: find_derived(connection, owner, session, names))
+        going = set(derived.gone)
+
+        def build(draft: Draft) -> None:
+            for row in draft.base.in_scope(owner):
+                if row.memory.id in going:
+                    draft.remove(row, "request")
+
+        removed = await self._change(Wish(scope=owner, build=build, provenance=Provenance(reason="request")))
+        await self._db.write(lambda connection: drop_derived(connection, owner, session, derived))
+        await self._db.empty_log()
+        return len(removed)
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""

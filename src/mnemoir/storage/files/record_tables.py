@@ -16,6 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt, Redeemed
 from mnemoir.storage.files.draft import Done
 from mnemoir.storage.sqlite import receipts
+from mnemoir.storage.sqlite.forgetting import Derived, derived_from, drop_words
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.rows import history_of, narrowing, owner_values, scope_number, turns_as_json
 
@@ -58,6 +59,23 @@ def read_history(connection: apsw.Connection, scope: Scope, memory_id: MemoryId)
     return [history_of(row) for row in connection.execute(_QUERIES["history"], which)]
 
 
+def find_derived(connection: apsw.Connection, scope: Scope, session: str, named: Sequence[str]) -> Derived:
+    """What came from a session; `named` are memories of the file that say so themselves."""
+    number = scope_number(connection, scope)
+    return (
+        Derived(gone=[MemoryId(each) for each in named])
+        if number is None
+        else derived_from(connection, number, session, named)
+    )
+
+
+def drop_derived(connection: apsw.Connection, scope: Scope, session: str, derived: Derived) -> None:
+    """Take the words of a session out of history, sources and receipts."""
+    number = scope_number(connection, scope)
+    if number is not None:
+        drop_words(connection, number, session, derived)
+
+
 def earlier_answer(
     connection: apsw.Connection, scope: Scope, receipt: Receipt | None, now: datetime
 ) -> list[Applied] | None:
@@ -90,7 +108,11 @@ def _enter(connection: apsw.Connection, scope: Scope) -> int:
 def _add_source(connection: apsw.Connection, number: int, provenance: Provenance) -> int | None:
     if not provenance.turns:
         return None
-    source = {"scope_id": number, "turns": turns_as_json(provenance.turns)}
+    source = {
+        "scope_id": number,
+        "turns": turns_as_json(provenance.turns),
+        "session": provenance.session,
+    }
     ((source_id,),) = connection.execute(_QUERIES["add_source"], source)
     return int(source_id)
 

@@ -18,6 +18,7 @@ from mnemoir.core.memories import Add, Applied, Change, ChangeEvent, IndexEntry,
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
+from mnemoir.storage.sqlite.forgetting import derived_from, drop_words, named_after
 from mnemoir.storage.sqlite.places import leave_places, put_entry
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.rows import memory_of, memory_values, narrowing, seconds_of, turns_as_json
@@ -40,6 +41,7 @@ class Commit:
         self.applied: list[Applied] = []
         self._connection = connection
         self._scope = scope
+        self._number = number
         self._within = {"scope_id": number, **narrowing(scope)}
         self._now_text = to_text(now)
         self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
@@ -75,6 +77,18 @@ class Commit:
         self._run("delete_all", **self._within)
         self._removals += count
         return count
+
+    def forget(self, session: str) -> int:
+        """Really remove what came from a session, and its words wherever they are; how many current memories."""
+        named = named_after(self._connection, self._number, session)
+        derived = derived_from(self._connection, self._number, session, named)
+        found = [stored for memory_id in derived.gone if (stored := self._find(memory_id)) is not None]
+        for stored in found:
+            self._run("delete_with_past", seq=stored.seq, **self._within)
+        current = sum(stored.memory.valid_to is None for stored in found)
+        self._removals += current
+        drop_words(self._connection, self._number, session, derived)
+        return current
 
     def finish(self) -> None:
         """Move the scope's revision on."""
@@ -161,7 +175,7 @@ class Commit:
         """Write the event down, and with the first one the turns it came from."""
         if self._source_id is None and self._provenance.turns:
             turns = turns_as_json(self._provenance.turns)
-            ((self._source_id,),) = self._run("add_source", turns=turns)
+            ((self._source_id,),) = self._run("add_source", turns=turns, session=self._provenance.session)
         self._run(
             "add_history",
             memory_id=memory.id,

@@ -78,6 +78,13 @@ class Database:
         """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
         return await self._readers.run(work)
 
+    async def empty_log(self) -> None:
+        """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
+
+        While another reads, a rest may stay until the next time.
+        """
+        await asyncio.to_thread(self._empty_log)
+
     async def check_integrity(self) -> list[str]:
         """What is wrong with the file, a line each; [] when nothing is. Reads all of it."""
         return await self.read(problems)
@@ -85,6 +92,15 @@ class Database:
     async def aclose(self) -> None:
         """Finish what is queued, write the log back and let the next process in. May be called again."""
         await asyncio.to_thread(self._close)
+
+    def _empty_log(self) -> None:
+        with storage_errors(self.path):
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                connection.set_busy_timeout(BUSY_MS)
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                connection.close()
 
     def _close(self) -> None:
         self._readers.stop()

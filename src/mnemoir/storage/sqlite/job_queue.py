@@ -1,6 +1,6 @@
 """Jobs in the database. They are few, so each look is one small query."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,6 +51,21 @@ class SqliteJobQueue:
             lambda connection: connection.execute(_QUERIES["jobs_of_queue"], values).fetchall()
         )
         return [_job(*row) for row in reversed(rows)]
+
+    async def kept(self, queue: str) -> list[Job]:
+        """The jobs of the queue that did not succeed, oldest first."""
+        values = {"queue": queue}
+        rows = await self._db.read(lambda connection: connection.execute(_QUERIES["kept_jobs"], values).fetchall())
+        return [_job(*row) for row in rows]
+
+    async def remove(self, job_ids: Sequence[JobId]) -> None:
+        """Forget these, with their payloads, but for those that are RUNNING."""
+
+        def work(connection: apsw.Connection) -> None:
+            for job_id in job_ids:
+                connection.execute(_QUERIES["remove_job"], {"id": job_id})
+
+        await self._db.write(work)
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""

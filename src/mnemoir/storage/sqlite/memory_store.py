@@ -112,6 +112,12 @@ class SqliteMemoryStore:
         """Remove all of the scope in one step; how many there were."""
         return await self._remove(scope, lambda commit: commit.delete_all("request"), none=0)
 
+    async def forget_session(self, scope: Scope, session: str) -> int:
+        """Remove all that came from a session, with every trace of its words; how many current memories."""
+        forgotten = await self._remove(scope.owner, lambda commit: commit.forget(session), none=0)
+        await self._db.empty_log()
+        return forgotten
+
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
         return await self._made("history", scope, {"id": memory_id}, history_of)

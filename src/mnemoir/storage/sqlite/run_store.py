@@ -18,7 +18,7 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import RunStatus, RunTrace
+from mnemoir.core.runs import RunStatus, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunStore, RunSummary
 from mnemoir.storage.sqlite.queries import queries
@@ -105,17 +105,21 @@ class SqliteRunStore:
         return self._follow()
 
     async def forget(self, scope: Scope) -> None:
-        """Remove every run of the scope's user, or of its project when that is ""; also from what waits."""
+        """Remove every run of the scope's user, or of its project when that is ""; also from what waits.
+
+        Of a scope with a conversation, those that answered in it or were shown memories.
+        """
 
         def remove(connection: apsw.Connection) -> None:
-            connection.execute(_QUERIES["forget_runs"], owner_of(scope))
+            values = {**owner_of(scope), "conversation": scope.conversation and _bindable(scope.conversation)}
+            connection.execute(_QUERIES["forget_runs"], values)
 
         def work() -> None:
             self._file.run(remove)
             self._file.empty_log()
 
         for runs in (self._under_way, self._waiting):
-            for run_id in [run_id for run_id, (_, run) in runs.items() if _belongs(run.scope, scope)]:
+            for run_id in [run_id for run_id, (_, run) in runs.items() if _belongs(run, scope)]:
                 del runs[run_id]
         await self._in_thread(work)
 
@@ -268,9 +272,16 @@ def _end_lost(connection: apsw.Connection, under_way: Sequence[str]) -> None:
     connection.execute(_QUERIES["end_lost_runs"], values)
 
 
-def _belongs(owner: Scope, asked: Scope) -> bool:
+def _belongs(run: RunTrace, asked: Scope) -> bool:
+    owner = run.scope
     in_project = (owner.tenant, owner.project) == (asked.tenant, asked.project)
-    return in_project and asked.user in ("", owner.user)
+    is_of_user = in_project and asked.user in ("", owner.user)
+    return is_of_user and (asked.conversation in (None, owner.conversation) or _was_shown_memories(run.workflows))
+
+
+def _was_shown_memories(workflows: Sequence[WorkflowTrace]) -> bool:
+    nodes = (node for workflow in workflows for node in workflow.nodes)
+    return any(node.memories or _was_shown_memories(node.children) for node in nodes)
 
 
 def _bindable(text: str) -> str:

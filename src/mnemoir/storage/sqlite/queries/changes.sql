@@ -75,7 +75,7 @@ DELETE FROM token_codes WHERE seq = :seq;
 
 -- name: add_source
 -- Keep the turns of one commit; gives their number.
-INSERT INTO sources (scope_id, turns) VALUES (:scope_id, :turns) RETURNING id;
+INSERT INTO sources (scope_id, turns, session) VALUES (:scope_id, :turns, :session) RETURNING id;
 
 -- name: add_history
 -- One event of a memory.

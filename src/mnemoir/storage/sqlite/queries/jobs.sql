@@ -51,3 +51,12 @@ UPDATE jobs SET state = 'PENDING', updated_at = :now WHERE state = 'RUNNING';
 -- name: drop_ended_jobs
 -- Forget jobs that ended before a time; by index jobs_ended.
 DELETE FROM jobs WHERE ended_at IS NOT NULL AND ended_at < :before;
+
+-- name: kept_jobs
+-- The jobs of a queue that did not succeed, oldest first; by looking at those of a week.
+SELECT id, kind, payload, state, attempts, created_at, updated_at, result, error FROM jobs
+ WHERE queue = :queue AND state <> 'SUCCEEDED' ORDER BY number;
+
+-- name: remove_job
+-- Forget a job that is not running.
+DELETE FROM jobs WHERE id = :id AND state <> 'RUNNING';

@@ -41,5 +41,9 @@ SELECT id, started_at, status, user, model, workflow, category, duration_ms, err
  ORDER BY number DESC LIMIT :limit;
 
 -- name: forget_runs
--- Remove the runs of a user, or of a whole project for a user named ''; by looking at all.
-DELETE FROM runs WHERE tenant = :tenant AND project = :project AND (scope_user = :scope_user OR :scope_user = '');
+-- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
+-- in it or were shown memories. By looking at all.
+DELETE FROM runs
+ WHERE tenant = :tenant AND project = :project AND (scope_user = :scope_user OR :scope_user = '')
+   AND (:conversation IS NULL OR json_extract(trace, '$.scope.conversation') = :conversation
+        OR instr(trace, '"memories":["') > 0);

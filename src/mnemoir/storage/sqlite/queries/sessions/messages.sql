@@ -1,41 +1,38 @@
 -- name: add_message
--- The id.
+-- The id. It is not older than its parent.
 INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
-                      token_count, importance, pinned, files)
-VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name, :created_at, :parent_id, :turn_id,
-        :token_count, :importance, :pinned, :files) RETURNING id;
-
--- name: newest_time
--- When the newest message of a session was said, as bytes.
-SELECT CAST(created_at AS BLOB) FROM messages WHERE session_id = :session
- ORDER BY created_at DESC, id DESC LIMIT 1;
+                      token_count, importance, pinned, files, run_id, finish_reason, digest)
+VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name,
+        max(:created_at, coalesce((SELECT created_at FROM messages WHERE id = :parent_id), '')), :parent_id, :turn_id,
+        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest) RETURNING id;
 
 -- name: count
--- One row.
-SELECT count(*) FROM messages WHERE session_id = :session;
+-- Messages of the thread; one row.
+SELECT count(*) FROM messages WHERE session_id = :session AND off_thread IS NULL;
 
 -- name: page
--- Oldest first, by idx_messages_order.
+-- Oldest first, by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
-  FROM message_rows WHERE session_id = :session ORDER BY created_at, id LIMIT :limit OFFSET :offset;
+       pinned, files, run_id, finish_reason, off_thread
+  FROM message_rows WHERE session_id = :session AND off_thread IS NULL
+ ORDER BY created_at, id LIMIT :limit OFFSET :offset;
 
 -- name: newest
--- Newest first, behind the mark and in front of a message (of none: the end), by idx_messages_order.
+-- Newest first, behind the mark and in front of a message (of none: the end), by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
+       pinned, files, run_id, finish_reason, off_thread
   FROM message_rows
- WHERE session_id = :session
+ WHERE session_id = :session AND off_thread IS NULL
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
    AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before), :end), :before)
  ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: oldest
--- Oldest first, behind the mark and another message, and in front of a third, by idx_messages_order.
+-- Oldest first, behind the mark and another message, and in front of a third, by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
+       pinned, files, run_id, finish_reason, off_thread
   FROM message_rows
- WHERE session_id = :session
+ WHERE session_id = :session AND off_thread IS NULL
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :after), -9e999), :after)
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
    AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before), :end), :before)
@@ -44,25 +41,26 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: important
 -- Oldest first; found by idx_messages_pinned and idx_messages_importance.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
+       pinned, files, run_id, finish_reason, off_thread
   FROM message_rows
- WHERE id IN (SELECT id FROM messages WHERE session_id = :session AND pinned = 1
-              UNION SELECT id FROM messages WHERE session_id = :session AND importance >= :threshold)
+ WHERE id IN (SELECT id FROM messages WHERE session_id = :session AND off_thread IS NULL AND pinned = 1
+              UNION SELECT id FROM messages
+                     WHERE session_id = :session AND off_thread IS NULL AND importance >= :threshold)
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
  ORDER BY created_at, id;
 
 -- name: unscored
 -- By id, by idx_messages_importance.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
-  FROM message_rows WHERE session_id = :session AND importance IS NULL
+       pinned, files, run_id, finish_reason, off_thread
+  FROM message_rows WHERE session_id = :session AND off_thread IS NULL AND importance IS NULL
    AND (+created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
  ORDER BY id LIMIT :limit;
 
 -- name: one
 -- One row.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files
+       pinned, files, run_id, finish_reason, off_thread
   FROM message_rows WHERE id = :id;
 
 -- name: score
@@ -75,13 +73,14 @@ UPDATE messages SET pinned = :pinned WHERE id = :id RETURNING id;
 
 -- name: mark
 -- The message after which windows begin; one row, 0 for none.
-SELECT coalesce((SELECT context_after FROM sessions WHERE id = :session), 0);
+SELECT coalesce((SELECT coalesce(context_moved, context_after) FROM sessions WHERE id = :session), 0);
 
 -- name: mark_newest
--- The id of the newest message, after which windows begin from now on.
+-- The id of the head, after which windows begin from now on.
 UPDATE sessions
-   SET context_after = (SELECT id FROM messages WHERE session_id = :session ORDER BY created_at DESC, id DESC LIMIT 1),
-       summary_claim = NULL, summary_claim_until = NULL
+   SET context_after = (SELECT id FROM messages WHERE session_id = :session AND off_thread IS NULL
+                         ORDER BY created_at DESC, id DESC LIMIT 1),
+       context_moved = NULL, summary_claim = NULL, summary_claim_until = NULL
  WHERE id = :session RETURNING context_after;
 
 -- name: summary
@@ -100,10 +99,10 @@ UPDATE sessions SET summary_claim = NULL, summary_claim_until = NULL
  WHERE id = :session AND summary_claim = :claim RETURNING id;
 
 -- name: put_summary
--- The session, if the message that the summary reaches to is there.
+-- The session, if the message that the summary reaches to is on the thread.
 INSERT INTO summaries (session_id, upto_message_id, text, token_count, model, created_at)
 SELECT session_id, id, :text, :token_count, :model, :created_at FROM messages
- WHERE id = :upto AND session_id = :session
+ WHERE id = :upto AND session_id = :session AND off_thread IS NULL
     ON CONFLICT (session_id) DO UPDATE SET upto_message_id = excluded.upto_message_id, text = excluded.text,
        token_count = excluded.token_count, model = excluded.model, created_at = excluded.created_at
 RETURNING session_id;

@@ -7,18 +7,30 @@ VALUES (:session, :now, :now, :system_prompt, :metadata) ON CONFLICT (id) DO NOT
 -- In use now; a clock that was set back makes nothing older.
 UPDATE sessions SET updated_at = max(updated_at, :now) WHERE id = :session;
 
--- name: set_metadata
--- The id, if there is such a session.
-UPDATE sessions SET metadata = :metadata WHERE id = :session RETURNING id;
+-- name: change_session
+-- The id, if there is such a session; what is NULL stays as it is.
+UPDATE sessions SET system_prompt = coalesce(:system_prompt, system_prompt), metadata = coalesce(:metadata, metadata)
+ WHERE id = :session RETURNING id;
 
 -- name: session
 -- One row.
-SELECT session, at, used_at, system_prompt, metadata, context_after FROM session_rows WHERE id = :session;
+SELECT session, at, used_at, system_prompt, metadata, context_after, head FROM session_rows WHERE id = :session;
 
 -- name: page
 -- Newest activity first, by idx_sessions_updated.
-SELECT session, at, used_at, system_prompt, metadata, context_after FROM session_rows
+SELECT session, at, used_at, system_prompt, metadata, context_after, head FROM session_rows
  ORDER BY updated_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- name: behind
+-- Newest activity first, behind an activity and an id, by idx_sessions_updated. A session that was not used since
+-- (`same`) gives its activity as it is written.
+SELECT session, at, used_at, system_prompt, metadata, context_after, head FROM session_rows
+ WHERE (updated_at, id) < (coalesce((SELECT updated_at FROM sessions WHERE id = :same), :updated_at), :id)
+ ORDER BY updated_at DESC, id DESC LIMIT :limit;
+
+-- name: used_at
+-- When a session was last used, as it is written there.
+SELECT CAST(updated_at AS BLOB) FROM sessions WHERE id = :session;
 
 -- name: used_before
 -- Sessions last used before a time, behind another one, oldest activity first, by idx_sessions_updated.
@@ -39,7 +51,8 @@ DELETE FROM summaries WHERE session_id = :session;
 
 -- name: drop_mark
 -- Windows begin at the first message again, and no summary under way is wanted.
-UPDATE sessions SET context_after = NULL, summary_claim = NULL, summary_claim_until = NULL WHERE id = :session;
+UPDATE sessions SET context_after = NULL, context_moved = NULL, summary_claim = NULL, summary_claim_until = NULL
+ WHERE id = :session;
 
 -- name: left_of_session
 -- How many messages name a session that is to be gone; one row.

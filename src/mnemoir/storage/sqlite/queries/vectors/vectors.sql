@@ -46,9 +46,10 @@ UPDATE state SET epoch = :epoch, changes = 0, removals = 0, dimension = NULL, mo
 
 -- name: put
 -- Store a vector, or put it in the place of the one with its id.
-INSERT INTO vectors (id, change, vector, document, metadata) VALUES (:id, :change, :vector, :document, :metadata)
+INSERT INTO vectors (id, change, vector, document, metadata, token_ids, token_codes)
+VALUES (:id, :change, :vector, :document, :metadata, :token_ids, :token_codes)
     ON CONFLICT (id) DO UPDATE SET change = excluded.change, vector = excluded.vector, document = excluded.document,
-       metadata = excluded.metadata, token_ids = NULL, token_codes = NULL;
+       metadata = excluded.metadata, token_ids = excluded.token_ids, token_codes = excluded.token_codes;
 
 -- name: one
 -- One row by id, or none.
@@ -57,10 +58,6 @@ SELECT vector, document, metadata FROM vectors WHERE id = :id;
 -- name: change
 -- Replace what a vector stands for; its tokens stay.
 UPDATE vectors SET change = :change, vector = :vector, document = :document, metadata = :metadata WHERE id = :id;
-
--- name: put_tokens
--- Keep the tokens of a text beside its vector; the row, if it is there.
-UPDATE vectors SET change = :change, token_ids = :token_ids, token_codes = :token_codes WHERE id = :id RETURNING row;
 
 -- name: drop
 -- The row of an id, if it was there.
@@ -78,9 +75,13 @@ SELECT count(*) FROM vectors;
 -- What the resident matrix takes over, by vectors_by_change.
 SELECT row, vector, metadata FROM vectors WHERE change > :change ORDER BY change, row;
 
--- name: entries_since
+-- name: ids_since
 -- What an index takes over, by vectors_by_change.
-SELECT id, vector, token_ids FROM vectors WHERE change > :change ORDER BY change, row;
+SELECT id FROM vectors WHERE change > :change ORDER BY change, row;
+
+-- name: vectors_of
+-- Vectors by id, of those that are there.
+SELECT id, vector, token_ids FROM vectors WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: live
 -- The rows there are, ascending.

@@ -1,0 +1,67 @@
+"""Old conversations go by themselves, where the settings say so: at the start, and at most once a day.
+
+A file's time tells when it was last done, so that a server that is started ten times a day prunes once.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from mnemoir.app.conversations import Conversations
+from mnemoir.core.clock import Clock, from_epoch, utc_now
+from mnemoir.core.errors import MnemoirError
+
+_log = structlog.get_logger(__name__)
+
+STAMP_FILE = ".pruned"
+_EVERY = timedelta(days=1)
+_LOOK_S = 3600.0
+
+
+class Pruning:
+    """`days` of None never prunes."""
+
+    def __init__(self, conversations: Conversations, days: int | None, clock: Clock = utc_now) -> None:
+        self._conversations = conversations
+        self._days = days
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, in the background."""
+        if self._days is not None:
+            self._task = asyncio.create_task(self._prune_daily(self._days), name="prune conversations")
+
+    async def aclose(self) -> None:
+        """End it; what is being removed is removed whole."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _prune_daily(self, days: int) -> None:
+        stamp = self._conversations.root / STAMP_FILE
+        while True:
+            if await asyncio.to_thread(self._is_due, stamp):
+                await self._prune(days, stamp)
+            await asyncio.sleep(_LOOK_S)
+
+    async def _prune(self, days: int, stamp: Path) -> None:
+        try:
+            pruned = await self._conversations.prune(days)
+            await asyncio.to_thread(stamp.touch)
+        except (MnemoirError, OSError) as exc:
+            _log.warning("conversations not pruned", error=type(exc).__name__)
+            return
+        if pruned:
+            _log.info("conversations pruned", count=pruned, days=days)
+
+    def _is_due(self, stamp: Path) -> bool:
+        """Also after the clock was set back; not where nobody has said anything yet."""
+        if not stamp.parent.exists():
+            return False
+        with suppress(FileNotFoundError):
+            return abs(self._clock() - from_epoch(stamp.stat().st_mtime)) >= _EVERY
+        return True

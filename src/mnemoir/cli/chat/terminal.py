@@ -1,0 +1,93 @@
+"""A chat on a terminal: answers as Markdown while they come, with colours for what is no answer."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from rich.console import Console
+from rich.text import Text
+
+from mnemoir.cli.chat.display import Display, Show
+from mnemoir.cli.chat.growing import GrowingReply
+from mnemoir.cli.chat.inert import inert
+from mnemoir.cli.chat.replies import Answer
+
+
+class Terminal:
+    """Implements Display; all of it goes to standard output."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, markup=False, emoji=False)
+
+    @contextmanager
+    def answering(self, question: str) -> Iterator[Show]:
+        """See Display."""
+        with unechoed():
+            reply = GrowingReply(self._console, question)
+            try:
+                with _told_of_resizes(reply.resized):
+                    yield reply.add
+            finally:
+                reply.end()
+
+    def complete(self, answer: Answer, conversation_id: str | None) -> None:
+        """See Display."""
+
+    def rows(self, rows: Sequence[str]) -> None:
+        """See Display."""
+        for row in rows:
+            self._line(row)
+
+    def note(self, text: str) -> None:
+        """See Display."""
+        self._line(text, "dim")
+
+    def error(self, text: str) -> None:
+        """See Display."""
+        self._line(text, "red")
+
+    def clear(self) -> None:
+        """See Display."""
+        self._console.clear()
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._console.print(Text(inert(text), style=style), soft_wrap=True)
+
+
+@contextmanager
+def unechoed() -> Iterator[None]:
+    """What is typed meanwhile is not shown between the words of an answer; the next prompt gets it."""
+    try:
+        import termios
+    except ImportError:  # another kind of terminal, which shows it
+        yield
+        return
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    silent = before.copy()
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)
+
+
+@contextmanager
+def _told_of_resizes(tell: Callable[[], None]) -> Iterator[None]:
+    resized = getattr(signal, "SIGWINCH", None)
+    if resized is None:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(resized, tell)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(resized)
+
+
+_: type[Display] = Terminal  # checked, never run

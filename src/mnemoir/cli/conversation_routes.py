@@ -1,0 +1,68 @@
+"""The routes of conversations, as commands and the terminal chat ask them."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from mnemoir.cli.session import Session
+from mnemoir.core.errors import InvalidRequest, NotFound
+
+if TYPE_CHECKING:
+    from mnemoir.cli.connection import Connection
+
+CONVERSATIONS = "/api/conversations"
+_PAGE = 200
+_ROUTES = ("search", "export", "import", "prune")  # a conversation may be called that, too
+
+
+def conversation_path(id: str, below: str = "") -> str:
+    """The route of a conversation. Raises InvalidRequest for an id that a URL would swallow."""
+    if id in ("", ".", ".."):
+        raise InvalidRequest(f"{id!r} is no id of a conversation.")
+    named = f"%{ord(id[0]):02X}{id[1:]}" if id in _ROUTES else quote(id, safe="", errors="replace")
+    return f"{CONVERSATIONS}/{named}/{below}" if below else f"{CONVERSATIONS}/{named}"
+
+
+def given(**query: object) -> dict[str, object]:
+    """Those that are not None."""
+    return {name: value for name, value in query.items() if value is not None}
+
+
+async def all_conversations(
+    connection: "Connection", session: Session, user: str | None
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Every conversation of a user, newest activity first, a page at a time."""
+    cursor = None
+    while True:
+        query = given(user_id=user, limit=_PAGE, cursor=cursor)
+        page = await connection.ask("GET", session.target(CONVERSATIONS, query))
+        for conversation in page["results"]:
+            yield conversation
+        cursor = page["next"]
+        if cursor is None:
+            return
+
+
+async def conversations_called(
+    connection: "Connection", session: Session, user: str | None, name: str, *, shortest: int = 1
+) -> list[Mapping[str, Any]]:
+    """The conversation of that id, or else all whose id begins so; a beginning has `shortest` characters at least."""
+    try:
+        return [await connection.ask("GET", session.target(conversation_path(name), given(user_id=user)))]
+    except (NotFound, InvalidRequest):
+        if len(name) < shortest:
+            return []
+    return [one async for one in all_conversations(connection, session, user) if one["id"].startswith(name)]
+
+
+def text_of(content: object) -> str:
+    """The words of a message's `content`: text, or parts of which some are text, or nothing."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def tools_called(message: Mapping[str, Any]) -> list[str]:
+    """The names of the tools that a message calls."""
+    return [str(call.get("function", {}).get("name", "")) for call in message.get("tool_calls") or []]

@@ -1,0 +1,69 @@
+"""What a message says, in 16 bytes: how a history that a client sends again is found among stored messages.
+
+Clients give a message back as they show it, not as it was: with or without a model's thinking, trimmed at the edges,
+with other ids of tool calls. None of that makes it another message.
+"""
+
+import json
+from hashlib import blake2b
+
+from mnemoir.conversations.attachment_links import media_digest
+from mnemoir.conversations.message_rows import Columns, message_of
+from mnemoir.conversations.messages import MediaPart, Message, calls_of
+from mnemoir.conversations.sessions import MessageRecord
+
+PASSED_OVER = b""  # of system messages: no history is compared with them
+_BYTES = 16
+_THINKING = (("<think>", "</think>"), ('<details type="reasoning"', "</details>"))
+
+
+def message_digest(record: MessageRecord) -> bytes:
+    """Equal for messages that say the same; PASSED_OVER for a system message.
+
+    Compared are the role, the text, the names and arguments of tool calls, and files: by their bytes, or their URLs.
+    """
+    if record.role == "system":
+        return PASSED_OVER
+    said = [record.role, _said(record.role, record.content or "")]
+    if record.tool_calls or record.files:
+        said += _calls_and_files(record)
+    made = blake2b(digest_size=_BYTES)
+    for text in said:
+        raw = text.encode("utf-8", "replace")
+        made.update(b"%d:" % len(raw))
+        made.update(raw)
+    return made.digest()
+
+
+def _said(role: str, text: str) -> str:
+    if role == "assistant" and "<" in text:
+        for begin, end in _THINKING:
+            text = _without(text, begin, end)
+    return text.strip()
+
+
+def _without(text: str, begin: str, end: str) -> str:
+    """Without what stands between; a beginning without an end stays. In linear time, whatever the text."""
+    kept, at = [], 0
+    while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
+        kept.append(text[at:start])
+        at = stop + len(end)
+    return "".join([*kept, text[at:]])
+
+
+def _calls_and_files(record: MessageRecord) -> list[str]:
+    columns = Columns(role=record.role, tool_calls=record.tool_calls, files=record.files)
+    message = message_of(record.id or 0, columns)
+    return [] if message is None else [*_calls(message), *_files(message)]
+
+
+def _calls(message: Message) -> list[str]:
+    return [
+        f"call {call.name} {json.dumps(call.arguments, ensure_ascii=False, sort_keys=True)}"
+        for call in calls_of(message)
+    ]
+
+
+def _files(message: Message) -> list[str]:
+    parts = message.content if isinstance(message.content, list) else []
+    return [f"file {media_digest(part)}" for part in parts if isinstance(part, MediaPart)]

@@ -1,0 +1,38 @@
+"""Taking a user's conversation away with everything that belongs to it alone: messages, vectors, attachments, notes.
+
+What was derived from it elsewhere is not known here. The session itself goes last, so that a removal that fails can
+be asked for again.
+"""
+
+from dataclasses import dataclass
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.node_cleanup import delete_memories_of_conversation
+from mnemoir.conversations.users import OwnConversations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """How much there was. `messages` are those of all branches."""
+
+    messages: int
+    node_memories: int
+    attachments: int
+
+
+def remove_conversation(own: OwnConversations, session_id: str) -> Removed | None:
+    """None when there is no such conversation. Blocks; raises StorageUnavailable with what is left still there."""
+    manager, objects = own.manager, own.node_parts.objects
+    if not manager.session_exists(session_id):
+        return None
+    attachments = Attachments(objects).delete(session_id)
+    node_memories = delete_memories_of_conversation(objects, session_id)
+    messages = manager.clear_history(session_id)
+    manager.delete_session(session_id)
+    return Removed(messages=messages, node_memories=node_memories, attachments=attachments)
+
+
+def prune_conversations(own: OwnConversations, days: int) -> list[str]:
+    """Remove those last used more than so many days ago that are not to be kept; their ids. ValueError below 0."""
+    found = own.manager.prune_old_sessions(days, dry_run=True)
+    return [session_id for session_id in found if remove_conversation(own, session_id) is not None]

@@ -1,0 +1,66 @@
+"""Whose conversations a request is about, and which of them.
+
+Each user's lie in a folder of their own, so an id of another user is as unknown as one that nobody has. Looking for
+what is not there makes no folder.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import Depends, Query, Request
+
+from mnemoir.app.conversations import SESSIONS_FILE
+from mnemoir.app.forgetting import not_found
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.raw_paths import register_names
+from mnemoir.server.rest import ProjectHere, SiteHere, owner
+from mnemoir.server.site import Site
+
+CONVERSATIONS = "/api/conversations"
+ONE = "/{id:conversation}"
+register_names("conversation", "search", "export", "import", "prune")
+
+UserQuery = Annotated[str | None, Query(alias="user_id", description="whose conversations; else the server's user's")]
+
+
+async def _owner(request: Request, site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Owner:
+    if len(request.query_params.getlist("user_id")) > 1:
+        raise InvalidRequest("user_id is there more than once. Send one.", code="validation_error", field="user_id")
+    return owner(project, site.options.default_user if user is None else user)
+
+
+OwnerHere = Annotated[Owner, Depends(_owner)]
+
+
+def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
+    """The owner that a body may name in place of the query. Raises InvalidRequest where the two differ."""
+    if user is None or user == scope.user:
+        return scope
+    if "user_id" in request.query_params:
+        raise InvalidRequest("user_id in the body is another one than in the query.", field="user_id")
+    return replace(scope, user=user)
+
+
+@asynccontextmanager
+async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
+    """The owner's conversations until the context ends; None where there never were any."""
+    file = site.parts.conversations.folder_of(scope) / SESSIONS_FILE
+    if not await asyncio.to_thread(file.exists):
+        yield None
+        return
+    async with site.parts.conversations.of(scope) as own:
+        yield own
+
+
+@asynccontextmanager
+async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConversations]:
+    """The owner's conversations, one of that id among them. Raises NotFound."""
+    async with opened(site, scope) as own:
+        if own is None or not await asyncio.to_thread(own.manager.session_exists, id):
+            raise not_found(id)
+        yield own

@@ -1,0 +1,113 @@
+"""`/api/conversations/search`: what was said, found by words, by meaning or by both, in all branches."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, BeforeValidator
+from starlette.responses import Response
+
+from mnemoir.app.forgetting import not_found
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Role
+from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.session_search import SearchHit
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened
+from mnemoir.server.conversation_models import conversation_answer, message_json
+from mnemoir.server.memory_models import whole_number
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import SiteHere
+
+router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+_MOST_FOUND = 100
+_LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
+_WORDS_ALONE = 0.0  # the weight of meaning
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+
+
+def _some(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text[:_LONGEST_QUERY]
+
+
+def _instant(raw: object) -> datetime:
+    found = from_text(raw)
+    if found is None:
+        raise ValueError("must be an ISO 8601 time")
+    return found
+
+
+Words = Annotated[str, AfterValidator(_some), Query(alias="q", description="a question, or some words")]
+Within = Annotated[str | None, Query(description="only in this conversation")]
+Since = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant counts in")]
+Until = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant does not")]
+Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")]
+
+
+@router.get("/search", summary="Find messages, best first")
+async def search(
+    site: SiteHere,
+    scope: OwnerHere,
+    query: Words,
+    conversation_id: Within = None,
+    role: Role | None = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = 10,
+    mode: Mode = "hybrid",
+) -> Response:
+    filters = SearchFilter(
+        since=since,
+        until=until,
+        roles=None if role is None else [role],
+        session_ids=None if conversation_id is None else [conversation_id],
+    )
+    async with opened(site, scope) as own:
+        await _require(own, conversation_id)
+        if own is None:
+            return conversation_answer({"results": []})
+        hits = await _found(own.manager, query, limit, filters, mode)
+        return await asyncio.to_thread(_told, own, hits, mode)
+
+
+async def _require(own: OwnConversations | None, id: str | None) -> None:
+    if id is not None and (own is None or not await asyncio.to_thread(own.manager.session_exists, id)):
+        raise not_found(id)
+
+
+async def _found(
+    manager: MemoryManager, query: str, limit: int, filters: SearchFilter, mode: Mode
+) -> Sequence[SearchHit]:
+    if mode == "hybrid":
+        return await manager.search_hybrid(query, limit, filters)
+    if mode == "keyword":
+        return await manager.search_hybrid(query, limit, filters, alpha=_WORDS_ALONE)
+    if not manager.semantic_search_enabled:
+        raise InvalidRequest(
+            "Vectors of conversations are switched off: set memory.vector_store.enabled, or choose another mode.",
+            field="mode",
+        )
+    return await manager.search(query, limit, filters=filters)
+
+
+def _told(own: OwnConversations, hits: Sequence[SearchHit], mode: Mode) -> Response:
+    """A score compares hits of one answer: similarity for `semantic`, else one part in its place (1, 1/2, 1/3)."""
+    stored = own.manager.storage.messages_by_id([hit.message_id for hit in hits])
+    results = [
+        {
+            "conversation_id": hit.session_id,
+            "message": message_json(stored[hit.message_id]),
+            "score": hit.similarity if mode == "semantic" else 1 / place,
+        }
+        for place, hit in enumerate(hits, start=1)
+        if hit.message_id in stored
+    ]
+    return conversation_answer({"results": results})

@@ -1,0 +1,106 @@
+"""Conversations out and in again.
+
+An export is written while it is read, so a long conversation takes no more memory than a short one. An import is
+checked whole before the first conversation of it is stored.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.transfer import ImportReport, export_all, export_session, import_sessions
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.bodies import read_body
+from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding, opened
+from mnemoir.server.conversation_models import conversation_answer
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import SiteHere
+from mnemoir.server.site import Site
+
+router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+_PIECE_BYTES = 256 * 1024
+_MEDIA_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "json": "application/json",
+    "markdown": "text/markdown",
+    "chatml": "text/plain",
+}
+_NAMES = {"jsonl": "jsonl", "json": "json", "markdown": "md", "chatml": "txt"}
+
+Format = Literal["jsonl", "json", "markdown", "chatml"]
+ImportFormat = Literal["auto", "jsonl", "open-webui", "chatgpt"]
+OnConflict = Literal["skip", "rename", "replace", "merge"]
+DryRun = Annotated[bool, Query(description="only check it")]
+Pieces = Callable[[MemoryManager], Iterator[bytes]]
+
+
+@router.get("/export", summary="All conversations of a user as JSON lines")
+async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
+    async with opened(site, scope) as own:
+        if own is None:
+            return _download(_nothing(), "jsonl")
+    return _download(_streamed(site, scope, export_all), "jsonl")
+
+
+@router.get(ONE + "/export", summary="One conversation")
+async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: Format = "jsonl") -> Response:
+    async with holding(site, scope, id):
+        return _download(_streamed(site, scope, lambda manager: export_session(manager, id, format)), format)
+
+
+@router.post("/import", summary="Store conversations from a file, all of it or nothing")
+async def import_file(
+    request: Request,
+    site: SiteHere,
+    scope: OwnerHere,
+    format: ImportFormat = "auto",
+    on_conflict: OnConflict = "skip",
+    dry_run: DryRun = False,
+) -> Response:
+    data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+
+    def store(manager: MemoryManager) -> ImportReport:
+        return import_sessions(
+            manager, data, format=format, on_conflict=on_conflict, dry_run=dry_run, user=scope.user
+        )
+
+    async with site.parts.conversations.of(scope) as own:
+        report = await asyncio.to_thread(store, own.manager)
+    verb = "Would import" if dry_run else "Imported"
+    told = {"conversations": report.sessions, "messages": report.messages, "skipped": report.skipped}
+    message = f"{verb} {report.sessions} conversations with {report.messages} messages"
+    return conversation_answer({"success": True, "message": message, **told})
+
+
+def _download(pieces: AsyncIterator[bytes], format: Format) -> Response:
+    headers = {"content-disposition": f'attachment; filename="conversations.{_NAMES[format]}"'}
+    return StreamingResponse(pieces, media_type=_MEDIA_TYPES[format], headers=headers)
+
+
+async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
+    """In pieces of some size: each is made in a thread, and going there for each line would cost more than it."""
+    async with site.parts.conversations.of(scope) as own:
+        pieces = pieces_of(own.manager)
+        while piece := await asyncio.to_thread(_piece, pieces):
+            yield piece
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""
+
+
+def _piece(pieces: Iterator[bytes]) -> bytes:
+    """The next bytes; b"" at the end."""
+    taken: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        taken.append(piece)
+        size += len(piece)
+        if size >= _PIECE_BYTES:
+            break
+    return b"".join(taken)

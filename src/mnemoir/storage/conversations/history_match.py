@@ -1,0 +1,156 @@
+"""Where a history that a client sends stands among the stored messages of a session.
+
+A history is followed from the beginning, through whichever branch goes along with it for longest; among equals the
+thread comes first, then the newest branch. One that begins elsewhere, as clients send it that cut theirs, is looked
+for on the thread: where it fits for longest, and of such places at the latest; so is one of which only the greeting
+in front stands at the beginning. That takes an answer in it: a few questions alone prove nothing.
+
+Without an answer it is taken for news, which goes behind the head, less what stands there already: two equal requests
+at once leave one message. Only a lone question that is the thread's own is not said twice but answered again.
+
+Each method reads within one transaction, over rows that are linked.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from mnemoir.conversations.history_digest import PASSED_OVER
+from mnemoir.conversations.sessions import ROOT
+from mnemoir.storage.conversations.session_rows import Row
+from mnemoir.storage.conversations.thread_rows import head_of
+from mnemoir.storage.sqlite.queries import queries
+
+_TREE = queries("sessions/tree")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A message of a history."""
+
+    role: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """`ids` of its first messages that are there; the rest belongs behind the message `behind`."""
+
+    ids: list[int]
+    behind: int
+
+
+class StoredTree:
+    """The messages of a session, as histories are compared with them."""
+
+    def __init__(self, connection: apsw.Connection, session_id: str) -> None:
+        self._connection = connection
+        self._session = {"session": session_id}
+
+    def find(self, history: Sequence[Told]) -> Found:
+        """Its place."""
+        digests = [one.digest for one in history]
+        ids = self._from_the_beginning(digests)
+        if not any(one.role == "assistant" for one in history):
+            is_weak = not ids or (len(ids) == 1 and self._has_question_besides(ids[0]))
+            return self._at_the_head(digests) if is_weak else Found(ids=ids, behind=ids[-1])
+        rest = history[len(ids) :]
+        is_greeting = all(one.role == "assistant" for one in history[: len(ids)])
+        if is_greeting and any(one.role == "assistant" for one in rest):
+            ids = [*ids, *self._on_the_thread(digests[len(ids) :])]
+        return Found(ids=ids, behind=ids[-1] if ids else ROOT)
+
+    def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
+        """The ids of the longest way from the beginning that says the same."""
+        thread = self._rows("beginning", limit=len(digests))
+        ids = []
+        for (message_id, digest), wanted in zip(thread, digests, strict=False):
+            if digest != wanted:
+                break
+            ids.append(message_id)
+        if len(ids) == len(digests):
+            return ids
+        starts = self._branches(ids, digests)
+        return self._descended(starts, digests) if starts else ids
+
+    def _branches(self, ids: Sequence[int], digests: Sequence[bytes]) -> dict[int, list[int]]:
+        """Ways off the thread that go one message further than `ids` do on it, by their last message."""
+        candidates = self._rows("left_saying", digest=digests[len(ids)])
+        ways = ((one, self._way_up(parent, ids, digests)) for one, parent in candidates)
+        return {one: [*way, one] for one, way in ways if way is not None}
+
+    def _way_up(self, message_id: int, ids: Sequence[int], digests: Sequence[bytes]) -> list[int] | None:
+        """The way to a message, if it says what the digests before its own say; up to the thread it is that of `ids`."""
+        level, way, seen = len(ids) - 1, [], set()
+        while message_id != (ids[level] if level >= 0 else ROOT):
+            row = self._one("step_up", id=message_id)
+            if row is None or message_id in seen:
+                return None
+            seen.add(message_id)
+            parent, digest = row
+            if digest != PASSED_OVER:
+                if level < 0 or digest != digests[level]:
+                    return None
+                way.append(message_id)
+                level -= 1
+            message_id = parent
+        return [*ids[: level + 1], *reversed(way)]
+
+    def _descended(self, starts: Mapping[int, list[int]], digests: Sequence[bytes]) -> list[int]:
+        """The longest way that goes on from one of the starts, all equally far; of several that to the newest."""
+        came_from: dict[int, int] = {}
+        reached = list(starts)
+        for digest in digests[len(starts[reached[0]]) :]:
+            pairs = [(row[0], one) for one in reached for row in self._rows("children_saying", id=one, digest=digest)]
+            if not pairs:
+                break
+            came_from.update(pairs)
+            reached = [child for child, _ in pairs]
+        last, way = max(reached), []
+        while last in came_from:
+            way.append(last)
+            last = came_from[last]
+        return [*starts[last], *reversed(way)]
+
+    def _on_the_thread(self, digests: Sequence[bytes]) -> list[int]:
+        """The ids of the first messages where the thread says them; and of those that a branch there says besides."""
+        thread = self._rows("from_first", digest=digests[0])
+        if not thread:
+            return []
+        lengths = _matching_lengths(digests, [digest for _, digest in thread])
+        at = max(range(len(thread)), key=lambda at: (lengths[at], at))
+        ids = [message_id for message_id, _ in thread[at : at + lengths[at]]]
+        return self._descended({ids[-1]: ids}, digests)
+
+    def _at_the_head(self, digests: Sequence[bytes]) -> Found:
+        """Behind the head, but for what is said there already."""
+        ending = self._rows("ending", limit=len(digests))[::-1]
+        said = [digest for _, digest in ending]
+        length = next(size for size in range(len(said), -1, -1) if said[len(said) - size :] == digests[:size])
+        ids = [message_id for message_id, _ in ending[len(ending) - length :]]
+        return Found(ids=ids, behind=head_of(self._connection, self._session["session"]).id)
+
+    def _has_question_besides(self, message_id: int) -> bool:
+        return bool(self._connection.execute(_TREE["other_question"], {**self._session, "id": message_id}).get)
+
+    def _rows(self, query: str, **values: object) -> list[Row]:
+        return self._connection.execute(_TREE[query], {**self._session, **values}).fetchall()
+
+    def _one(self, query: str, **values: object) -> Row | None:
+        return self._connection.execute(_TREE[query], {**self._session, **values}).fetchone()
+
+
+def _matching_lengths(wanted: Sequence[bytes], said: Sequence[bytes]) -> list[int]:
+    """How many of the first of `wanted` stand at each place of `said`, in linear time (the Z algorithm)."""
+    text = [*wanted, PASSED_OVER, *said]  # which nothing equals, so that no length is over that of `wanted`
+    lengths = [0] * len(text)
+    start = end = 0
+    for at in range(1, len(text)):
+        length = min(lengths[at - start], end - at) if at < end else 0
+        while at + length < len(text) and text[length] == text[at + length]:
+            length += 1
+        lengths[at] = length
+        if at + length > end:
+            start, end = at, at + length
+    return lengths[len(wanted) + 1 :]

@@ -1,0 +1,117 @@
+"""Messages on their way into the file, within one transaction: each gets its place in the tree, its time and its turn.
+
+A user's message begins a turn, and what follows it belongs to it. A message is never older than its parent, so a
+clock that is set back reorders nothing.
+"""
+
+import uuid
+from collections.abc import Sequence
+
+import apsw
+
+from mnemoir.conversations.sessions import MessageNotFoundError, MessageRecord, SessionMetadata, checked_session_id
+from mnemoir.storage.conversations.session_rows import message_values, storable, time_text
+from mnemoir.storage.conversations.thread_rows import (
+    Place,
+    head_of,
+    let_in,
+    link,
+    move_head,
+    place_at,
+    place_of,
+)
+from mnemoir.storage.sqlite.queries import queries
+
+_SESSIONS = queries("sessions/sessions")
+_MESSAGES = queries("sessions/messages")
+_VECTORS = queries("sessions/vectors")
+
+
+class MessageWriter:
+    """One for each transaction. `now` is its time; the others are those of `save_messages`."""
+
+    def __init__(
+        self, connection: apsw.Connection, now: str, *, system_prompt: str = "", embedding_model: str | None = None
+    ) -> None:
+        self._connection = connection
+        self._now = now
+        self._system_prompt = system_prompt
+        self._embedding_model = embedding_model
+        self._heads: dict[str, Place] = {}  # of the sessions in use here
+
+    def head(self, session_id: str) -> Place:
+        """The head of the session, which is created unless it is there, and is in use now."""
+        if session_id not in self._heads:
+            add_session(self._connection, session_id, self._system_prompt, None, self._now)
+            self._connection.execute(_SESSIONS["touch_session"], {"session": session_id, "now": self._now})
+            self._heads[session_id] = head_of(self._connection, session_id)
+        return self._heads[session_id]
+
+    def go_to(self, session_id: str, message_id: int) -> None:
+        """Let the thread end with the message. Raises MessageNotFoundError."""
+        if self.head(session_id).id == message_id:
+            return
+        link(self._connection, session_id)
+        place = place_of(self._connection, session_id, message_id)
+        if place is None:
+            raise MessageNotFoundError(
+                f"The session {session_id!r:.80} has no message {message_id!r:.40}. List its messages for their ids."
+            )
+        move_head(self._connection, session_id, message_id)
+        self._heads[session_id] = place
+
+    def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
+        """Put them behind the head, one behind the other; their ids."""
+        return [self._put_at_head(session_id, message) for message in messages]
+
+    def save(self, message: MessageRecord) -> int:
+        """Put it behind its parent, or where its time belongs in the thread, or at the end; its id."""
+        session_id = message.session_id
+        head = self.head(session_id)
+        if message.parent_id is not None:
+            self.go_to(session_id, message.parent_id)
+        elif message.created_at is not None and (created_at := time_text(message.created_at)) < head.created_at:
+            place = self._put(session_id, message, place_at(self._connection, session_id, created_at))
+            let_in(self._connection, session_id, place.id)
+            return place.id
+        return self._put_at_head(session_id, message)
+
+    def _put_at_head(self, session_id: str, message: MessageRecord) -> int:
+        place = self._put(session_id, message, self.head(session_id))
+        self._heads[session_id] = place
+        return place.id
+
+    def _put(self, session_id: str, message: MessageRecord, behind: Place) -> Place:
+        created_at = self._now if message.created_at is None else time_text(message.created_at)
+        turn_id = message.turn_id or _turn(message.role, behind)
+        values = {
+            **message_values(message),
+            "session": session_id,
+            "created_at": created_at,
+            "parent_id": behind.id,
+            "turn_id": storable(turn_id),
+        }
+        message_id: int = self._connection.execute(_MESSAGES["add_message"], values).get
+        if self._embedding_model is not None and message.is_embeddable:
+            waiting = {"id": message_id, "model": self._embedding_model, "now": self._now}
+            self._connection.execute(_VECTORS["await"], waiting)
+        return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
+
+
+def add_session(
+    connection: apsw.Connection, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str
+) -> bool:
+    """Create it unless it is there; whether it was created. Raises InvalidRequest for an id that is none."""
+    values = {
+        "session": checked_session_id(session_id),
+        "system_prompt": storable(system_prompt),
+        "metadata": storable((metadata or SessionMetadata()).to_json()),
+        "now": now,
+    }
+    return bool(connection.execute(_SESSIONS["add_session"], values).fetchall())
+
+
+def _turn(role: str, behind: Place) -> str:
+    if role == "user" or behind.turn_id is None:
+        return uuid.uuid4().hex
+    return behind.turn_id

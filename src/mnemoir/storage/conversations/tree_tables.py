@@ -1,0 +1,144 @@
+"""Branches of sessions in the file: messages behind any other, histories that come again, and the head."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import apsw
+
+from mnemoir.conversations.history_digest import message_digest
+from mnemoir.conversations.sessions import (
+    MessageNotFoundError,
+    MessageRecord,
+    Resumed,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    checked_session_id,
+    naive_utc,
+)
+from mnemoir.core.clock import Clock
+from mnemoir.storage.conversations.history_match import StoredTree, Told
+from mnemoir.storage.conversations.history_session import session_that_begins
+from mnemoir.storage.conversations.message_writer import MessageWriter
+from mnemoir.storage.conversations.session_file import SessionFile
+from mnemoir.storage.conversations.session_rows import session_of, storable, stored_messages, time_of, time_text
+from mnemoir.storage.conversations.session_tables import clamped, taken
+from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link, move_head, place_of
+from mnemoir.storage.sqlite.queries import queries
+
+_SESSIONS = queries("sessions/sessions")
+_TREE = queries("sessions/tree")
+_LINKED_TOGETHER = 20  # sessions
+_END = b"\xff"  # behind every text
+
+
+class TreeTables:
+    """One of four parts of `MemoryStorage`; see `conversations.session_storage.TreeRows`."""
+
+    _file: SessionFile
+    _clock: Clock
+
+    def append_messages(
+        self,
+        session_id: str,
+        messages: Sequence[MessageRecord],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Put them behind a message (ROOT: at the beginning; None: behind the head), one behind the other.
+
+        The last of them is the head afterwards; without any nothing changes. Raises MessageNotFoundError.
+        """
+        now = time_text(self._clock())
+
+        def work(connection: apsw.Connection) -> list[int]:
+            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+            if parent_id is not None:
+                writer.go_to(session_id, parent_id)
+            return writer.append(session_id, messages)
+
+        return self._file.write(work) if messages else []
+
+    def resume_history(
+        self,
+        session_id: str,
+        history: Sequence[MessageRecord],
+        *,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> Resumed:
+        """Take the history that a client holds: add what is new; its end becomes the head.
+
+        System messages in it are passed over, and of the others `history_match` tells where they stand. One that has
+        no others changes nothing.
+        """
+        said = [record for record in history if record.role != "system"]
+        told, now = _told(said), time_text(self._clock())
+
+        def work(connection: apsw.Connection) -> Resumed:
+            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+            writer.head(session_id)
+            link(connection, session_id)
+            found = StoredTree(connection, session_id).find(told)
+            writer.go_to(session_id, found.behind)
+            added = writer.append(session_id, said[len(found.ids) :])
+            return Resumed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
+
+        if not said:
+            head = self._file.read(lambda connection: head_of(connection, storable(session_id)))
+            return Resumed(ids=[], added=[], parent_id=head.id)
+        return self._file.write(work)
+
+    def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
+        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+        told = _told([record for record in history if record.role != "system"])
+        while self._link_some():
+            pass
+        return self._file.read(lambda connection: session_that_begins(connection, told))
+
+    def set_head(self, session_id: str, message_id: int) -> bool:
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
+        session, now = storable(session_id), time_text(self._clock())
+
+        def work(connection: apsw.Connection) -> bool:
+            place = place_of(connection, session, message_id)
+            if place is None or place.id != message_id or not message_id:
+                return False
+            link(connection, session)
+            move_head(connection, session, message_id)
+            connection.execute(_SESSIONS["touch_session"], {"session": session, "now": now})
+            return True
+
+        return self._file.write(work)
+
+    def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
+        """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
+
+        Copies keep all but their ids; none has a vector yet. Windows of the new session begin at its first message.
+        Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
+        """
+        values = {
+            "session": storable(session_id),
+            "id": message_id,
+            "new": checked_session_id(new_id),
+            "metadata": storable(metadata.to_json()),
+            "now": time_text(self._clock()),
+        }
+
+        def work(connection: apsw.Connection) -> list[int]:
+            link(connection, values["session"])
+            if not message_id or place_of(connection, values["session"], message_id) is None:
+                raise MessageNotFoundError(f"The session {session_id!r:.80} has no message {message_id!r:.40}.")
+            if not connection.execute(_TREE["copy_session"], values).fetchall():
+                raise taken(new_id)
+            last: int = connection.execute(_TREE["last_id"]).get
+            connection.execute(_TREE["copy_way"], {**values, "last": last})
+            return list(range(last + 1, last + 1 + connection.changes()))
+
+        return self._file.write(work)
+
+    def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """Newest first, in front of the message `before` (none when that is gone), without regard to any mark."""

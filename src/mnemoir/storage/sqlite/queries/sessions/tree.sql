@@ -1,0 +1,162 @@
+-- name: head
+-- The last message of the thread, by idx_messages_thread.
+SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages
+ WHERE session_id = :session AND off_thread IS NULL ORDER BY created_at DESC, id DESC LIMIT 1;
+
+-- name: place
+-- A message of the session; one row.
+SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages WHERE id = :id AND session_id = :session;
+
+-- name: place_at
+-- The message of the thread behind which one of that time belongs, by idx_messages_thread.
+SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages
+ WHERE session_id = :session AND off_thread IS NULL AND created_at <= :created_at
+ ORDER BY created_at DESC, id DESC LIMIT 1;
+
+-- name: let_in
+-- The message of the thread that is next behind another gets it as its parent.
+UPDATE messages SET parent_id = :id
+ WHERE id = (SELECT id FROM messages
+              WHERE session_id = :session AND off_thread IS NULL
+                AND (created_at, id) > ((SELECT created_at FROM messages WHERE id = :id), :id)
+              ORDER BY created_at, id LIMIT 1)
+   AND parent_id IS NOT NULL;
+
+-- name: fork
+-- The message of the thread that a message is, or hangs on; one row, 0 for none.
+WITH RECURSIVE way (id, parent_id, off_thread) AS (
+    SELECT id, parent_id, off_thread FROM messages WHERE id = :id AND session_id = :session
+     UNION
+    SELECT messages.id, messages.parent_id, messages.off_thread FROM way JOIN messages ON messages.id = way.parent_id
+     WHERE messages.session_id = :session AND way.off_thread IS NOT NULL)
+SELECT coalesce((SELECT id FROM way WHERE off_thread IS NULL), 0);
+
+-- name: leave
+-- What is behind a message of the thread leaves it; behind 0 all does.
+UPDATE messages SET off_thread = 1
+ WHERE session_id = :session AND off_thread IS NULL
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :id), -9e999), :id);
+
+-- name: join
+-- A message and what it hangs on, up to the thread, join it.
+UPDATE messages SET off_thread = NULL
+ WHERE id IN (WITH RECURSIVE way (id, parent_id, off_thread) AS (
+                  SELECT id, parent_id, off_thread FROM messages WHERE id = :id AND session_id = :session
+                   UNION
+                  SELECT messages.id, messages.parent_id, messages.off_thread
+                    FROM way JOIN messages ON messages.id = way.parent_id
+                   WHERE messages.session_id = :session AND way.off_thread IS NOT NULL)
+              SELECT id FROM way WHERE off_thread IS NOT NULL);
+
+-- name: drop_left_summary
+-- A summary of more than the thread has is of no use.
+DELETE FROM summaries
+ WHERE session_id = :session
+   AND NOT EXISTS (SELECT 1 FROM messages WHERE id = upto_message_id AND off_thread IS NULL);
+
+-- name: marked
+-- The message after which windows were to begin; one row, NULL for none.
+SELECT (SELECT context_after FROM sessions WHERE id = :session);
+
+-- name: move_mark
+-- After which message of the thread they begin instead; 0 for none, NULL for the marked one itself.
+UPDATE sessions SET context_moved = :moved WHERE id = :session;
+
+-- name: unlinked
+-- Rows of a session that no branch was asked about yet, by idx_messages_unlinked.
+SELECT id, CAST(role AS BLOB), CAST(content AS BLOB), CAST(tool_calls AS BLOB), CAST(files AS BLOB) FROM messages
+ WHERE session_id = :session AND digest IS NULL;
+
+-- name: is_unlinked
+-- Whether there are such rows; one row.
+SELECT EXISTS (SELECT 1 FROM messages WHERE session_id = :session AND digest IS NULL);
+
+-- name: unlinked_sessions
+-- Sessions with such rows, by idx_messages_unlinked.
+SELECT DISTINCT session_id FROM messages
+ WHERE digest IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE sessions.id = session_id) LIMIT :limit;
+
+-- name: put_digest
+-- Of what a message says.
+UPDATE messages SET digest = :digest WHERE id = :id;
+
+-- name: link
+-- Each message of the thread gets the one before it as its parent.
+UPDATE messages SET parent_id = placed.before
+  FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY created_at, id) AS before FROM messages
+         WHERE session_id = :session AND off_thread IS NULL) AS placed
+ WHERE messages.id = placed.id AND messages.parent_id IS NOT placed.before;
+
+-- name: beginning
+-- What the first messages of the thread say, oldest first, by idx_messages_thread.
+SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
+ ORDER BY created_at, id LIMIT :limit;
+
+-- name: ending
+-- What the last messages of the thread say, newest first, by idx_messages_thread.
+SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
+ ORDER BY created_at DESC, id DESC LIMIT :limit;
+
+-- name: from_first
+-- What the thread says from the first message on that says a certain thing; none says it: nothing.
+SELECT id, digest FROM messages
+ WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
+   AND (created_at, id) >= (SELECT created_at, id FROM messages
+                             WHERE session_id = :session AND digest = :digest AND off_thread IS NULL
+                             ORDER BY created_at, id LIMIT 1)
+ ORDER BY created_at, id;
+
+-- name: other_question
+-- Whether the thread has a question besides one; one row.
+SELECT EXISTS (SELECT 1 FROM messages
+                WHERE session_id = :session AND off_thread IS NULL AND role = 'user' AND id <> :id);
+
+-- name: left_saying
+-- Messages off the thread that say a certain thing, with their parents, by idx_messages_digest.
+SELECT id, parent_id FROM messages WHERE session_id = :session AND digest = :digest AND off_thread IS NOT NULL;
+
+-- name: children_saying
+-- The children of a message that say a certain thing, by idx_messages_digest.
+SELECT id FROM messages WHERE session_id = :session AND digest = :digest AND parent_id = :id;
+
+-- name: step_up
+-- The parent of a message, and what the message says; one row.
+SELECT parent_id, digest FROM messages WHERE id = :id AND session_id = :session;
+
+-- name: roots_saying
+-- Beginnings that say a certain thing, newest first, with their sessions, by idx_messages_roots.
+SELECT id, session_id FROM messages
+ WHERE parent_id = 0 AND digest = :digest AND EXISTS (SELECT 1 FROM sessions WHERE sessions.id = session_id)
+ ORDER BY id DESC LIMIT :limit;
+
+-- name: tree
+-- Messages of all branches, by id, by idx_messages_session.
+SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
+       pinned, files, run_id, finish_reason, off_thread
+  FROM message_rows WHERE session_id = :session AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: copy_session
+-- The new id, if it was free: a session with the same system prompt.
+INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
+SELECT :new, :now, :now, system_prompt, :metadata FROM sessions WHERE id = :session
+    ON CONFLICT (id) DO NOTHING RETURNING id;
+
+-- name: last_id
+-- The last id given to a message; one row.
+SELECT seq FROM sqlite_sequence WHERE name = 'messages';
+
+-- name: copy_way
+-- The way to a message again, in another session, with ids that follow the last one.
+WITH RECURSIVE way (id, parent_id) AS (
+    SELECT id, parent_id FROM messages WHERE id = :id AND session_id = :session
+     UNION
+    SELECT messages.id, messages.parent_id FROM way JOIN messages ON messages.id = way.parent_id
+     WHERE messages.session_id = :session)
+INSERT INTO messages (id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
+                      token_count, importance, pinned, files, run_id, finish_reason, digest)
+SELECT :last + place, :new, role, content, tool_calls, tool_call_id, name, created_at,
+       CASE place WHEN 1 THEN 0 ELSE :last + place - 1 END, turn_id, token_count, importance, pinned, files, run_id,
+       finish_reason, digest
+  FROM (SELECT messages.*, row_number() OVER (ORDER BY messages.created_at, messages.id) AS place
+          FROM way JOIN messages ON messages.id = way.id)
+ ORDER BY place;

@@ -1,0 +1,463 @@
+"""The server dies, its disk fails or its files are damaged: what was acknowledged is there afterwards, and once.
+
+Every user's conversations are files of their own, so one server shows what many kinds of damage lead to: each is done
+to the files of another user.
+"""
+
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+from base64 import b64encode
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+import requests
+
+from mnemoir.storage.conversations.vector_file import VectorFileStore
+from tests.acceptance.conversation_kit import (
+    FOLDER,
+    Place,
+    answered,
+    environment_of,
+    lines_of,
+    open_place,
+    path_of,
+    said,
+)
+from tests.serving import ServerProcess
+from tests.tree_kit import answers, user, write_tree
+from tests.workflows.nodes.pictures import png
+
+KILLS = 10
+WRITERS = 4
+PER_SAVE = 3
+POSITIONS = 20
+SESSIONS_FILE, VECTORS = "conversations.db", "mnemoir_embeddings"
+USER = {"user_id": "sound"}
+PICTURE = f"data:image/png;base64,{b64encode(png()).decode()}"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    with open_place(tmp_path_factory.mktemp("crashes")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def talk(request):
+    """A conversation for each test."""
+    return request.node.name
+
+
+# --- kill -9
+
+
+class Writer(threading.Thread):
+    """Saves and chats by turns until the server is gone, as a user of its own; remembers what was acknowledged."""
+
+    def __init__(self, place: Place, name: str, round_: int, acknowledged: list[str], count: threading.Semaphore):
+        super().__init__(name=name)
+        self._place = Place(server=place.server, model=place.model)
+        self._round, self._acknowledged, self._count = round_, acknowledged, count
+
+    def run(self) -> None:
+        for number in range(10_000):
+            label = f"{self.name} round {self._round} number {number}"
+            try:
+                (self._chat if number % 3 == 2 else self._save)(label)
+            except requests.RequestException:
+                return
+            self._acknowledged.append(label)
+            self._count.release()
+
+    def _save(self, label: str) -> None:
+        told = [said(f"{label} part {part}") for part in range(PER_SAVE)]
+        reply = self._place.ask(
+            "POST", f"{path_of('talk')}/messages", params={"user_id": self.name}, json={"messages": told}
+        )
+        assert reply.status_code == 201, reply.text
+
+    def _chat(self, label: str) -> None:
+        assert self._place.chat([said(label)], "talk", user=self.name).endswith(label)
+
+
+@pytest.mark.timeout(300)  # ten starts of a server, on a machine that may have other things to do
+def test_ten_kills_lose_no_message_double_none_and_leave_no_vector_out(tmp_path):
+    rng = random.Random(31)
+    acknowledged: dict[str, list[str]] = {f"writer{n}": [] for n in range(WRITERS)}
+    with open_place(tmp_path) as place:
+        for round_ in range(KILLS):
+            answered_count = threading.Semaphore(0)
+            writers = [Writer(place, name, round_, done, answered_count) for name, done in acknowledged.items()]
+            for writer in writers:
+                writer.start()
+            for _ in range(rng.randint(1, 24)):
+                assert answered_count.acquire(timeout=30)
+            threading.Event().wait(rng.random() * 0.02)  # a random point between two answers
+            place.server.kill()
+            for writer in writers:
+                writer.join()
+            place.server.start()
+        for name, labels in acknowledged.items():
+            all_are_there_once(place.messages("talk", "tree", user_id=name), labels)
+            place.flush("talk", user_id=name)
+        place.server.stop()
+        for name in acknowledged:
+            (folder,) = place.conversations.glob(f"*/{name}")
+            every_message_has_its_vector(folder)
+
+
+def all_are_there_once(tree, labels):
+    texts = Counter(message["content"] for message in tree if message["role"] == "user")
+    assert set(texts.values()) == {1}
+    saves, chats = (
+        [label for label in labels if (int(label.split()[-1]) % 3 == 2) is is_chat] for is_chat in (False, True)
+    )
+    assert [label for label in saves if f"{label} part 0" not in texts] == []
+    by_label = Counter(text.rsplit(" part ", 1)[0] for text in texts if " part " in text)
+    assert set(by_label.values()) <= {PER_SAVE}  # a save is there whole or not at all
+    said_by_id = {message["id"]: message["content"] for message in tree}
+    answers_to = Counter(said_by_id[message["parent_id"]] for message in tree if message["role"] == "assistant")
+    assert [label for label in chats if answers_to[label] != 1] == []
+    ids = [message["id"] for message in tree]
+    assert ids == sorted(set(ids))
+    assert all(message["parent_id"] in (None, *said_by_id) for message in tree)
+
+
+def every_message_has_its_vector(folder: Path) -> None:
+    database = apsw.Connection(str(folder / SESSIONS_FILE))
+    assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
+    messages = {f"msg_{id}" for (id,) in database.execute("select id from messages where content <> ''")}
+    database.close()
+    vectors = VectorFileStore(VECTORS, folder)
+    assert set(vectors.get()[0]) == messages
+    vectors.close()
+
+
+# --- the same thing said many times
+
+
+def test_one_history_sent_eight_times_at_once_and_again_later_is_stored_once(tmp_path):
+    history = [said("First"), answered("Yes."), said("Second"), answered("Of course."), said("Third")]
+    with open_place(tmp_path) as place:
+        with ThreadPoolExecutor(8) as clients:
+            replies = list(clients.map(lambda _: place.post(history, "talk").status_code, range(8)))
+        place.server.kill()
+        place.server.start()
+        replies += [place.post(history, "talk").status_code for _ in range(2)]
+        tree = place.messages("talk", "tree")
+        assert lines_of(tree)[:5] == lines_of(history)
+        answers = tree[5:]
+        assert {(one["role"], one["parent_id"]) for one in answers} == {("assistant", tree[4]["id"])}
+        assert len(answers) == replies.count(200)
+        assert place.thread("talk") == lines_of([*history, answers[-1]])
+
+
+def test_one_history_without_a_name_sent_eight_times_at_once_is_one_conversation(tmp_path):
+    history = [said("First"), answered("Yes."), said("Second")]
+    with open_place(tmp_path, MNEMOIR_MEMORY__ENABLED="true") as place:
+        with ThreadPoolExecutor(8) as clients:
+            replies = list(clients.map(lambda _: place.post(history), range(8)))
+        assert len({reply.headers["x-conversation-id"] for reply in replies}) == 1
+        (id,) = place.ids()
+        assert lines_of(place.messages(id, "tree"))[:3] == lines_of(history)
+
+
+def test_one_chat_sent_eight_times_at_once_under_one_key_is_stored_once(place, talk):
+    def send(_):
+        return place.http.post(
+            f"{place.server.url}/v1/chat/completions",
+            json={"model": "any", "messages": [said("Once")]},
+            headers={"X-Session-Id": talk, "X-Idempotency-Key": talk},
+            timeout=30,
+        ).status_code
+
+    with ThreadPoolExecutor(8) as clients:
+        told = list(clients.map(send, range(8)))
+    assert set(told) <= {200, 409}
+    tree = place.messages(talk, "tree")
+    assert [message["role"] for message in tree] == ["user", *["assistant"] * told.count(200)]
+
+
+def test_one_file_imported_eight_times_at_once_is_there_once(place, talk):
+    history = [said("First"), answered("Yes.")]
+    place.do("POST", "", {"id": talk, "messages": history})
+    file = place.ask("GET", f"{path_of(talk)}/export", params={"format": "jsonl"}).content
+    place.do("DELETE", path_of(talk))
+    with ThreadPoolExecutor(8) as clients:
+        replies = list(
+            clients.map(lambda _: place.ask("POST", "/import", params={"on_conflict": "skip"}, data=file), range(8))
+        )
+    assert [reply.status_code for reply in replies] == [200] * 8, [reply.text for reply in replies]
+    assert sum(reply.json()["conversations"] for reply in replies) == 1
+    assert lines_of(place.messages(talk, "tree")) == lines_of(history)
+
+
+# --- many at once
+
+
+def test_sixteen_threads_save_fifty_times_each_while_a_reader_pages(place, talk):
+    threads, saves = 16, 50
+    place.do("POST", "", {"id": talk, "messages": [said("first of all")]})
+    over = threading.Event()
+
+    def save(number):
+        client = Place(server=place.server, model=place.model)
+        path = f"{path_of(talk)}/messages"
+        return [
+            client.ask("POST", path, json={"messages": [said(f"{number} says {count}")]}).status_code
+            for count in range(saves)
+        ]
+
+    def page():
+        client, pages = Place(server=place.server, model=place.model), 0
+        while not over.is_set() or not pages:
+            tree = [message["id"] for message in client.messages(talk, "tree", limit=100)]
+            thread = [message["id"] for message in client.messages(talk, limit=100)]
+            assert tree == sorted(set(tree))
+            assert thread == sorted(set(thread))
+            pages += 1
+        return pages
+
+    with ThreadPoolExecutor(threads + 1) as clients:
+        reading = clients.submit(page)
+        told = [status for statuses in clients.map(save, range(threads)) for status in statuses]
+        over.set()
+        assert reading.result() > 0
+    assert Counter(told) == {201: threads * saves}
+    thread = [message["content"] for message in place.messages(talk, limit=100)]
+    assert len(thread) == threads * saves + 1
+    for number in range(threads):
+        own = [text for text in thread if text.startswith(f"{number} says")]
+        assert own == [f"{number} says {count}" for count in range(saves)]
+
+
+def test_a_second_server_on_the_same_data_is_refused_and_told_who_holds_it(place):
+    with pytest.raises(AssertionError, match=str(place.server.pid)):
+        ServerProcess(place.server.data_dir, environment=environment_of(place.model.llm)).start()
+
+
+def test_a_second_server_on_the_same_conversations_is_refused_as_well(tmp_path):
+    with open_place(tmp_path, MNEMOIR_MEMORY__STORAGE_PATH=str(tmp_path / "shared")) as place:
+        place.chat([said("Here I am")], "talk")
+        environment = environment_of(place.model.llm, MNEMOIR_MEMORY__STORAGE_PATH=str(tmp_path / "shared"))
+        with pytest.raises(AssertionError, match="did not start"):
+            ServerProcess(tmp_path / "data-2", environment=environment).start()
+
+
+# --- the clock
+
+
+def test_with_the_clock_set_back_messages_keep_the_order_in_which_they_were_said(place, talk):
+    history = [said("Before"), answered("Yes.")]
+    place.do("POST", "", {"id": talk, "messages": history})
+    file = place.ask("GET", f"{path_of(talk)}/export", params={"format": "jsonl"}).text
+    place.do("DELETE", path_of(talk))
+    # as if it had been said by a clock that was an hour fast
+    ahead = "\n".join(_an_hour_later(line) for line in file.splitlines())
+    assert place.ask("POST", "/import", data=ahead).ok
+    history.append(said("After"))
+    history.append(answered(place.chat(history, talk)))
+    place.do("POST", f"{path_of(talk)}/messages", {"messages": [said("at once"), said("and at once")]})
+    history += [said("at once"), said("and at once")]
+    assert place.thread(talk) == lines_of(history)
+    times = [message["created_at"] for message in place.messages(talk)]
+    assert times == sorted(times)
+    place.chat([said("Last")], talk, history="server")
+    shown = place.model.llm.requests[-1].body["messages"]
+    assert [message["content"] for message in shown][-6:] == [text for _, text in lines_of([*history, said("Last")])][
+        -6:
+    ]
+
+
+def _an_hour_later(line: str) -> str:
+    """A line of an export with all of its times an hour on."""
+
+    def later(value):
+        if isinstance(value, dict):
+            return {key: later(member) if key != "content" else member for key, member in value.items()}
+        if isinstance(value, str) and value[:2] == "20" and "T" in value:
+            return (datetime.fromisoformat(value) + timedelta(hours=1)).isoformat()
+        return value
+
+    return json.dumps(later(json.loads(line)))
+
+
+# --- a full disk
+
+
+def test_a_full_disk_refuses_saves_answers_chats_and_loses_nothing(tmp_path):
+    with open_place(tmp_path) as place:
+        history = [said("Before")]
+        history.append(answered(place.chat(history, "talk")))
+        room = resource.prlimit(place.server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(place.server.pid, resource.RLIMIT_FSIZE, (0, room[1]))
+        saved = place.ask("POST", f"{path_of('talk')}/messages", json={"messages": [said("No room")]})
+        assert (saved.status_code, "code" in saved.json()) in ((503, True), (507, True)), saved.text
+        made = place.ask("POST", "", json={"id": "new", "messages": [said("No room")]})
+        assert made.status_code in (503, 507)
+        assert place.ask("DELETE", path_of("talk")).status_code in (503, 507)
+        assert place.chat([said("Anybody there?")], "talk").endswith("Anybody there?")
+        assert place.thread("talk") == lines_of(history)
+        assert place.ids() == ["talk"]
+        resource.prlimit(place.server.pid, resource.RLIMIT_FSIZE, room)
+        history.append(said("After"))
+        history.append(answered(place.chat(history, "talk")))
+        assert place.thread("talk") == lines_of(history)
+        place.server.kill()
+        place.server.start()
+        assert place.thread("talk") == lines_of(history)
+
+
+# --- damage
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A user with conversations of many pages, pictures and the memory of a node; the server is stopped."""
+    folder = tmp_path_factory.mktemp("damage")
+    node = answers("Talking", memory={"mode": "node"}, lastMessagesToSendInsteadOfPrompt=2)
+    with open_place(folder) as place:
+        tree = write_tree(folder / "Public", place.model.llm.url, {"Users/eve.json": user(), **_workflow(node)})
+        arguments = ["--config-dir", str(tree), "--user", "Eve"]
+        with ServerProcess(
+            folder / "data-2", arguments=arguments, environment=environment_of(place.model.llm)
+        ) as server:
+            opened = Place(server=server, model=place.model)
+            picture = [{"type": "text", "text": "See"}, {"type": "image_url", "image_url": {"url": PICTURE}}]
+            assert opened.post([said(picture)], "talk", user="sound").status_code == 200
+            for count in range(30):
+                told = [said(f"question {count} " * 30), answered(f"answer {count} " * 30)]
+                opened.do("POST", f"{path_of('talk')}/messages", {"messages": told}, **USER)
+            opened.flush("talk", **USER)
+            server.stop()
+            yield opened
+
+
+def _workflow(node):
+    return {"Workflows/Eve/Chat.json": [node]}
+
+
+def victims(sound: Place, name: str, damages: dict[str, bytes]) -> list[str]:
+    """Users with a copy each of the sound one's files, in which the file of that name has these bytes."""
+    (folder,) = sound.conversations.glob("*/sound")
+    for victim, content in damages.items():
+        copy = folder.parent / victim
+        shutil.copytree(folder, copy)
+        (copy / name).write_bytes(content)
+    return list(damages)
+
+
+def damaged(content: bytes, name: str) -> dict[str, bytes]:
+    """The content with a byte changed, and cut short, at many places, by a name of the damage."""
+    places = [1 + number * (len(content) - 2) // POSITIONS for number in range(POSITIONS)]
+    flipped = {f"{name}-flip{at}": content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :] for at in places}
+    return flipped | {f"{name}-cut{at}": content[:at] for at in places}
+
+
+def own_file(sound: Place, name: str) -> bytes:
+    (folder,) = sound.conversations.glob("*/sound")
+    return (folder / name).read_bytes()
+
+
+@pytest.fixture
+def restarted(sound):
+    """Starts the server; it is stopped afterwards."""
+    yield sound.server.start
+    sound.server.stop()
+
+
+def is_told_of(sound: Place, user: str, name: str, *replies: requests.Response) -> bool:
+    """Whether a refusal names the damaged file, or it was set aside, as it was, and the log says so."""
+    (folder,) = sound.conversations.glob(f"*/{user}")
+    refused = any(reply.status_code == 503 and name in reply.text for reply in replies)
+    aside = [file.name for file in folder.glob(f"{name}.corrupt-*")]
+    return refused or bool(
+        aside and user in sound.server.log.read_text() and aside[0] in sound.server.log.read_text()
+    )
+
+
+def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_empty_without_a_word(sound, restarted):
+    users = victims(sound, SESSIONS_FILE, damaged(own_file(sound, SESSIONS_FILE), "messages"))
+    restarted()
+    expected = [message["id"] for message in sound.messages("talk", "tree", **USER)]
+    assert len(expected) == 62
+    for victim in users:
+        reply = sound.ask("GET", f"{path_of('talk')}/messages", params={"user_id": victim, "limit": 100})
+        found = [message["id"] for message in reply.json().get("results", [])]
+        assert reply.status_code in (200, 404, 503), (victim, reply.text)
+        assert found == expected or is_told_of(sound, victim, SESSIONS_FILE, reply), victim
+        assert sound.chat([said("Go on")], "talk", user=victim) != ""
+        assert sound.ask("GET", "", params={"user_id": victim}).status_code in (200, 503), victim
+    assert "Traceback" not in sound.server.log.read_text()
+
+
+def test_a_damaged_file_of_vectors_costs_no_message_and_no_search_by_words(sound, restarted):
+    name = f"{VECTORS}.vectors.db"
+    users = victims(sound, name, damaged(own_file(sound, name), "vectors"))
+    restarted()
+    expected = sound.messages("talk", "tree", **USER)
+    for victim in users:
+        assert sound.messages("talk", "tree", user_id=victim) == expected, victim
+        hits = sound.get("/search", q="question 7", mode="keyword", user_id=victim)["results"]
+        assert hits[0]["message"]["content"].startswith("question 7 "), victim
+        asked = sound.ask("GET", "/search", params={"q": "question 7", "mode": "hybrid", "user_id": victim})
+        assert asked.status_code == 200, (victim, asked.text)
+        assert sound.chat([said("Go on")], "talk", user=victim) != ""
+    assert "Traceback" not in sound.server.log.read_text()
+
+
+def test_damaged_notes_of_nodes_and_pictures_fail_no_chat_and_are_not_written_over(sound, restarted):
+    (folder,) = sound.conversations.glob("*/sound")
+    objects = [file for file in folder.rglob("objects/**/*") if file.is_file() and file.suffix in (".json", ".png")]
+    assert {file.suffix for file in objects} == {".json", ".png"}
+    for file in objects:
+        name = str(file.relative_to(folder))
+        users = victims(sound, name, damaged(file.read_bytes(), file.suffix[1:]))
+        restarted()
+        for victim in users:
+            before = (folder.parent / victim / name).read_bytes()
+            assert sound.chat([said("Go on")], "talk", user=victim, history="server") != ""
+            kept = [path.read_bytes() for path in (folder.parent / victim / name).parent.iterdir()]
+            assert before in kept or json_is_extended(before, kept), victim
+        sound.server.stop()
+    assert "Traceback" not in sound.server.log.read_text()
+
+
+def json_is_extended(before: bytes, kept: list[bytes]) -> bool:
+    """Whether the document could be read all the same, and what was in it is still there."""
+    try:
+        first = json.loads(before)["messages"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return any(json.loads(content)["messages"][: len(first)] == first for content in kept)
+
+
+def test_doctor_names_every_damaged_file(sound):
+    damages = {"doctor": b"\0" * 4096 + own_file(sound, SESSIONS_FILE)[4096:]}
+    victims(sound, SESSIONS_FILE, damages)
+    vectors = f"{VECTORS}.vectors.db"
+    victims(sound, vectors, {"doctor-2": b"\0" * 4096 + own_file(sound, vectors)[4096:]})
+    command = [sys.executable, "-m", "mnemoir", "doctor", "--data-dir", str(sound.server.data_dir), "--json"]
+    environment = os.environ | environment_of(sound.model.llm)
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert told.returncode == 1
+    failed = [check["found"] for check in json.loads(told.stdout)["checks"] if check["state"] == "fail"]
+    assert any(f"doctor/{SESSIONS_FILE}" in found for found in failed), told.stdout
+    assert any(f"doctor-2/{vectors}" in found for found in failed), told.stdout
+    assert not any(f"sound/{SESSIONS_FILE}" in found for found in failed)
+
+
+def test_files_of_conversations_lie_where_the_documentation_says(place, talk):
+    place.chat([said("Hello")], talk, user="where")
+    (file,) = place.server.data_dir.glob(f"{FOLDER}/*/where/{SESSIONS_FILE}")
+    assert file.stat().st_mode & 0o077 == 0

@@ -1,0 +1,282 @@
+"""What is forgotten is gone: once a conversation is deleted, a search of every byte on the disk finds no word of it.
+
+They are looked for in all files of the data directory, with logs and journals of databases, and in the server's log.
+"""
+
+import json
+import os
+import random
+import string
+import threading
+from base64 import b64encode
+
+import pytest
+import requests
+
+from tests.acceptance.conversation_kit import (
+    Place,
+    answered,
+    bytes_below,
+    holds,
+    lines_of,
+    open_place,
+    path_of,
+    said,
+)
+from tests.acceptance.discussion_kit import ANSWER, MAKE, READ, kind_of, marks_in, open_house, record_of
+from tests.acceptance.discussion_kit import said as marked
+from tests.scripted_llm import Answer
+from tests.serving import ServerProcess
+from tests.tree_kit import eventually, settle
+from tests.workflows.nodes.pictures import png
+
+ANN, BEN = "ann", "ben"
+
+
+class Words:
+    """Words that nobody says by chance, each new."""
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)
+        self.all: list[str] = []
+
+    def new(self) -> str:
+        self.all.append("".join(self._random.choices(string.ascii_lowercase, k=18)))
+        return self.all[-1]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with open_place(tmp_path_factory.mktemp("forgetting"), learns=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def place(running):
+    running.model.llm.clear()
+    running.model.ready.clear()
+    return running
+
+
+@pytest.fixture
+def words(request):
+    return Words(request.node.name)
+
+
+def everything_said(place: Place, id: str, words: Words, user: str, *, remembers: bool = True) -> None:
+    """A conversation with every kind of thing in it that holds words."""
+    facts = len(facts_of(place, user))
+    tree = [said(f"I keep a {words.new()} at home"), said(f"or rather a {words.new()}")]
+    for message in tree:  # two branches
+        place.model.ready = [Answer(text=f"So it is a {words.new()}.")] * 2
+        place.chat([message], id, user=user)
+    picture = png(filler=words.new().encode())
+    url = f"data:image/png;base64,{b64encode(picture).decode()}"
+    content = [{"type": "text", "text": words.new()}, {"type": "image_url", "image_url": {"url": url}}]
+    place.chat([{"role": "system", "content": f"You are {words.new()}."}, said(content)], id, user=user)
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": f'{{"a": "{words.new()}"}}'}}
+    rounds = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": words.new()},
+    ]
+    place.do("POST", f"{path_of(id)}/messages", {"messages": rounds}, user_id=user)
+    place.do("PATCH", path_of(id), {"title": words.new(), "tags": [words.new()]}, user_id=user)
+    place.do("PATCH", path_of(id), {"custom": {words.new(): words.new()}}, user_id=user)
+    stalled = [Answer(text=f"{words.new()} and more that never comes", stall_after=1)]
+    place.model.ready = stalled
+    with place.post([said(f"Tell me of {words.new()}")], id, user=user, stream=True) as stream:
+        next(stream.iter_content(1))
+    assert place.model.llm.wait_disconnected()
+    place.model.llm.release()
+    if remembers:
+        place.chat([said(f"My aunt is called {words.new()}")], id, user=user, memoryEnabled=True)
+        eventually(lambda: len(facts_of(place, user)) > facts)
+    place.get("/search", q=words.all[0], user_id=user)
+    place.flush(id, user_id=user)
+
+
+def facts_of(place: Place, user: str) -> list[str]:
+    listed = place.http.get(
+        f"{place.server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=30
+    ).json()
+    return sorted(memory["memory"] for memory in listed["results"])
+
+
+def found(place: Place, words: Words) -> dict[str, list[str]]:
+    """Where any of the words still is."""
+    return holds(place.server.data_dir, words.all, place.server.log)
+
+
+def bytes_of(place: Place, user: str) -> dict[str, str]:
+    """What a user has in files; readers of a database leave their marks in its -shm."""
+    (folder,) = place.conversations.glob(f"*/{user}")
+    return {name: digest for name, digest in bytes_below(folder).items() if not name.endswith("-shm")}
+
+
+def test_the_search_of_bytes_finds_words_where_they_are(place, words):
+    everything_said(place, "seen", words, "cleo")
+    assert set(found(place, words)) == set(words.all)
+
+
+def test_nothing_said_in_a_deleted_conversation_is_left_and_all_else_is(place, words):
+    others = Words("77")
+    everything_said(place, "talk", words, ANN)
+    everything_said(place, "another", others, ANN, remembers=False)
+    everything_said(place, "talk", others, BEN)
+    kept = place.messages("another", "tree", user_id=ANN)
+    bens, facts = bytes_of(place, BEN), facts_of(place, BEN)
+    told = place.do("DELETE", path_of("talk"), user_id=ANN)
+    assert (told["success"], told["messages"] > 8, told["memories"] >= 1) == (True, True, True)
+    assert found(place, words) == {}
+    assert place.messages("another", "tree", user_id=ANN) == kept
+    assert (bytes_of(place, BEN), facts_of(place, BEN)) == (bens, facts)
+    assert set(others.all) <= set(found(place, others))
+    assert place.ask("GET", path_of("talk"), params={"user_id": ANN}).status_code == 404
+    assert place.ids(user_id=ANN).count("talk") == 0
+    for mode in ("hybrid", "keyword", "semantic"):
+        hits = place.get("/search", q=" ".join(words.all[:3]), user_id=ANN, mode=mode)["results"]
+        assert {hit["conversation_id"] for hit in hits} <= {"another"}
+    place.server.stop()
+    assert found(place, words) == {}
+    place.server.start()
+    assert found(place, words) == {}
+    assert place.messages("another", "tree", user_id=ANN) == kept
+
+
+def test_pruning_forgets_as_deleting_does_and_keeps_what_is_to_be_kept(place, words):
+    kept, bens = Words("78"), Words("79")
+    everything_said(place, "old", words, "dora")
+    everything_said(place, "old too", words, "dora", remembers=False)
+    everything_said(place, "kept", kept, "dora", remembers=False)
+    everything_said(place, "old", bens, "emil")
+    place.do("PATCH", path_of("kept"), {"keep": True}, user_id="dora")
+    before = bytes_of(place, "emil")
+    would = place.do("POST", "/prune", {"user_id": "dora", "days": 0, "dry_run": True})
+    assert sorted(would["ids"]) == ["old", "old too"]
+    assert set(found(place, words)) == set(words.all)
+    assert sorted(place.do("POST", "/prune", {"user_id": "dora", "days": 0})["ids"]) == ["old", "old too"]
+    assert found(place, words) == {}
+    assert place.ids(user_id="dora") == ["kept"]
+    assert set(found(place, kept)) == set(kept.all)
+    assert bytes_of(place, "emil") == before
+
+
+def test_of_a_user_whose_everything_is_deleted_no_word_is_left(place, words):
+    bens = Words("80")
+    for id in ("one", "two/2"):
+        everything_said(place, id, words, "fay")
+    everything_said(place, "one", bens, "gus")
+    before = bytes_of(place, "gus")
+    for id in place.ids(user_id="fay"):
+        place.do("DELETE", path_of(id), user_id="fay")
+    gone = place.http.delete(f"{place.server.url}/api/memories", params={"user_id": "fay"}, timeout=30)
+    assert gone.status_code == 200
+    assert found(place, words) == {}
+    assert (place.ids(user_id="fay"), bytes_of(place, "gus")) == ([], before)
+
+
+def test_a_conversation_that_came_by_a_file_or_as_a_branch_goes_as_well(place, words):
+    everything_said(place, "first", words, "hal", remembers=False)
+    newest = place.messages("first", user_id="hal")[-1]["id"]
+    place.do("POST", f"{path_of('first')}/branch", {"message_id": newest, "id": "branch"}, user_id="hal")
+    file = place.ask("GET", f"{path_of('first')}/export", params={"format": "jsonl", "user_id": "hal"}).content
+    body = {"params": {"format": "jsonl", "on_conflict": "rename", "user_id": "ida"}, "data": file}
+    assert place.ask("POST", "/import", **body).ok
+    place.do("DELETE", path_of("first"), user_id="hal")
+    shown = place.messages("branch", user_id="hal")
+    assert len(shown) > 4
+    place.do("DELETE", path_of("branch"), user_id="hal")
+    for id in place.ids(user_id="ida"):
+        place.do("DELETE", path_of(id), user_id="ida")
+    assert found(place, words) == {}
+
+
+def test_a_branch_keeps_its_picture_when_the_conversation_it_came_from_goes(place):
+    url = f"data:image/png;base64,{b64encode(png(filler=b'branch')).decode()}"
+    place.chat([said([{"type": "text", "text": "See?"}, {"type": "image_url", "image_url": {"url": url}}])], "with")
+    newest = place.messages("with")[-1]["id"]
+    place.do("POST", f"{path_of('with')}/branch", {"message_id": newest, "id": "own"})
+    place.do("DELETE", path_of("with"))
+    place.chat([said("Still there?")], "own", history="server")
+    assert url in place.model.llm.requests[-1].prompt
+
+
+def test_what_a_killed_writer_left_of_a_picture_goes_with_its_conversation(place, words):
+    everything_said(place, "half", words, "jan", remembers=False)
+    (folder,) = place.conversations.glob("*/jan/objects/attachments/half")
+    (folder / f"{'0' * 64}.png.tmp").write_text(words.new())
+    place.do("DELETE", path_of("half"), user_id="jan")
+    assert found(place, words) == {}
+
+
+def test_a_client_that_sends_a_forgotten_conversation_again_begins_a_new_one(place):
+    history = [said("Say it once")]
+    history.append(answered(place.chat(history, "again")))
+    place.do("DELETE", path_of("again"))
+    history.append(said("Say it twice"))
+    history.append(answered(place.chat(history, "again")))
+    assert place.thread("again") == lines_of(history)
+
+
+def test_a_deletion_that_dies_half_way_is_finished_by_the_next_one(tmp_path):
+    """Killed at a random moment, the server has deleted the conversation, or it can still be deleted whole."""
+    words, rng = Words("81"), random.Random(81)
+    with open_place(tmp_path) as place:
+        for round_ in range(6):
+            id = f"talk {round_}"
+            everything_said(place, id, words, ANN, remembers=False)
+            deleting = threading.Thread(target=delete_or_die, args=(place.server, id))
+            deleting.start()
+            threading.Event().wait(rng.random() * 0.03)
+            place.server.kill()
+            deleting.join()
+            place.server.start()
+            again = place.ask("DELETE", path_of(id), params={"user_id": ANN})
+            assert again.status_code in (200, 404)
+            assert place.ask("GET", path_of(id), params={"user_id": ANN}).status_code == 404
+            assert found(place, words) == {}, round_
+
+
+def delete_or_die(server: ServerProcess, id: str) -> None:
+    try:
+        requests.delete(f"{server.url}/api/conversations{path_of(id)}", params={"user_id": ANN}, timeout=30)
+    except requests.RequestException:
+        return
+
+
+def test_memories_of_discussions_and_of_nodes_go_with_their_conversation(tmp_path):
+    """A tree that makes chunk summaries, a rolling summary, records and a node's memory of every conversation."""
+    words, others = Words("82"), Words("83")
+    with open_house(tmp_path) as house:
+        house.write("Workflows/Ann/Chat.json", [*READ, {**ANSWER, "memory": {"mode": "node"}}, *MAKE])
+
+        def with_words(asked):
+            told = " ".join(word for word in (*words.all, *others.all) if word in asked.prompt)
+            marks = marks_in(asked.body["messages"][-1]["content"])
+            if kind_of(asked) == "records":
+                return f"[{', '.join(json.dumps(record_of(mark, summary=f'{mark} {told}')) for mark in marks)}]"
+            return f"Kept: {' '.join(marks)} {told}"
+
+        house.model.trouble = with_words
+        for id, these in (("talk", words), ("another", others)):
+            messages = [{**one, "content": f"{one['content']} {these.new()}"} for one in marked(12)]
+            for length in (6, 12):
+                house.chat(id, messages[:length])
+        settle(house.server)
+        place = Place(server=house.server, model=None, http=house.session)  # type: ignore[arg-type]
+        users = {scope for file in place.conversations.rglob("conversations.db") for scope in [file.parent.name]}
+        (user,) = users
+        assert set(holds(tmp_path, words.all)) == set(words.all)
+        assert house.summaries("talk") != []
+        told = place.do("DELETE", path_of("talk"), user_id=user)
+        assert (told["success"], told["node_memories"]) == (True, 1)
+        assert holds(tmp_path, words.all) == {}
+        assert house.summaries("another") != []
+        assert set(holds(tmp_path, others.all)) == set(others.all)
+
+
+def test_no_file_of_a_conversation_can_be_read_by_others_on_the_machine(place, words):
+    everything_said(place, "private", words, "kim", remembers=False)
+    (folder,) = place.conversations.glob("*/kim")
+    modes = {str(path): os.stat(path).st_mode & 0o077 for path in (folder, *folder.rglob("*"))}
+    assert {path: mode for path, mode in modes.items() if mode} == {}
