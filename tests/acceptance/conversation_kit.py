@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import itertools
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,15 @@ def lines_of(messages: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
 class AnsweringModel:
     """Answers what it is asked: `ready` first, then "Answer 1 to …" with the last message's text.
 
-    A question that is sent again is answered in other words.
+    A question that is sent again is answered in other words. A model that `learns` finds a fact in each thing a user
+    says, unless `when_learning` has another answer.
     """
 
-    def __init__(self, llm: ThreadedLLM) -> None:
+    def __init__(self, llm: ThreadedLLM, *, learns: bool = False) -> None:
         self.llm = llm
+        self.when_learning: Callable[[Asked], Answer | None] = lambda asked: None
+        if learns:
+            learn_every_turn(llm, lambda asked: self.when_learning(asked))
         self.ready: list[Answer] = []
         self._count = itertools.count(1)
         llm.rule(lambda asked: "input" not in asked.body or asked.path == "/v1/responses", self._answer)
@@ -172,11 +176,9 @@ def environment_of(llm: ThreadedLLM, **more: str) -> dict[str, str]:
 def open_place(folder: Path, *, learns: bool = False, **environment: str) -> Iterator[Place]:
     """A server of its own over `folder/data`; where its model `learns`, each thing a user says is a fact."""
     with ScriptedLLM.in_thread() as llm, requests.Session() as http:
-        if learns:
-            learn_every_turn(llm)
         server = ServerProcess(folder / "data", environment=environment_of(llm, **environment))
         with server:
-            yield Place(server=server, model=AnsweringModel(llm), http=http)
+            yield Place(server=server, model=AnsweringModel(llm, learns=learns), http=http)
 
 
 # --- bytes on the disk

@@ -9,6 +9,7 @@ import random
 import string
 import threading
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
@@ -216,6 +217,41 @@ def test_a_client_that_sends_a_forgotten_conversation_again_begins_a_new_one(pla
     history.append(said("Say it twice"))
     history.append(answered(place.chat(history, "again")))
     assert place.thread("again") == lines_of(history)
+
+
+def test_an_answer_that_comes_after_its_conversation_was_deleted_is_kept_nowhere(place, words):
+    place.chat([said(words.new())], "gone", user="lea")
+    place.model.ready = [Answer(text=f"{words.new()} {words.new()}", stall_after=1)]
+    with place.post([said(f"Tell me of {words.new()}")], "gone", user="lea", stream=True) as stream:
+        pieces = stream.iter_content(None)
+        told = next(pieces)
+        place.do("DELETE", path_of("gone"), user_id="lea")
+        place.model.llm.release()
+        told += b"".join(pieces)
+    assert words.all[-1].encode() in told or words.all[-2].encode() in told
+    settle(place.server)
+    assert place.ids(user_id="lea") == []
+    eventually(lambda: found(place, words) == {})
+
+
+def test_a_deletion_waits_for_what_is_being_learned_and_takes_it_too(place, words):
+    place.chat([said("My uncle is a beekeeper")], "learning", user="max")
+    asked = threading.Event()
+
+    def silent(extraction):
+        asked.set()
+        return Answer(text=json.dumps({"facts": [words.all[-1]]}), silent=True)
+
+    place.model.when_learning = silent
+    place.chat([said(f"My aunt is called {words.new()}")], "learning", user="max", memoryEnabled=True)
+    assert asked.wait(10)
+    with ThreadPoolExecutor(1) as other:
+        deleting = other.submit(place.do, "DELETE", path_of("learning"), user_id="max")
+        place.model.llm.release()
+        assert deleting.result()["success"]
+    place.model.when_learning = lambda extraction: None
+    settle(place.server)
+    assert (facts_of(place, "max"), found(place, words)) == ([], {})
 
 
 def test_a_deletion_that_dies_half_way_is_finished_by_the_next_one(tmp_path):

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
 from mnemoir.app.embedding_loop import ServerEmbedding
+from mnemoir.app.recording import RecordingOptions
 from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.model_messages import to_model
@@ -42,7 +44,23 @@ def open_conversations(settings: Settings, model: ChatModel, embedding: Embeddin
             synced=True,
         )
 
-    return Conversations(chosen.storage_path or settings.storage.data_dir / FOLDER, manager)
+    return Conversations(folder_of_conversations(settings), manager)
+
+
+def folder_of_conversations(settings: Settings) -> Path:
+    """Where a folder for each project is, and in it one for each user."""
+    return settings.memory.storage_path or settings.storage.data_dir / FOLDER
+
+
+def recording_options(settings: Settings) -> RecordingOptions:
+    """Which chats are kept, and what models are shown of them."""
+    chosen, rag = settings.memory, settings.memory.rag
+    limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
+    return RecordingOptions(
+        always=chosen.enabled,
+        shows_stored=chosen.history == "server",
+        retrieval=limits if rag.enabled else None,
+    )
 
 
 def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:

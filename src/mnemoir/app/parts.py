@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from mnemoir.app.conversation_parts import open_conversations
+from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
-from mnemoir.app.recording import Recorder, RecordingOptions
+from mnemoir.app.recording import Recorder
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
 from mnemoir.core.scope import Scope
@@ -126,8 +126,7 @@ async def open_parts(settings: Settings) -> Parts:
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, session, own
         )
-        options = RecordingOptions(always=settings.memory.enabled, shows_stored=settings.memory.history == "server")
-        recorder = own(Recorder(conversations, workflows, options))
+        recorder = own(Recorder(conversations, workflows, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,

@@ -4,20 +4,18 @@ A file's time tells when it was last done, so that a server that is started ten 
 """
 
 import asyncio
-from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 
 import structlog
 
 from mnemoir.app.conversations import Conversations
-from mnemoir.core.clock import Clock, from_epoch, utc_now
+from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import MnemoirError
 
 _log = structlog.get_logger(__name__)
 
 STAMP_FILE = ".pruned"
-_EVERY = timedelta(days=1)
+_EVERY_S = 24 * 3600.0
 _LOOK_S = 3600.0
 
 
@@ -62,6 +60,8 @@ class Pruning:
         """Also after the clock was set back; not where nobody has said anything yet."""
         if not stamp.parent.exists():
             return False
-        with suppress(FileNotFoundError):
-            return abs(self._clock() - from_epoch(stamp.stat().st_mtime)) >= _EVERY
-        return True
+        try:
+            since_s = self._clock().timestamp() - stamp.stat().st_mtime
+        except FileNotFoundError:
+            return True
+        return abs(since_s) >= _EVERY_S

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
+from mnemoir.agent.memory import Reader
+from mnemoir.agent.retrieval import Recalled, RetrievalLimits, framed, recalled_for
+from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.model_messages import from_model, read_call, to_model
 from mnemoir.conversations.sessions import MessageNotFoundError, checked_session_id
@@ -25,6 +28,7 @@ from mnemoir.core.messages import ChatRequest
 from mnemoir.wire.session import History
 from mnemoir.workflows.caller import Caller, RecordedTurn
 from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.run import last_user_message
 
 _log = structlog.get_logger(__name__)
 
@@ -38,11 +42,13 @@ class RecordingOptions:
     """Which chats are kept, and what models are shown of them.
 
     With `always` those without a session id are kept too. With `shows_stored` a model is shown the stored window in
-    place of what the client sent, unless a request says otherwise.
+    place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown what was said in
+    other conversations and bears on the question.
     """
 
     always: bool = False
     shows_stored: bool = False
+    retrieval: RetrievalLimits | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +88,10 @@ class Recorder:
             return Recorded(chat=chat, caller=caller)
         try:
             async with self._conversations.of(caller.scope) as own:
-                return await asyncio.to_thread(_begun, own, chat, caller, history, shows_stored=shows_stored)
+                recalled = await self._recalled(own, history)  # first, so that a question never finds itself
+                recorded = await asyncio.to_thread(_begun, own, chat, caller, history, shows_stored=shows_stored)
+                recorded.chat = _with_recalled(recorded.chat, recalled)
+                return recorded
         except MnemoirError as exc:
             if shows_stored:
                 raise
@@ -114,6 +123,17 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
+    async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[Recalled]:
+        """What bears on a question; nothing, with a warning, when it cannot be looked for."""
+        limits, question = self._options.retrieval, history[-1]
+        if limits is None or question.role != "user" or not question.text:
+            return ()
+        try:
+            return await recalled_for(question.text, own.manager, Reader(), limits, history)
+        except Exception as exc:  # noqa: BLE001  # a foreign embedder or vector store may raise anything
+            _log.warning("nothing recalled of other conversations", error=type(exc).__name__)
+            return ()
+
     def _is_kept(self, chat: ChatRequest, caller: Caller, history: Sequence[Message]) -> bool:
         """A prompt without roles is no conversation; what an app asks for itself is no part of one."""
         if caller.client_task or chat.unmarked_prompt is not None or not history:
@@ -140,15 +160,27 @@ class Recorder:
             _log.warning("an answer is not kept", run=recorded.caller.run_id, code=exc.code)
 
 
+def _with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatRequest:
+    """The chat with what was recalled in front of its last message."""
+    messages = list(chat.request.messages)
+    place = last_user_message(messages)
+    if not recalled or place is None:
+        return chat
+    pictures = [part for part in messages[place].parts if not isinstance(part, core.TextPart)]
+    text = core.TextPart(text=framed(recalled, messages[place].text))
+    messages[place] = replace(messages[place], parts=(text, *pictures))
+    return replace(chat, request=replace(chat.request, messages=messages))
+
+
 def _begun(
     own: OwnConversations, chat: ChatRequest, caller: Caller, history: Sequence[Message], *, shows_stored: bool
 ) -> Recorded:
     manager = own.manager
     system = [one for one in chat.request.messages if one.role in _INSTRUCTIONS]
     session_id = caller.scope.conversation or manager.find_session(history) or str(uuid.uuid4())
-    resumed = manager.resume_history(
-        checked_session_id(session_id), history, system_prompt="\n\n".join(one.text for one in system)
-    )
+    attachments = Attachments(own.node_parts.objects)
+    history = [attachments.put_away(message, checked_session_id(session_id)) for message in history]
+    resumed = manager.resume_history(session_id, history, system_prompt="\n\n".join(one.text for one in system))
     newest = resumed.ids[-1]
     stored = manager.get_message(session_id, newest)
     turn = RecordedTurn(
@@ -172,7 +204,7 @@ def _shown(
     window = own.manager.load_history(session_id)
     if not _ends_with(window, new):
         window = list(new)
-    return [*system, *to_model(window)]
+    return [*system, *to_model(Attachments(own.node_parts.objects).bring_back(window))]
 
 
 def _ends_with(window: Sequence[Message], new: Sequence[Message]) -> bool:

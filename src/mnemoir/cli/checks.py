@@ -11,6 +11,7 @@ from pathlib import Path
 from mnemoir.app import logs
 from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
+from mnemoir.cli.conversation_checks import check_conversations
 from mnemoir.cli.finding import Check, Finding, told
 from mnemoir.cli.tree_checks import check_discussions, check_tree
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
@@ -41,7 +42,7 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
-    stored = [check_directory, *workspace, check_database, *tree, check_discussions]
+    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations]
     return [check_settings, *stored, check_model, check_embedder, check_port]
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from numbers import Integral
 from typing import Literal, Protocol
 
 import structlog
@@ -19,6 +20,7 @@ from mnemoir.conversations.messages import MediaPart, Message, calls_of
 from mnemoir.core.errors import SettingsError
 
 Growth = Literal["additive", "monotone", "unknown"]
+ModelGrowth = Literal["monotone", "unknown"]
 CounterName = Literal["chars4", "heuristic", "tiktoken", "model"]
 CountFunction = Callable[[Sequence[Message]], int]
 
@@ -50,7 +52,12 @@ class TokenCounter(Protocol):
 
 
 class CountsTokens(Protocol):
-    """What a model has to offer to be a counter."""
+    """What a model has to offer to be a counter.
+
+    It may have a `token_growth` besides, "monotone" for one that never counts a part of a list as more than the
+    whole. A window over 500 turns then takes about ten counts; else one for each turn that is dropped, since nothing
+    can be taken from one count to the next.
+    """
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int: ...
 
@@ -118,18 +125,24 @@ class GuardedCounter:
         except Exception as exc:  # noqa: BLE001  # foreign code; a history must not be lost over a count
             _tell_once(self._name, f"it raised {type(exc).__name__}")
             return None
-        if isinstance(counted, int) and counted > 0:
-            return counted
+        if isinstance(counted, Integral) and counted > 0:
+            return int(counted)
         _tell_once(self._name, "it answered with no positive whole number")
         return None
 
 
-def model_counter(model: CountsTokens, growth: Literal["monotone", "unknown"] = "unknown") -> TokenCounter:
-    """What the model says, guarded. Say "monotone" of a model that counts so: large histories are cut faster then.
+def model_counter(model: CountsTokens, growth: ModelGrowth | None = None) -> TokenCounter:
+    """What the model says, guarded. Without a `growth` it is the one that the model has itself.
 
     A model that failed is not asked again by this counter, so make one for each window.
     """
-    return GuardedCounter(FunctionCounter(model.get_llm_num_tokens, growth), type(model).__qualname__)
+    return GuardedCounter(plain_model_counter(model, growth), type(model).__qualname__)
+
+
+def plain_model_counter(model: CountsTokens, growth: ModelGrowth | None = None) -> TokenCounter:
+    """The same without a guard: 0 is believed, and what the model raises is passed on."""
+    said = growth or getattr(model, "token_growth", "unknown")
+    return FunctionCounter(model.get_llm_num_tokens, "monotone" if said in ("monotone", "additive") else "unknown")
 
 
 def tiktoken_counter(encoding: str | Encoding = "o200k_base") -> TokenCounter:

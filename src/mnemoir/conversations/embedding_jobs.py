@@ -7,9 +7,10 @@ those of their messages; embedding twice stores once.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import structlog
 
 from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
@@ -60,7 +61,6 @@ class _Attempts:
 
     most_failures: int
     failures: int = 0  # in a row
-    failed: list[int] = field(default_factory=list)
 
     @property
     def is_hopeless(self) -> bool:
@@ -81,9 +81,9 @@ class EmbeddingJobs:
             _refuse_other(self._store.stored_model(), self._client.model_name)
 
     async def embed_saved(self, message_ids: Sequence[int]) -> None:
-        """Embed messages that were just saved; those that fail are noted, and nothing is raised."""
+        """Embed messages that were just saved and noted; those that fail are noted, and nothing is raised."""
         try:
-            await self.embed(list(self._rows.messages_by_id(message_ids).values()), _Attempts(most_failures=8))
+            await self._embed_noted(list(self._rows.messages_by_id(message_ids).values()), _Attempts(most_failures=8))
             self.remove()
         except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
             _log.warning("embedding_failed", messages=len(message_ids), error=type(exc).__name__)
@@ -102,9 +102,9 @@ class EmbeddingJobs:
         """
         self.refuse_other_model()
         self.remove()
-        self._renote_lost()
+        await self._renote_lost()
         model, attempts = self._client.model_name, _Attempts(most_failures=MOST_FAILURES)
-        total = self._missing(session_id) if progress else 0
+        total = await self._missing(session_id) if progress else 0
         embedded = tried = after = 0
         started = time.monotonic()
         while page := self._rows.unembedded_messages(model, batch_size, after=after, session_id=session_id):
@@ -115,8 +115,8 @@ class EmbeddingJobs:
             if attempts.is_hopeless:
                 _log.warning("backfill_stopped", embedded=embedded, cause="the embedding client fails every time")
                 break
-            if per_second:
-                await asyncio.sleep(max(0.0, started + tried / per_second - time.monotonic()))
+            due = started + tried / per_second if per_second else 0.0
+            await asyncio.sleep(max(0.0, due - time.monotonic()))  # searches embed their questions in between
         self.remove()
         return embedded
 
@@ -125,7 +125,7 @@ class EmbeddingJobs:
     ) -> int:
         """Forget all vectors, of whatever model, and make them anew."""
         self._store.clear()
-        for page in self._every(None):
+        async for page in self._every(None):
             self._rows.await_vectors([stored.id for stored in page], self._client.model_name)
         return await self.backfill(None, batch_size, progress, per_second)
 
@@ -136,23 +136,22 @@ class EmbeddingJobs:
             self._rows.vectors_removed(ids)
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
-        """Give them vectors, halving what fails until single messages are left; how many got one."""
+        """Note them as waiting and give them vectors; how many got one."""
+        there = set(self._rows.await_vectors([stored.id for stored in messages], self._client.model_name))
+        return await self._embed_noted([stored for stored in messages if stored.id in there], attempts)
+
+    async def _embed_noted(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
+        """What fails is halved until single messages are left."""
         if not messages or attempts.is_hopeless:
             self._note_failed(messages)
             return 0
-        model = self._client.model_name
-        there = set(self._rows.await_vectors([stored.id for stored in messages], model))
-        present = [stored for stored in messages if stored.id in there]
-        if not present:
-            return 0
         try:
-            made = await embeddings_of(self._client, self._passages(present))
+            made = await embeddings_of(self._client, self._passages(messages))
         except Exception as exc:  # noqa: BLE001  # foreign code, and a message must not be lost over it
             attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
-            return await self._in_halves(present, attempts, exc)
+            return await self._in_halves(messages, attempts, exc)
         attempts.failures = 0
-        self._keep(present, made, model)
-        return len(present)
+        return len(messages) - self._keep(messages, made, self._client.model_name)
 
     async def _in_halves(self, messages: Sequence[StoredMessage], attempts: _Attempts, cause: Exception) -> int:
         if len(messages) == 1:
@@ -160,24 +159,25 @@ class EmbeddingJobs:
             self._note_failed(messages)
             return 0
         middle = len(messages) // 2
-        first = await self.embed(messages[:middle], attempts)
-        return first + await self.embed(messages[middle:], attempts)
+        first = await self._embed_noted(messages[:middle], attempts)
+        return first + await self._embed_noted(messages[middle:], attempts)
 
-    def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> None:
+    def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> int:
+        """Store the vectors; how many messages were deleted meanwhile, whose vectors are gone again."""
         self._note_model(model)
         names = [vector_id(stored.id) for stored in messages]
-        self._store.add(
-            ids=names,
-            embeddings=[vector_of(embedding).tolist() for embedding in made],
-            documents=[stored.message.text for stored in messages],
-            metadata=[vector_metadata(stored) for stored in messages],
-        )
+        vectors = np.stack([vector_of(embedding) for embedding in made])
+        documents = [stored.message.text for stored in messages]
+        metadata = [vector_metadata(stored) for stored in messages]
         if isinstance(self._store, IndexedVectors):
-            self._store.note_tokens(dict(_tokens(names, made)))
+            self._store.add_with_tokens(names, vectors, documents, metadata, dict(_tokens(names, made)))
+        else:
+            self._store.add(names, vectors, documents, metadata)
         gone = self._rows.vectors_added([stored.id for stored in messages], model)
-        if gone:  # they were deleted while they were being embedded
+        if gone:
             self._store.delete([vector_id(message_id) for message_id in gone])
             self._rows.vectors_removed(gone)
+        return len(gone)
 
     def _note_model(self, model: str) -> None:
         if isinstance(self._store, NamedModel):
@@ -220,24 +220,25 @@ class EmbeddingJobs:
         if messages:
             self._rows.vectors_failed([stored.id for stored in messages])
 
-    def _renote_lost(self) -> None:
+    async def _renote_lost(self) -> None:
         """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""
         held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
         if not isinstance(held, int) or held >= noted:
             return
-        for page in self._every(None):
+        async for page in self._every(None):
             there = set(self._store.get(ids=[vector_id(stored.id) for stored in page])[0])
             lost = [stored.id for stored in page if vector_id(stored.id) not in there]
             self._rows.await_vectors(lost, self._client.model_name)
 
-    def _missing(self, session_id: str | None) -> int:
-        return sum(len(page) for page in self._every(session_id, self._client.model_name))
+    async def _missing(self, session_id: str | None) -> int:
+        return sum([len(page) async for page in self._every(session_id, self._client.model_name)])
 
-    def _every(self, session_id: str | None, model: str = ANY_MODEL) -> Iterator[list[StoredMessage]]:
+    async def _every(self, session_id: str | None, model: str = ANY_MODEL) -> AsyncIterator[list[StoredMessage]]:
         after = 0
         while page := self._rows.unembedded_messages(model, _PAGE, after=after, session_id=session_id):
             yield page
             after = page[-1].id
+            await asyncio.sleep(0)  # others have their turn in this loop
 
 
 def _refuse_other(stored: str | None, model: str) -> None:

@@ -3,11 +3,8 @@
 Plain methods block. Saving never fails over a search: a message that got no vector now gets it by back-filling.
 """
 
-import asyncio
-import threading
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -15,10 +12,9 @@ from typing import Any, Literal, Self, overload
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.fitting import fit
+from mnemoir.conversations.managed_tree import ManagedTree
 from mnemoir.conversations.message_rows import record_of
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.search_filter import SearchFilter
-from mnemoir.conversations.session_search import Progress, SearchHit, SessionSearch
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, checked_session_id, metadata_of
 from mnemoir.conversations.strategies.simple import SimpleStrategy
@@ -27,10 +23,9 @@ from mnemoir.conversations.vectors import VectorStore
 from mnemoir.ports.backends import backend
 
 _CLOSING_S = 5.0
-_NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
 
 
-class MemoryManager:
+class MemoryManager(ManagedTree):
     """Thread-safe. Methods raise StorageUnavailable when the file cannot be read or written; `close` ends it."""
 
     def __init__(
@@ -51,22 +46,10 @@ class MemoryManager:
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced` and
         `on_corruption` are those of `MemoryStorage`. Raises SettingsError when a back-end is not installed.
         """
-        self.storage: SessionStorage = backend("sqlite-sessions")(
-            storage_path, synced=synced, on_corruption=on_corruption
-        )
+        storage: SessionStorage = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
+        super().__init__(storage, embedding_client, vector_store, counter=counter, embed_sync=embed_sync)
         self.max_history_tokens = max_history_tokens
-        self.embedding_client = embedding_client
-        self.vector_store = vector_store
         self.strategy = strategy or SimpleStrategy(counter=counter)
-        self._counter = counter
-        self._embed_sync = embed_sync
-        self._lock = threading.Lock()
-        self._search: SessionSearch | None = None
-
-    @property
-    def semantic_search_enabled(self) -> bool:
-        """Whether there are an embedding client and a vector store."""
-        return self.embedding_client is not None and self.vector_store is not None
 
     def create_session(
         self,
@@ -112,10 +95,10 @@ class MemoryManager:
         """The ids, in order; all are saved or none. Much faster than one by one."""
         checked_session_id(session_id)
         records = [record_of(session_id, message) for message in messages]
-        model = self.embedding_client.model_name if self.embedding_client and self.vector_store else None
-        ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=model)
-        if model is not None and ids:
-            self._searching().saved(list(self.storage.messages_by_id(ids).values()))
+        ids = self.storage.save_messages(
+            records, system_prompt=system_prompt, embedding_model=self._embedding_model()
+        )
+        self._saved(ids)
         return ids
 
     def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:
@@ -127,13 +110,13 @@ class MemoryManager:
         return self.strategy.window(self.storage, session_id, budget)
 
     def load_session(self, session_id: str) -> list[Message]:
-        """All messages as they were stored, oldest first."""
+        """The whole thread as it was stored, oldest first."""
         return self.storage.load_messages(session_id)
 
     def get_recent_messages(
         self, session_id: str, count: int = 10, *, max_tokens: int | None = None
     ) -> list[Message]:
-        """The last `count` messages, oldest first; of these the newest that fit into `max_tokens`, if given."""
+        """The last `count` messages of the thread, oldest first; of these the newest that fit into `max_tokens`."""
         newest_first: list[Message] = []
         before = None
         while wanted := max(0, count - len(newest_first)):
@@ -162,7 +145,7 @@ class MemoryManager:
         return deleted
 
     def clear_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message and keep all; its id, None when there is none."""
+        """Let windows begin after the head and keep all; its id, None when there is none."""
         return self.storage.mark_context(session_id)
 
     def pin_message(self, message_id: int) -> bool:
@@ -174,7 +157,7 @@ class MemoryManager:
         return self.storage.set_pinned(message_id, False)
 
     def get_message_count(self, session_id: str) -> int:
-        """How many messages the session has."""
+        """How many messages the thread of the session has."""
         return self.storage.get_message_count(session_id)
 
     @overload
@@ -194,80 +177,9 @@ class MemoryManager:
         self._remove_vectors()
         return pruned
 
-    async def search(
-        self,
-        query: str,
-        top_k: int = 5,
-        *,
-        filters: SearchFilter | None = None,
-        min_similarity: float | None = None,
-    ) -> list[SearchHit]:
-        """By meaning, most similar first; `min_similarity` is -1 to 1. Raises RuntimeError when not enabled."""
-        self._require_semantic_search()
-        if top_k <= 0:
-            return []
-        chosen = filters or SearchFilter()
-        return await self._searching().search(query, top_k, filters=chosen, min_similarity=min_similarity)
-
-    async def search_similar(
-        self, query: str, top_k: int = 5, session_id: str | None = None, min_similarity: float | None = None
-    ) -> list[Message]:
-        """The messages of `search`, of one session or of all."""
-        filters = _within(session_id, None)
-        hits = await self.search(query, top_k, filters=filters, min_similarity=min_similarity)
-        return [hit.message for hit in hits]
-
-    async def search_hybrid(
-        self, query: str, top_k: int = 5, filters: SearchFilter | None = None, alpha: float | None = None
-    ) -> list[SearchHit]:
-        """By words and meaning, or by words alone where semantic search is not enabled.
-
-        `alpha`, 0 to 1, is the weight of meaning; without it the two rankings are joined by rank.
-        """
-        if top_k <= 0:
-            return []
-        return await self._searching().search_hybrid(query, top_k, filters=filters or SearchFilter(), alpha=alpha)
-
-    async def get_relevant_context(
-        self,
-        query: str,
-        max_tokens: int = 2048,
-        session_id: str | None = None,
-        *,
-        filters: SearchFilter | None = None,
-    ) -> list[Message]:
-        """The most relevant messages that fit into the budget, most relevant first. RuntimeError when not enabled."""
-        self._require_semantic_search()
-        return await self._searching().relevant_context(query, max_tokens, filters=_within(session_id, filters))
-
-    def backfill_embeddings(
-        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
-    ) -> int:
-        """Embed what has no vector yet, in all sessions or one; how many. Raises RuntimeError when not enabled.
-
-        `progress` is called with the numbers done and found. May be called where an event loop runs, which it blocks;
-        `abackfill_embeddings` does not.
-        """
-        self._require_semantic_search()
-        return self._searching().backfill(session_id, max(1, batch_size), progress)
-
-    async def abackfill_embeddings(
-        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
-    ) -> int:
-        """The same for asynchronous callers; `progress` is called in another thread."""
-        return await asyncio.to_thread(self.backfill_embeddings, session_id, batch_size, progress=progress)
-
-    async def wait_for_pending_embeddings(self) -> None:
-        """Until every message saved before this call has its vector, or has failed to get one."""
-        if self.semantic_search_enabled:
-            await self._searching().wait()
-
     def close(self) -> None:
         """Finish what is under way, for some seconds at most, and let go of the file. It may be called twice."""
-        with self._lock:
-            search, self._search = self._search, None
-        if search is not None:
-            search.close()
+        self._close_search()
         self.strategy.drain(_CLOSING_S)
         self.storage.close()
 
@@ -278,29 +190,3 @@ class MemoryManager:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _searching(self) -> SessionSearch:
-        with self._lock:
-            if self._search is None:
-                make = backend("session-search")
-                self._search = make(
-                    self.storage,
-                    self.embedding_client,
-                    self.vector_store,
-                    counter=self._counter,
-                    embed_sync=self._embed_sync,
-                )
-            return self._search
-
-    def _remove_vectors(self) -> None:
-        if self.semantic_search_enabled:
-            self._searching().deleted()
-
-    def _require_semantic_search(self) -> None:
-        if not self.semantic_search_enabled:
-            raise RuntimeError(_NOT_ENABLED)
-
-
-def _within(session_id: str | None, filters: SearchFilter | None) -> SearchFilter:
-    chosen = filters or SearchFilter()
-    return chosen if session_id is None else replace(chosen, session_ids=[session_id])

@@ -31,8 +31,13 @@ class Columns(NamedTuple):
     files: str | None = None
 
 
-def record_of(session_id: str, message: Message) -> MessageRecord:
-    """The row for a message. Raises InvalidRequest for an unknown role, and for arguments that are no JSON."""
+def record_of(
+    session_id: str, message: Message, *, run_id: str | None = None, finish_reason: str | None = None
+) -> MessageRecord:
+    """The row for a message; `finish_reason` is noted of an answer alone.
+
+    Raises InvalidRequest for an unknown role, and for arguments that are no JSON.
+    """
     if message.role not in _ROLES:
         raise InvalidRequest(
             f"A message has one of the roles {', '.join(sorted(_ROLES))}, not {message.role!r}.", field="role"
@@ -45,6 +50,8 @@ def record_of(session_id: str, message: Message) -> MessageRecord:
         tool_call_id=message.tool_call_id,
         name=message.name,
         files=_files_as_json(message.content),
+        run_id=run_id,
+        finish_reason=finish_reason if message.role == "assistant" else None,
     )
 
 

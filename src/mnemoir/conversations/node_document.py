@@ -56,7 +56,10 @@ class NodeMemoryMessage(BaseModel):
     @field_validator("created_at")
     @classmethod
     def _in_utc(cls, instant: datetime) -> datetime:
-        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+        try:
+            return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+        except OverflowError as exc:
+            raise ValueError("a time beyond the calendar") from exc
 
 
 class NodeMemoryData(BaseModel):
@@ -85,10 +88,15 @@ def write_document(data: NodeMemoryData) -> bytes:
     return data.model_copy(update={"version": NODE_MEMORY_VERSION}).model_dump_json().encode()
 
 
+def as_json(value: Any) -> Any:
+    """The value as a document can hold it: what JSON cannot say as its text, half of a surrogate pair as "?"."""
+    return json.loads(json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace"))
+
+
 def _read_leniently(content: bytes) -> NodeMemoryData:
     """The same for the other shape, and for members that were left out; says what is wrong if it is neither."""
     try:
-        raw = json.loads(content)
+        raw = as_json(json.loads(content))
     except (ValueError, RecursionError) as exc:
         raise UnreadableDocument(f"it is not JSON: {type(exc).__name__}") from exc
     if not isinstance(raw, dict):

@@ -12,7 +12,8 @@ from typing import Any, Literal, Protocol
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.files import Detail, FileRef, HistoryFiles, StoredFile
 from mnemoir.conversations.messages import Content, Message, ToolCall, calls_of
-from mnemoir.conversations.node_document import NodeMemoryFile, NodeMemoryMessage
+from mnemoir.conversations.node_document import NodeMemoryFile, NodeMemoryMessage, as_json
+from mnemoir.core.errors import InvalidRequest
 
 Side = Literal["user", "assistant"]
 _PLACES = {"local_file": "upload_file_id", "tool_file": "tool_file_id"}  # what `related_id` of a file is
@@ -46,16 +47,16 @@ def round_of(
     counter: TokenCounter,
     at: datetime,
 ) -> list[NodeMemoryMessage]:
-    """The records of one round; `files` are those of its first message and of its last."""
+    """The records of one round; `files` are those of its first message and of its last.
+
+    Raises InvalidRequest for arguments of a tool call that are no JSON.
+    """
+    ids = {"message_id": message_id, "parent_message_id": parent_message_id}
     records = [
         NodeMemoryMessage(
-            message_id=message_id,
-            parent_message_id=parent_message_id,
-            role=message.role,
-            content=message.text,
-            token_count=counter.count_one(message),
             created_at=at,
-            **_tool_members(message),
+            token_count=counter.count_one(message),
+            **_storable({**ids, "role": message.role, "content": message.text, **_tool_members(message)}),
         )
         for message in messages
     ]
@@ -73,7 +74,7 @@ def stored_file(file: ReplayedFile, belongs_to: Side) -> NodeMemoryFile:
         places = {"url": file.remote_url}
         if method in _PLACES:
             places[_PLACES[method]] = file.related_id
-    return NodeMemoryFile(type=kind, transfer_method=method, belongs_to=belongs_to, **places)
+    return NodeMemoryFile(**_storable({"type": kind, "transfer_method": method, "belongs_to": belongs_to, **places}))
 
 
 def answered_rounds(records: Sequence[NodeMemoryMessage]) -> list[NodeMemoryMessage]:
@@ -137,6 +138,15 @@ def _tool_members(message: Message) -> dict[str, Any]:
     calls = [{"id": call.id, "name": call.name, "arguments": dict(call.arguments)} for call in calls_of(message)]
     members = {"tool_calls": calls, "tool_call_id": message.tool_call_id, "name": message.name}
     return {name: value for name, value in members.items() if value}
+
+
+def _storable(members: dict[str, Any]) -> dict[str, Any]:
+    """The members as every later read gives them back."""
+    try:
+        stored: dict[str, Any] = as_json(members)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise InvalidRequest(f"The arguments of a tool call must be JSON: {exc}.", field="steps") from exc
+    return stored
 
 
 def _text(record: NodeMemoryMessage, member: str) -> str | None:

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeVar
 
-from mnemoir.conversations.counters import CounterName, CountsTokens, FunctionCounter, TokenCounter, counter_named
+from mnemoir.conversations.counters import (
+    CounterName,
+    CountsTokens,
+    TokenCounter,
+    counter_named,
+    plain_model_counter,
+)
 from mnemoir.conversations.fitting import Unit, fit
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.threads import ThreadRule, row_limit, walk_thread
@@ -94,7 +100,7 @@ def fit_by(rules: HistoryRules, messages: Sequence[Some], budget: int, counter: 
 def counter_of(rules: HistoryRules, model: CountsTokens | None = None) -> TokenCounter:
     """The counter that the rules name; SettingsError when they name the model's and there is none."""
     if rules.counter == "model" and model is not None and not rules.guards_counter:
-        return FunctionCounter(model.get_llm_num_tokens)
+        return plain_model_counter(model)
     return counter_named(rules.counter, model)
 
 

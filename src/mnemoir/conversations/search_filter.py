@@ -8,13 +8,13 @@ becomes a list of session ids: then nobody finds by an old note what is no longe
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from mnemoir.conversations.messages import Role
-from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, StoredMessage
+from mnemoir.conversations.searched_rows import SearchedRows
+from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
 from mnemoir.conversations.where import Scalar, Where
 
-_PAGE = 500
 _SHARED = "shared"
 
 
@@ -23,7 +23,8 @@ class SearchFilter:
     """All that is given must hold; None asks nothing, an empty list allows nothing.
 
     `since` counts in, `until` does not. Times without a zone are UTC. `tags_any` and `tags_all` are of the session,
-    as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its metadata.
+    as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its metadata. What
+    was said on any branch is found; with `on_thread` only what is on the thread now, or off it.
     """
 
     since: datetime | None = None
@@ -36,6 +37,7 @@ class SearchFilter:
     session_ids: Sequence[str] | None = None
     agent: str | None = None
     visibility: Literal["private", "shared"] | None = None
+    on_thread: bool | None = None
 
     @property
     def is_of_sessions(self) -> bool:
@@ -53,16 +55,6 @@ class SearchFilter:
             and self.agent in (None, metadata.custom.get("agent"))
             and self.visibility in (None, metadata.custom.get("visibility") or _SHARED)
         )
-
-
-class KnowsSessions(Protocol):
-    """Where sessions are kept."""
-
-    def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
-        """Newest activity first."""
-
-    def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
-        """Those pinned, or scored `threshold` or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,15 +78,8 @@ class Wanted:
         return {"$and": conditions}
 
     def allows(self, stored: StoredMessage) -> bool:
-        """Whether a message, as it is now, may be found."""
-        wanted, at = self.filter, seconds(stored.created_at)
-        return (
-            (self.session_ids is None or stored.session_id in self.session_ids)
-            and (wanted.roles is None or stored.message.role in wanted.roles)
-            and (wanted.since is None or (at is not None and at >= _instant(wanted.since)))
-            and (wanted.until is None or (at is not None and at < _instant(wanted.until)))
-            and (self.message_ids is None or stored.id in self.message_ids)
-        )
+        """Whether a message is where it should be now: the rest was asked of index and store before it was found."""
+        return self.filter.on_thread in (None, stored.is_on_thread)
 
     def _of_session(self) -> Iterator[Where]:
         ids = self.session_ids
@@ -113,17 +98,17 @@ class Wanted:
             yield {"message_id": {"$in": sorted(self.message_ids)}}
 
 
-def wanted_of(given: SearchFilter, sessions: KnowsSessions) -> Wanted:
-    """The filter with what is known of its sessions. Blocks; raises StorageUnavailable."""
+def wanted_of(given: SearchFilter, rows: SearchedRows) -> Wanted:
+    """The filter with what is known of sessions and scores. Blocks; raises StorageUnavailable."""
     ids = None if given.session_ids is None else frozenset(given.session_ids)
     if given.is_of_sessions:
-        allowed = frozenset(each.id for each in _every(sessions) if given.allows_session(each.metadata))
+        notes = rows.session_notes(given.user)
+        allowed = frozenset(name for name, metadata in notes if given.allows_session(metadata))
         ids = allowed if ids is None else ids & allowed
-    if given.min_importance is None or given.min_importance <= 0:  # what has no score counts as 0
-        return Wanted(filter=given, session_ids=ids)
-    among = ids if ids is not None else [each.id for each in _every(sessions)]
-    important = (sessions.important_messages(session_id, given.min_importance) for session_id in among)
-    return Wanted(filter=given, session_ids=ids, message_ids=frozenset(m.id for found in important for m in found))
+    important = None
+    if given.min_importance is not None and given.min_importance > 0:  # what has no score counts as 0
+        important = frozenset(rows.important_ids(given.min_importance))
+    return Wanted(filter=given, session_ids=ids, message_ids=important)
 
 
 def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
@@ -144,10 +129,3 @@ def seconds(created_at: datetime | None) -> float | None:
 
 def _instant(given: datetime) -> float:
     return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
-
-
-def _every(sessions: KnowsSessions) -> Iterator[SessionRecord]:
-    offset = 0
-    while found := sessions.list_sessions(limit=_PAGE, offset=offset):
-        yield from found
-        offset += len(found)

@@ -36,6 +36,11 @@ class SessionRows(Protocol):
     def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
         """Put other metadata in the place of the session's; False when it is unknown. No activity."""
 
+    def update_session(
+        self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
+    ) -> bool:
+        """Change what is given; False when the session is unknown. No activity."""
+
     def update_session_activity(self, session_id: str) -> None:
         """Say that it is in use now; nothing for an unknown one."""
 
@@ -59,26 +64,29 @@ class SessionRows(Protocol):
     ) -> list[int]:
         """The ids, in order; all or none are saved. `system_prompt` is for a session that is created by it.
 
-        With `embedding_model` the embeddable ones are noted as waiting for a vector of that model.
+        Each stands behind its parent and is the head then; without a parent at the end of the thread, or where its
+        time belongs there. With `embedding_model` the embeddable ones are noted as waiting for a vector of that
+        model.
         """
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
-        """Oldest first, from `offset` on; all of them without a limit."""
+        """The thread, oldest first, from `offset` on; all of it without a limit."""
 
-    def get_message_count(self, session_id: str) -> int: ...
+    def get_message_count(self, session_id: str) -> int:
+        """How many messages the thread has."""
 
     def clear_messages(self, session_id: str) -> int:
-        """Delete all of its messages and keep the session; how many."""
+        """Delete the messages of all branches and keep the session; how many."""
 
     def close(self) -> None:
         """Let go of the file; nothing is read or written afterwards."""
 
 
 class WindowRows(Protocol):
-    """What windows are made of: messages behind the session's mark, pins, scores, and its summary."""
+    """What windows are made of: messages of the thread behind the session's mark, pins, scores, and its summary."""
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the newest message, and drop the summary; the message's id, None for none."""
+        """Let windows begin after the head, and drop the summary; the message's id, None for none."""
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before`, behind the mark.
@@ -118,7 +126,8 @@ class WindowRows(Protocol):
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
         """Store it in place of the last one and give up the claim.
 
-        False, and nothing stored, when the claim has run out, or when what it covers was deleted or marked off.
+        False, and nothing stored, when the claim has run out, or when what it covers was deleted, marked off, or
+        left the thread.
         """
 
     def release_summary(self, session_id: str, claim: str) -> None:
@@ -156,19 +165,42 @@ class TreeRows(Protocol):
     ) -> Resumed:
         """Take the history that a client holds, without system messages: add what is new; its end becomes the head.
 
-        A history that begins as a stored thread does is followed from the first message on; the first message that is
-        another one begins a branch. One that begins in the middle of the thread, as clients send it that cut theirs,
-        is followed from there. One of new messages alone, none of them an answer, goes behind the head.
+        A history that begins as stored messages do is followed from the first message on, along the branch that goes
+        with it for longest; the first message that is another one begins a branch. When all of it is there nothing is
+        added: a question that was answered is then the head again, and its next answer a sibling. One that begins in
+        the middle of the thread, as clients send it that cut theirs (the greeting in front may be left), is followed
+        from there: where it fits for longest, and of such places at the latest. One that begins nowhere is a branch
+        from ROOT. System messages are passed over.
+
+        One without an answer goes behind the head, less what stands there already, unless it begins as the thread
+        does. A lone question with which the thread begins is asked anew where the thread has other questions.
         """
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
 
     def set_head(self, session_id: str, message_id: int) -> bool:
-        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such.
+
+        A summary of what leaves the thread is dropped. A mark that leaves it counts as the last message before it
+        that stays.
+        """
+
+    def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
+        """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
+
+        Copies keep all but their ids; none has a vector yet. Raises SessionExistsError for an id that is taken, and
+        MessageNotFoundError.
+        """
+
+    def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """Newest first, in front of the message `before` (none when that is gone), without regard to any mark.
+
+        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        """
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
-        """The messages of all branches with an id above `after`, by id."""
+        """The messages of all branches with an id above `after`, by id; [] at the end alone."""
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""

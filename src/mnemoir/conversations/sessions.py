@@ -1,7 +1,9 @@
 """Sessions and their messages as they are stored: the values and errors of session memory.
 
 A session's system prompt stands in its own row and is never one of its messages. Times are naive UTC, to the
-microsecond. Messages have one order, by time and then by id, and ids only grow.
+microsecond. Messages are a tree: each stands behind its parent, and a regenerated answer or an edited question beside
+the one of before. One way through the tree is the session's thread; it ends with the head. Along every way messages
+have one order, by time and then by id.
 """
 
 import json
@@ -106,9 +108,10 @@ class SessionRecord:
 class MessageRecord:
     """The row of a message. `tool_calls` and `files` are JSON texts.
 
-    Without a time it gets the moment of its saving, never one before the session's newest message. Without a parent
-    it stands behind the head of its session. `finish_reason` tells how an answer ended: as models say it (`stop`,
-    `length`, `tool_calls`, `content_filter`), or `incomplete` for one that was cut off.
+    Without a time it gets the moment of its saving. It is never older than its parent. Without a parent it stands
+    behind the head of its session, or where its time belongs on the thread. `finish_reason` tells how an answer
+    ended: as models say it (`stop`, `length`, `tool_calls`, `content_filter`), or `incomplete` for one that was cut
+    off.
     """
 
     session_id: str
@@ -142,7 +145,7 @@ class StoredMessage:
     session_id: str
     message: Message
     created_at: datetime | None  # None when the stored time cannot be read
-    parent_id: int | None = None
+    parent_id: int | None = None  # ROOT at the beginning; None before a branch mattered in an older file
     turn_id: str | None = None
     token_count: int | None = None
     importance: float | None = None

@@ -43,7 +43,8 @@ class TokenBufferMemory(BaseMemory):
 
     `rules` are the project's own unless a preset is given. `turn_id` is the turn being answered, which must be stored
     already: a turn that is not has no history. Without it the newest one is taken, which can belong to another
-    branch. A model may name the kinds of media that it takes in `accepted_media`.
+    branch. A model may name the kinds of media that it takes in `accepted_media`, and say in `token_growth` that its
+    counts are "monotone", so that fewer are needed.
     """
 
     def __init__(

@@ -22,6 +22,5 @@ def register_names(key: str, *taken: str) -> None:
 
     So no method of a name ever reaches what a route is called, and `%73earch` still names a thing called `search`.
     """
-    convertor = StringConvertor()
-    convertor.regex = rf"(?!(?:{'|'.join(taken)})(?:/|$))[^/]+"
-    register_url_convertor(key, convertor)
+    names = rf"(?!(?:{'|'.join(taken)})(?:/|$))[^/]+"
+    register_url_convertor(key, type("Names", (StringConvertor,), {"regex": names})())

@@ -25,6 +25,7 @@ from mnemoir.settings.yaml_file import fill_in, read_yaml
 COMMAND_LINE = "command line"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _Given = dict[str, tuple[Any, str]]  # dotted key -> (value as written, where it was written)
+_OPEN_SECTION = "memory."  # files that other programs share with us may hold keys of theirs in it
 
 
 def load_settings(
@@ -39,29 +40,37 @@ def load_settings(
     environ = os.environ if environ is None else environ
     given: _Given = {"storage.data_dir": (default_data_dir(environ), "default")}
     problems: list[str] = []
+    warnings: list[str] = []
     path = config or config_file(environ)
     if path is not None:
-        problems += _take_file(given, path, environ)
+        problems += _take_file(given, path, environ, warnings)
     from_environment, wrong_names = read_environment(environ)
-    warnings = _excuse_decay_days(from_environment)
+    warnings += _excuse_decay_days(from_environment)
     given |= {key: (value, f"environment variable {name}") for key, (value, name) in from_environment.items()}
     problems += wrong_names
-    problems += _take(given, overrides, COMMAND_LINE)
+    problems += _take(given, overrides, COMMAND_LINE, warnings)
     return _checked(given, problems, Source(file=path, warnings=tuple(warnings)))
 
 
-def _take_file(given: _Given, path: Path, environ: Mapping[str, str]) -> list[str]:
+def _take_file(given: _Given, path: Path, environ: Mapping[str, str], warnings: list[str]) -> list[str]:
     try:
         mapping = read_yaml(path)
     except SettingsError as exc:
         return [exc.message]
-    return _take(given, mapping, str(path), environ)
+    return _take(given, mapping, str(path), warnings, environ)
 
 
 def _take(
-    given: _Given, layer: Mapping[Any, Any], origin: str, environ: Mapping[str, str] | None = None
+    given: _Given,
+    layer: Mapping[Any, Any],
+    origin: str,
+    warnings: list[str],
+    environ: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Lay one layer over `given`; with an `environ`, its texts may name variables. Returns the problems."""
+    """Lay one layer over `given`; with an `environ`, its texts may name variables. Returns the problems.
+
+    What is odd and stops nothing is added to `warnings`.
+    """
     problems: list[str] = []
     for key, value in _flat(layer):
         if key in KEYS:
@@ -72,6 +81,8 @@ def _take(
                 continue
             if not _is_blank(filled):
                 given[key] = (filled, origin)
+        elif key not in SECTIONS and key.startswith(_OPEN_SECTION):
+            warnings.append(f"{origin}: {unknown_key(key)}")
         elif key not in SECTIONS:
             problems.append(f"{origin}: {unknown_key(key)}")
         elif value is not None:

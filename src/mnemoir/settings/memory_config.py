@@ -5,9 +5,9 @@
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from mnemoir.settings.section import Section
 
@@ -48,8 +48,11 @@ class MemoryConfig(Section):
     vector_store: VectorStoreConfig = VectorStoreConfig()
     rag: RAGConfig = RAGConfig()
 
-    @model_validator(mode="after")
-    def _rag_needs_vectors(self) -> Self:
-        if self.rag.enabled and not self.vector_store.enabled:
-            raise ValueError("rag.enabled needs vector_store.enabled: without vectors nothing can be recalled")
-        return self
+    @field_validator("rag")
+    @classmethod
+    def _needs_vectors(cls, rag: RAGConfig, info: ValidationInfo) -> RAGConfig:
+        """`vector_store` stands in front of it, so it was looked at already; where it is wrong, it is not there."""
+        vectors = info.data.get("vector_store")
+        if rag.enabled and vectors is not None and not vectors.enabled:
+            raise ValueError("needs vector_store.enabled: without vectors nothing can be recalled")
+        return rag

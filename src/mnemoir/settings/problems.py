@@ -30,7 +30,7 @@ def explain(error: ValidationError, given: Mapping[str, tuple[Any, str]]) -> lis
         key = _key_of(detail["loc"])
         value, origin = given.get(key, (None, "default"))
         rule = _rule(detail["type"], detail["msg"], detail.get("ctx", {}), value)
-        lines[f"{origin}: {key} {shown(key, value)}{rule}."] = None
+        lines[f"{origin}: {key} {shown(key, value) if key in KEYS else ''}{rule}."] = None
     return list(lines)
 
 

@@ -1,14 +1,16 @@
-"""What is sent to an endpoint for a question: messages, or for a text protocol one message that is the whole prompt."""
+"""What is sent to an endpoint for a question: messages; for a text protocol one message that is the whole prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import orjson
 
+from mnemoir.conversations.messages import Message as Remembered
 from mnemoir.conversations.model_messages import to_model
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.prompting.assembly import NodeRole, chat_messages, flat_form, flat_prompt
 from mnemoir.workflows.prompting.budget import fit
 from mnemoir.workflows.prompting.history import last_for_text
@@ -23,24 +25,59 @@ from mnemoir.workflows.step import Step
 async def prompt_messages(
     step: Step, question: Question, target: Target, *, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
-    """The prompt, cut to the endpoint's context; `most_tokens` is the limit of the answer.
-
-    The history is put in last: it gets what the rest of the prompt, the tools and the answer leave of the context.
-    """
+    """The prompt, cut to the endpoint's context; `most_tokens` is the limit of the answer."""
     if question.history is None:
         return _messages(step, question, target, most_tokens)
-    beside = _messages(step, _with_history(question, ""), target, most_tokens)
-    turns = await question.history.fitting(
-        [*beside, *_as_counted(tools)],
-        context_tokens=target.endpoint.context_tokens or None,
-        answer_tokens=most_tokens,
-    )
     if target.template is None:
-        head = 1 if beside and beside[0].role == "system" else 0
-        sent = [*beside[:head], *to_model(turns), *beside[head:]]
-        return newest_images(sent, step.count(question.properties.most_images, 0, "maxImagesToSend"))
-    text = question.history.as_text(turns)
-    return _messages(step, _with_history(question, text), target, most_tokens) if text else beside
+        return await _with_turns(step, question, question.history, target, most_tokens, tools)
+    written = _written(step, question, target, target.template, most_tokens)
+    return await _with_text(step, written, question.history, target, most_tokens, tools)
+
+
+async def _with_turns(
+    step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
+) -> list[Message]:
+    """The history between the system message and all else. It gets what the rest leaves of the context."""
+    beside = _messages(step, _placed(question, ""), target, most_tokens)
+    turns = await _turns(history, beside, target, most_tokens, tools)
+    head = 1 if beside and beside[0].role == "system" else 0
+    sent = [*beside[:head], *to_model(turns), *beside[head:]]
+    return newest_images(sent, step.count(question.properties.most_images, 0, "maxImagesToSend"))
+
+
+async def _with_text(
+    step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
+) -> list[Message]:
+    """The history in the places that the node's texts have for it, else in front of the prompt."""
+    beside = _messages(step, _placed(question, ""), target, most_tokens)
+    text = history.as_text(await _turns(history, beside, target, most_tokens, tools))
+    return _messages(step, _placed(question, text), target, most_tokens) if text else beside
+
+
+async def _turns(
+    history: History, beside: Sequence[Message], target: Target, most_tokens: int, tools: ModelRequest
+) -> Sequence[Remembered]:
+    sent = [*beside, text_message("system", orjson.dumps(tools.tools).decode())] if tools.tools else beside
+    return await history.fitting(
+        sent, context_tokens=target.endpoint.context_tokens or None, answer_tokens=most_tokens
+    )
+
+
+def _written(step: Step, question: Question, target: Target, template: PromptTemplate, most_tokens: int) -> Question:
+    """The question with a prompt in any case: that of the current turn, where the node has none."""
+    if question.prompt is not None:
+        return question
+    fitted = _fitted(step, last_for_text(question.messages, len(question.messages)), target.endpoint, most_tokens)
+    return replace(question, prompt=formatted(fitted, template))
+
+
+def _placed(question: Question, history: str) -> Question:
+    system, prompt = question.system, question.prompt
+    if prompt is None or not history or places_history(system) or places_history(prompt):
+        prompt = None if prompt is None else with_history(prompt, history)
+    else:
+        prompt = f"{history}\n{prompt}"
+    return replace(question, system=with_history(system, history), prompt=prompt)
 
 
 def _messages(step: Step, question: Question, target: Target, most_tokens: int) -> list[Message]:
@@ -56,3 +93,32 @@ def _messages(step: Step, question: Question, target: Target, most_tokens: int) 
     text = flat_prompt(question.system, question.prompt, fitted, last, form)
     words: tuple[Part, ...] = (TextPart(text=text),) if text else ()
     return [Message(role="user", parts=(*words, *question.images))]
+
+
+def _last(step: Step, question: Question) -> int:
+    """How many messages are sent where there is no prompt; with a history all of the current turn."""
+    if question.history is not None:
+        return len(question.messages)
+    return step.count(question.properties.last_messages, 5, "lastMessagesToSendInsteadOfPrompt")
+
+
+def _fitted(
+    step: Step, messages: Sequence[Message], endpoint: EndpointDefinition, most_tokens: int, beside: str = ""
+) -> list[Message]:
+    """The messages cut to the endpoint's context, with a note of how many had to go."""
+    if not endpoint.context_tokens:
+        return list(messages)
+    room = max(endpoint.context_tokens - most_tokens, endpoint.context_tokens // 2)
+    fitting, dropped = fit(messages, room - (estimate_prompt_tokens(beside) if beside else 0))
+    if dropped:
+        step.note(
+            f"{dropped} messages were left out, oldest first, to stay within "
+            f"{endpoint.context_tokens} tokens (maxContextTokenSize)."
+        )
+    return fitting
+
+
+def _role(step: Step) -> NodeRole:
+    if not step.is_responder:
+        return "other"
+    return "silent responder" if step.run.is_silent else "responder"

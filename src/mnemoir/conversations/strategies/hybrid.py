@@ -14,10 +14,11 @@ from mnemoir.conversations.strategies.shares import Draft, shared
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.strategies.summarising import Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, messages_of, read_tail
+from mnemoir.conversations.strategies.transcript import summary_message
 from mnemoir.conversations.strategies.turns_ahead import fold_before
 from mnemoir.core.errors import InvalidRequest, SettingsError
 
-_LEFT_OUT = "Earlier messages are left out here; the important ones among them follow."
+_LEFT_OUT = "Earlier messages are left out here; important ones follow."
 
 
 class BudgetTooSmall(InvalidRequest):
@@ -64,14 +65,27 @@ class HybridStrategy:
                 f"budget is {budget}. Raise the budget, or shorten what is stored as system messages."
             )
         kept = retained_rounds(rows, session_id, (one for one in important if one.message.role != "system"))
-        return [*system, *self._draft(rows, session_id, tail, kept, room).messages]
+        return [*system, *self._behind_system(rows, session_id, tail, kept, room)]
 
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for the summaries under way; whether all of them are done."""
         return self._summarising is None or self._summarising.drain(timeout_s)
 
-    def _draft(self, rows: WindowRows, session_id: str, tail: Tail, kept: Sequence[Retained], room: int) -> Draft:
+    def _behind_system(
+        self, rows: WindowRows, session_id: str, tail: Tail, kept: Sequence[Retained], room: int
+    ) -> list[Message]:
+        """A history that begins with an answer is refused, unless it says why: that is paid for before all else."""
         talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
+        draft = self._draft(rows, session_id, tail, talk, kept, room)
+        if not (draft.retained and draft.messages[0].role == "assistant"):
+            return draft.messages
+        hint = summary_message(_LEFT_OUT)
+        messages = self._shared(talk, kept, "", room - self._counter.count([hint])).messages
+        return [hint, *messages] if messages and messages[0].role == "assistant" else messages
+
+    def _draft(
+        self, rows: WindowRows, session_id: str, tail: Tail, talk: Tail, kept: Sequence[Retained], room: int
+    ) -> Draft:
         known = rows.get_summary(session_id) if self._summarising else None
         draft = self._shared(talk, kept, known.text if known else "", room)
         if self._summarising and _has_gap(draft, tail, known):
@@ -79,9 +93,6 @@ class HybridStrategy:
             extension = self._summarising.extend(rows, session_id, before, self._is_kept_apart)
             known = known if extension.failed else extension.summary
             draft = self._shared(talk, kept, known.text if known else "", room)
-        first = next(iter(draft.messages), None)
-        if first and first.role == "assistant" and draft.retained:  # a provider wants to be told why
-            return self._shared(talk, kept, _LEFT_OUT, room)
         return draft
 
     def _shared(self, talk: Tail, kept: Sequence[Retained], summary: str, room: int) -> Draft:

@@ -81,8 +81,9 @@ class StoredTree:
         return {one: [*way, one] for one, way in ways if way is not None}
 
     def _way_up(self, message_id: int, ids: Sequence[int], digests: Sequence[bytes]) -> list[int] | None:
-        """The way to a message, if it says what the digests before its own say; up to the thread it is that of `ids`."""
-        level, way, seen = len(ids) - 1, [], set()
+        """The way to a message, if it says what the first digests say; as far as it is the thread it is `ids`."""
+        level, way = len(ids) - 1, list[int]()
+        seen: set[int] = set()
         while message_id != (ids[level] if level >= 0 else ROOT):
             row = self._one("step_up", id=message_id)
             if row is None or message_id in seen:

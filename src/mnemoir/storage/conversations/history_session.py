@@ -1,11 +1,11 @@
-"""Which session a history belongs to that comes without a session's id: the one that begins as it does, for longest."""
+"""Which session a history without a session's id belongs to: the one that begins as it does, for longest."""
 
 from collections.abc import Sequence
 
 import apsw
 
 from mnemoir.storage.conversations.history_match import Told
-from mnemoir.storage.conversations.session_rows import text_of
+from mnemoir.storage.conversations.session_rows import Row, text_of
 from mnemoir.storage.sqlite.queries import queries
 
 _TREE = queries("sessions/tree")
@@ -23,7 +23,8 @@ def session_that_begins(connection: apsw.Connection, history: Sequence[Told]) ->
     if least is None:
         return None
     values = {"digest": history[0].digest, "limit": _MOST_BEGINNINGS}
-    reached: dict[int, str] = dict(connection.execute(_TREE["roots_saying"], values).fetchall())
+    roots: list[Row] = connection.execute(_TREE["roots_saying"], values).fetchall()
+    reached: dict[int, str] = dict(roots)
     for level, told in enumerate(history[1:], start=1):
         if level >= least and len(set(reached.values())) == 1:
             break

@@ -1,4 +1,4 @@
-"""Messages on their way into the file, within one transaction: each gets its place in the tree, its time and its turn.
+"""Messages on their way into the file, within one transaction: each gets its place in the tree, a time and a turn.
 
 A user's message begins a turn, and what follows it belongs to it. A message is never older than its parent, so a
 clock that is set back reorders nothing.

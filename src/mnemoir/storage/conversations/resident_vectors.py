@@ -42,18 +42,17 @@ class ResidentVectors:
         """More slots are dead than alive."""
         return len(self._rows) > 2 * len(self._slots) + _FEWER_DEAD
 
-    def put(self, row: int, vector: FloatArray, metadata: Metadata) -> None:
-        """Take in a row, or put it in the place of the one with its number."""
-        slot = self._slots.get(row)
-        if slot is None:
-            slot = self._slots[row] = len(self._rows)
-            self._rows.extend([row])
-            self._alive.extend([True])
-            self._matrix.extend(vector[np.newaxis])
-            self._metadata.extend()
-        else:
-            self._matrix.values[slot] = vector
-        self._metadata.put(slot, metadata)
+    def put(self, rows: Sequence[int], vectors: FloatArray, metadata: Sequence[Metadata]) -> None:
+        """Take in rows, each once, or put them in the place of those with their numbers."""
+        fresh = [row for row in rows if row not in self._slots]
+        first = len(self._rows)
+        self._slots.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+        self._rows.extend(fresh)
+        self._alive.extend([True] * len(fresh))
+        self._matrix.extend(np.zeros((len(fresh), self.dimension), np.float32))
+        slots = np.array([self._slots[row] for row in rows], np.int64)
+        self._matrix.values[slots] = vectors
+        self._metadata.put(slots, metadata, len(self._rows))
 
     def keep(self, live: Sequence[int]) -> None:
         """Let go of every row that is not in `live`."""
@@ -95,17 +94,12 @@ class MetadataColumns:
         self._columns: dict[str, _MetadataColumn] = {}
         self._length = 0
 
-    def extend(self) -> None:
-        """One row more, without metadata."""
-        self._length += 1
-
-    def put(self, slot: int, metadata: Metadata) -> None:
-        """What holds for a row from now on."""
-        for key, column in self._columns.items():
-            if key not in metadata:
-                column.unset(slot)
-        for key, value in metadata.items():
-            self._columns.setdefault(key, _MetadataColumn()).put(slot, value)
+    def put(self, slots: Slots, metadata: Sequence[Metadata], length: int) -> None:
+        """What holds for these rows from now on, where there are `length` in all."""
+        self._length = length
+        for key in {*self._columns, *(key for members in metadata for key in members)}:
+            column = self._columns.setdefault(key, _MetadataColumn())
+            column.put(slots, [members.get(key) for members in metadata], length)
 
     def holds(self, condition: Condition) -> Mask:
         """By slot."""
@@ -133,25 +127,25 @@ class MetadataColumns:
 
 
 class _MetadataColumn:
-    """Shorter than the table while its last rows lack the key."""
+    """One key of all rows; empty where no row ever had it."""
 
     def __init__(self) -> None:
         self._codes = Column(np.int32)  # of texts and truth values, -1 for none
         self._numbers = Column(np.float64)  # NaN for none
         self._known: dict[tuple[type, Scalar], int] = {}
 
-    def put(self, slot: int, value: Scalar) -> None:
-        missing = slot + 1 - len(self._codes)
-        if missing > 0:
-            self._codes.extend([-1] * missing)
-            self._numbers.extend([np.nan] * missing)
-        is_numeric = is_number(value)
-        self._codes.values[slot] = -1 if is_numeric else self._known.setdefault(_named(value), len(self._known))
-        self._numbers.values[slot] = value if is_numeric else np.nan
+    def put(self, slots: Slots, values: Sequence[Scalar | None], length: int) -> None:
+        """None is no value."""
+        missing = length - len(self._codes)
+        self._codes.extend([-1] * missing)
+        self._numbers.extend([np.nan] * missing)
+        self._codes.values[slots] = [self._code(value) for value in values]
+        self._numbers.values[slots] = [value if is_number(value) else np.nan for value in values]
 
-    def unset(self, slot: int) -> None:
-        if slot < len(self._codes):
-            self._codes.values[slot], self._numbers.values[slot] = -1, np.nan
+    def _code(self, value: Scalar | None) -> int:
+        if value is None or is_number(value):
+            return -1
+        return self._known.setdefault(_named(value), len(self._known))
 
     def among(self, length: int, values: Sequence[Scalar]) -> Mask:
         """Rows that have one of the values."""

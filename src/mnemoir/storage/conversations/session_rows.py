@@ -24,7 +24,7 @@ from mnemoir.conversations.sessions import (
 from mnemoir.core.errors import InvalidRequest
 
 _log = structlog.get_logger(__name__)
-_UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
+UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
 Row = tuple[Any, ...]  # as the database gives it
 
 
@@ -47,8 +47,8 @@ def session_of(row: Row) -> SessionRecord:
     name = str(text_of(session_id))
     return SessionRecord(
         id=name,
-        created_at=time_of(created_at) or _UNKNOWN_TIME,
-        updated_at=time_of(updated_at) or _UNKNOWN_TIME,
+        created_at=time_of(created_at) or UNKNOWN_TIME,
+        updated_at=time_of(updated_at) or UNKNOWN_TIME,
         system_prompt=text_of(system_prompt) or "",
         metadata=stored_metadata(name, metadata),
         context_after=context_after if isinstance(context_after, int) else None,
@@ -90,7 +90,9 @@ def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
             finish_reason,
             off_thread,
         ) = row
-        columns = Columns(text_of(role) or "", text_of(content), text_of(calls), text_of(call_id), text_of(name), text_of(files))
+        columns = Columns(
+            text_of(role) or "", text_of(content), text_of(calls), text_of(call_id), text_of(name), text_of(files)
+        )
         message = message_of(message_id, columns)
         if message is not None:
             yield StoredMessage(

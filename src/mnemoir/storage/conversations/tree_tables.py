@@ -1,8 +1,9 @@
 """Branches of sessions in the file: messages behind any other, histories that come again, and the head."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 import apsw
 
@@ -22,12 +23,22 @@ from mnemoir.storage.conversations.history_match import StoredTree, Told
 from mnemoir.storage.conversations.history_session import session_that_begins
 from mnemoir.storage.conversations.message_writer import MessageWriter
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import session_of, storable, stored_messages, time_of, time_text
+from mnemoir.storage.conversations.session_rows import (
+    UNKNOWN_TIME,
+    Row,
+    session_of,
+    storable,
+    stored_messages,
+    time_of,
+    time_text,
+)
 from mnemoir.storage.conversations.session_tables import clamped, taken
 from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link, move_head, place_of
+from mnemoir.storage.conversations.window_tables import in_front_of
 from mnemoir.storage.sqlite.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
+_MESSAGES = queries("sessions/messages")
 _TREE = queries("sessions/tree")
 _LINKED_TOGETHER = 20  # sessions
 _END = b"\xff"  # behind every text
@@ -104,8 +115,7 @@ class TreeTables:
         session, now = storable(session_id), time_text(self._clock())
 
         def work(connection: apsw.Connection) -> bool:
-            place = place_of(connection, session, message_id)
-            if place is None or place.id != message_id or not message_id:
+            if not message_id or place_of(connection, session, message_id) is None:
                 return False
             link(connection, session)
             move_head(connection, session, message_id)
@@ -142,3 +152,57 @@ class TreeTables:
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), without regard to any mark."""
+        self._link(session_id)
+        values = {"session": storable(session_id), "mark": 0, "limit": clamped(limit)}
+        while rows := self._read(_MESSAGES["newest"], {**values, **in_front_of(before)}):
+            if messages := list(stored_messages(rows)):
+                return messages
+            before = rows[-1][0]  # all of them are damaged; that is not the end
+        return []
+
+    def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
+        """The messages of all branches with an id above `after`, by id."""
+        self._link(session_id)
+        values = {"session": storable(session_id), "limit": clamped(limit)}
+        while rows := self._read(_TREE["tree"], {**values, "after": after}):
+            if messages := list(stored_messages(rows)):
+                return messages
+            after = rows[-1][0]
+        return []
+
+    def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
+        """Newest activity first, behind the one of that activity and id."""
+        used_at, session_id = before or (None, "")
+
+        def work(connection: apsw.Connection) -> list[Row]:
+            values = {"id": storable(session_id), "limit": clamped(limit)}
+            if used_at is None:
+                return connection.execute(
+                    _SESSIONS["behind"], {**values, "updated_at": _END, "same": None}
+                ).fetchall()
+            written = connection.execute(_SESSIONS["used_at"], {"session": values["id"]}).get
+            is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)
+            values |= {"updated_at": time_text(used_at), "same": values["id"] if is_same else None}
+            return connection.execute(_SESSIONS["behind"], values).fetchall()
+
+        return [session_of(row) for row in self._file.read(work)]
+
+    def _read(self, query: str, values: Mapping[str, Any]) -> list[Row]:
+        return self._file.read(lambda connection: connection.execute(query, values).fetchall())
+
+    def _link(self, session_id: str) -> None:
+        session = storable(session_id)
+        if self._file.read(lambda connection: is_unlinked(connection, session)):
+            self._file.write(lambda connection: link(connection, session))
+
+    def _link_some(self) -> int:
+        """Link a few sessions more; how many there were."""
+        values = {"limit": _LINKED_TOGETHER}
+        sessions = [row[0] for row in self._read(_TREE["unlinked_sessions"], values)]
+        for session_id in sessions:
+            self._file.write(partial(link, session_id=session_id))
+        return len(sessions)
+
+
+def _told(history: Sequence[MessageRecord]) -> list[Told]:
+    return [Told(role=record.role, digest=message_digest(record)) for record in history]

@@ -4,13 +4,10 @@ The file is the truth and may be shared by several processes; each keeps a matri
 answers, what was written since. What a write acknowledged survives a loss of power; what was deleted is overwritten.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
-from urllib.parse import quote
 
 import apsw
 import orjson
@@ -34,9 +31,9 @@ from mnemoir.conversations.vectors import (
 )
 from mnemoir.conversations.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
-from mnemoir.core.ids import new_request_id
 from mnemoir.search.codes import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
+from mnemoir.storage.conversations.vector_opening import BUSY_MS, opened, path_of
 from mnemoir.storage.conversations.vector_rows import (
     QUERIES,
     StoreState,
@@ -45,24 +42,19 @@ from mnemoir.storage.conversations.vector_rows import (
     documents,
     drop,
     put,
-    put_tokens,
     restart,
     rows_named,
     state_of,
+    take_over,
     unit,
-    vector_from,
+    vectors_from,
 )
-from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.failures import storage_errors
 
-T = TypeVar("T")
 DEFAULT_COLLECTION = "mnemoir_embeddings"
 
-_BUSY_MS = 10_000
 _LOG_BUSY_MS = 200
 _BUSY = (apsw.BusyError, apsw.LockedError)
-_LOG_BYTES = 16 * 2**20
-_NEW = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class VectorFileStore(IndexedVectors, NamedModel):
@@ -77,27 +69,39 @@ class VectorFileStore(IndexedVectors, NamedModel):
     ) -> None:
         """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or out of reach."""
         self.collection_name = collection_name
-        self.path = _path_of(collection_name, persist_directory)
+        self.path = path_of(collection_name, persist_directory)
         self._lock = threading.RLock()
         self._resident: ResidentVectors | None = None
         self._seen = StoreState("", -1, -1, None, None)
         self._connection: apsw.Connection | None = None
         with self._failures():
-            self._connection = _opened(self.path)
+            self._connection = opened(self.path)
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
     ) -> None:
         """All are stored, or none."""
+        self.add_with_tokens(ids, embeddings, documents, metadata, {})
+
+    def add_with_tokens(
+        self,
+        ids: Sequence[str],
+        embeddings: Embeddings,
+        documents: Sequence[str],
+        metadata: GivenMetadata,
+        tokens: Mapping[str, TokenPart],
+    ) -> None:
+        """Vectors and tokens are one transaction."""
         rows = checked_rows(ids, embeddings, documents, metadata)
         if rows:
-            self._write(lambda connection, state: put(connection, state, rows))
+            self._write(lambda connection, state: put(connection, state, rows, tokens))
 
     def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
         """(ids, documents, metadata, distances), nearest first; nothing for a `top_k` below 1."""
         condition = read_where(where)
         [query] = unit(checked_vectors([query_embedding]))
-        with self._reading() as (connection, resident):
+        with self._snapshot() as connection:
+            resident = self._matrix(connection)
             if resident is None or top_k < 1:
                 return [], [], [], []
             if len(query) != resident.dimension:
@@ -113,15 +117,18 @@ class VectorFileStore(IndexedVectors, NamedModel):
             self._empty_log()
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
-        """In the order in which they were first added."""
+        """In the order in which they were first added. The matrix is made for a condition alone."""
         condition = read_where(where)
-        with self._reading() as (connection, resident):
-            rows = rows_named(connection, resident, ids, condition)
+        with self._snapshot() as connection:
+            rows = rows_named(connection, ids)
+            if condition is not None and (resident := self._matrix(connection)) is not None:
+                matching = set(resident.matching(condition))
+                rows = [row for row in rows if row in matching]
             return documents(connection, rows if limit is None else rows[: max(0, limit)])
 
     def count(self) -> int:
         """Vectors there are."""
-        with self._reading() as (connection, _):
+        with self._snapshot() as connection:
             return int(connection.execute(QUERIES["count"]).get)
 
     def clear(self) -> None:
@@ -154,27 +161,29 @@ class VectorFileStore(IndexedVectors, NamedModel):
         """Kept in the file."""
         self._write(lambda connection, _: connection.execute(QUERIES["note_model"], {"model": name}))
 
-    def note_tokens(self, tokens: Mapping[str, TokenPart]) -> None:
-        """Beside the vectors, in the file."""
-        if tokens:
-            self._write(lambda connection, state: put_tokens(connection, state, tokens))
-
     def standing(self) -> VectorChanges:
         """As the file says, whoever wrote to it."""
         state = self._standing()
         return VectorChanges(epoch=state.epoch, changes=state.changes)
 
-    def vectors_since(self, changes: int) -> dict[str, StoredVector]:
-        """In the order in which they were written."""
-        with self._reading() as (connection, _):
-            return {
-                name: StoredVector(vector=pack_vector(vector_from(vector)), token_ids=token_ids)
-                for name, vector, token_ids in connection.execute(QUERIES["entries_since"], {"change": changes})
-            }
+    def ids_since(self, changes: int) -> list[str]:
+        """Found by an index of changes."""
+        with self._snapshot() as connection:
+            return [name for (name,) in connection.execute(QUERIES["ids_since"], {"change": changes})]
+
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
+        """Read from the file, whether the matrix is there or not."""
+        with self._snapshot() as connection:
+            found = connection.execute(QUERIES["vectors_of"], {"ids": as_json(ids)}).fetchall()
+        packed = vectors_from([vector for _, vector, _ in found]) if found else ()
+        return {
+            name: StoredVector(vector=pack_vector(vector), token_ids=token_ids)
+            for (name, _, token_ids), vector in zip(found, packed, strict=True)
+        }
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Read from the file; nothing of it is resident."""
-        with self._reading() as (connection, _):
+        with self._snapshot() as connection:
             return dict(connection.execute(QUERIES["token_codes"], {"ids": as_json(ids)}))
 
     def close(self) -> None:
@@ -191,14 +200,12 @@ class VectorFileStore(IndexedVectors, NamedModel):
             return state_of(self._open())
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[apsw.Connection, ResidentVectors | None]]:
-        """One snapshot, and the matrix of it; None while no vector was ever added."""
+    def _snapshot(self) -> Iterator[apsw.Connection]:
         with self._lock, self._failures():
             connection = self._open()
             connection.execute("BEGIN")
             try:
-                self._refresh(connection)
-                yield connection, self._resident
+                yield connection
             finally:
                 connection.execute("COMMIT")
 
@@ -219,20 +226,21 @@ class VectorFileStore(IndexedVectors, NamedModel):
             raise StorageUnavailable(f"{self.path or 'The vector store'} was closed by this program. Open it again.")
         return self._connection
 
-    def _refresh(self, connection: apsw.Connection) -> None:
+    def _matrix(self, connection: apsw.Connection) -> ResidentVectors | None:
+        """As the snapshot of the connection has it; None while no vector was ever added."""
         state, seen = state_of(connection), self._seen
         if state == seen and self._resident is not None:
-            return
+            return self._resident
         resident = self._resident
         if resident is None or state.epoch != seen.epoch or resident.is_worn:
             resident = ResidentVectors(state.dimension) if state.dimension else None
             seen = StoreState(state.epoch, 0, 0, None, None)
         if resident is not None and state.changes > seen.changes:
-            for row, vector, metadata in connection.execute(QUERIES["since"], {"change": seen.changes}):
-                resident.put(row, vector_from(vector), orjson.loads(metadata))
+            take_over(connection, resident, seen.changes)
         if resident is not None and state.removals > seen.removals:
-            resident.keep([row for (row,) in connection.execute(QUERIES["live"])])
+            resident.keep(rows_named(connection, None))
         self._resident, self._seen = resident, state
+        return resident
 
     def _empty_log(self) -> None:
         """Cut the write-ahead log, where deleted text may stand; while others read, the next deletion does it."""
@@ -243,7 +251,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
             connection.set_busy_timeout(_LOG_BUSY_MS)
             with suppress(*_BUSY):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.set_busy_timeout(_BUSY_MS)
+            connection.set_busy_timeout(BUSY_MS)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -253,54 +261,8 @@ class VectorFileStore(IndexedVectors, NamedModel):
                 yield
             except _BUSY as exc:
                 raise StorageBusyError(
-                    f"{place} is busy: others held it for {_BUSY_MS / 1000:g} s. Try again."
+                    f"{place} is busy: others held it for {BUSY_MS / 1000:g} s. Try again."
                 ) from exc
-
-
-def _path_of(collection: str, directory: str | Path | None) -> Path | None:
-    """A name of any characters gives a file in that directory and in no other."""
-    if directory is None:
-        return None
-    name = quote(collection, safe=" ").replace(".", "%2E")
-    return Path(os.path.abspath(Path(directory).expanduser())) / f"{name}.vectors.db"
-
-
-def _opened(path: Path | None) -> apsw.Connection:
-    if path is None:
-        connection = apsw.Connection(":memory:")
-    else:
-        prepare_folder(path.parent)
-        os.close(
-            os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        ) if not path.exists() else None
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        connection.set_busy_timeout(_BUSY_MS)
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("synchronous", "FULL")
-        connection.pragma("secure_delete", 1)
-        connection.pragma("journal_size_limit", _LOG_BYTES)
-        _prepare(path, connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _prepare(path: Path | None, connection: apsw.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        tables = {name for (name,) in connection.execute(QUERIES["tables"])}
-        if not tables:
-            connection.execute(QUERIES["schema"])
-            connection.execute(QUERIES["first_state"], {"epoch": new_request_id()})
-        elif not {"vectors", "state"} <= tables:
-            raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 _: type[VectorStore] = VectorFileStore  # checked, never run

@@ -1,23 +1,28 @@
-"""Which messages have a vector in the vector store, wait for one, or were deleted and left one behind."""
+"""Which messages have a vector in the vector store, wait for one, or were deleted and left one behind; what else a
+search asks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import apsw
 
-from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.searched_rows import SearchedRows
+from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
 from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import storable, stored_messages, time_text
+from mnemoir.storage.conversations.session_rows import storable, stored_messages, stored_metadata, time_text
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
 _VECTORS = queries("sessions/vectors")
+_SEARCHING = queries("sessions/searching")
+_NOTES_KEPT = 16_384  # a search looks at all sessions, and few of them have changed since the last
 _SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
 
 
 class VectorTables:
-    """One of three parts of `MemoryStorage`; see `conversations.session_storage.VectorRows`."""
+    """One part of `MemoryStorage`; see `conversations.session_storage.VectorRows` and `conversations.searched_rows`."""
 
     _file: SessionFile
     _clock: Clock
@@ -60,6 +65,21 @@ class VectorTables:
         rows = self._file.read(lambda connection: connection.execute(_VECTORS["counts"]).fetchall())
         return {str(status): count for status, count in rows if isinstance(count, int)}
 
+    def living_ids(self) -> list[int]:
+        """The ids of all messages there are, in no special order."""
+        return self._file.read(lambda connection: _first(connection.execute(_SEARCHING["living"])))
+
+    def important_ids(self, threshold: float) -> list[int]:
+        """Those of messages that are pinned, or scored `threshold` or more, wherever they stand."""
+        values = {"threshold": threshold}
+        return self._file.read(lambda connection: _first(connection.execute(_SEARCHING["important"], values)))
+
+    def session_notes(self, user: str | None = None) -> Iterator[tuple[str, SessionMetadata]]:
+        """The id and metadata of every session, or of the sessions of a user alone."""
+        query, values = ("notes", {}) if user is None else ("notes_of_user", {"user": storable(user)})
+        rows = self._file.read(lambda connection: connection.execute(_SEARCHING[query], values).fetchall())
+        return ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
+
     def _each(self, query: str, message_ids: Sequence[int], **values: Any) -> list[int]:
         now = time_text(self._clock())
         bound = [{"id": message_id, "now": now, **values} for message_id in message_ids]
@@ -70,3 +90,15 @@ class VectorTables:
 
 def _first(rows: apsw.Cursor) -> list[int]:
     return [row[0] for row in rows]
+
+
+def _text(raw: Any) -> str:
+    return str(raw, "utf-8", "replace")
+
+
+@lru_cache(maxsize=_NOTES_KEPT)
+def _noted(session_id: str, raw: bytes) -> SessionMetadata:
+    return stored_metadata(session_id, raw)
+
+
+_: type[SearchedRows] = VectorTables  # checked, never run

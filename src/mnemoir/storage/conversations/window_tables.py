@@ -39,7 +39,7 @@ class WindowTables:
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), behind the mark."""
-        while rows := self._rows("newest", session_id, limit=clamped(limit), **_end(before)):
+        while rows := self._rows("newest", session_id, limit=clamped(limit), **in_front_of(before)):
             if messages := list(stored_messages(rows)):
                 return messages
             before = rows[-1][0]  # all of them are damaged; that is not the end
@@ -49,7 +49,7 @@ class WindowTables:
         self, session_id: str, after: int | None, before: int | None, limit: int
     ) -> list[StoredMessage]:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border."""
-        while rows := self._rows("oldest", session_id, limit=clamped(limit), after=after or 0, **_end(before)):
+        while rows := self._rows("oldest", session_id, limit=clamped(limit), after=after or 0, **in_front_of(before)):
             if messages := list(stored_messages(rows)):
                 return messages
             after = rows[-1][0]
@@ -101,7 +101,8 @@ class WindowTables:
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
         """Store it in place of the last one and give up the claim.
 
-        False, and nothing stored, when another has the claim, or when what it covers was deleted, marked off, or left the thread.
+        False, and nothing stored, when another has the claim, or when what it covers was deleted, marked off, or left
+        the thread.
         """
         values = {
             "session": storable(session_id),
@@ -134,7 +135,7 @@ class WindowTables:
         return self._file.read(work)
 
 
-def _end(before: int | None) -> Mapping[str, Any]:
+def in_front_of(before: int | None) -> Mapping[str, Any]:
     """In front of which place; a message that is gone has nothing in front of it."""
     return {"before": 0, "end": _END} if before is None else {"before": before, "end": _NOWHERE}
 

@@ -1,8 +1,8 @@
 """Forgetting a session: which memories came from what was said in it, and taking every trace of their words away.
 
 A memory whose present text was said in the session alone goes wholly. One whose text was said elsewhere too, or came
-from elsewhere since, stays and loses what it says of its past. Blocking functions inside the caller's transaction; both backends keep history,
-sources and receipts in these tables.
+from elsewhere since, stays and loses what it says of its past. Blocking functions inside the caller's transaction;
+both backends keep history, sources and receipts in these tables.
 """
 
 from collections.abc import Sequence

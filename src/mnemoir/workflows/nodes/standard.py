@@ -2,19 +2,31 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
+from pydantic import Field
+
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.events import Event
 from mnemoir.workflows.asking import answer, question_of
+from mnemoir.workflows.config.memory import NodeMemory
 from mnemoir.workflows.node import ModelProperties, Node
+from mnemoir.workflows.node_history import answer_with_memory
 from mnemoir.workflows.step import Step
 
 
-class Standard(Node[ModelProperties]):
+class StandardProperties(ModelProperties):
+    """What a Standard node may say."""
+
+    memory: NodeMemory | None = Field(
+        None, description="Show the model earlier turns of the stored conversation, or of this node alone. Ours."
+    )
+
+
+class Standard(Node[StandardProperties]):
     """Its output is the model's answer, cleaned as the endpoint and the node say."""
 
     kind = "Standard"
-    properties_type = ModelProperties
-    filled = ("systemPrompt", "prompt")
+    properties_type = StandardProperties
+    filled = ("systemPrompt", "prompt", "memory")
 
     def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """The answer, piece by piece when the client is to see it so."""
@@ -23,4 +35,6 @@ class Standard(Node[ModelProperties]):
                 f"Node {step.definition.title!r} of workflow {step.run.workflow.name} names no endpoint. "
                 "Give it an endpointName, or use the type Respond to ask the server's own model."
             )
+        if self.properties.memory is not None:
+            return answer_with_memory(step, self.properties, self.properties.memory)
         return answer(step, question_of(step, self.properties))

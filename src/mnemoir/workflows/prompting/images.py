@@ -33,6 +33,20 @@ def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> lis
     return [*result, Message(role="user", parts=tuple(images))]
 
 
+def newest_images(messages: Sequence[Message], most: int) -> list[Message]:
+    """The messages with the newest `most` of their pictures; with all of them, where `most` is 0."""
+    left, kept = most, []
+    for message in reversed(messages):
+        own = len(_pictures(message))
+        if most > 0 and left < own:
+            words = [part for part in message.parts if not isinstance(part, ImagePart)]
+            newest = _pictures(message)[own - left :]
+            message = replace(message, parts=(*words, *newest))
+        left = max(0, left - own)
+        kept.append(message)
+    return kept[::-1]
+
+
 def _pictures(message: Message) -> list[ImagePart]:
     return [part for part in message.parts if isinstance(part, ImagePart)]
 

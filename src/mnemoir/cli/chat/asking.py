@@ -1,0 +1,121 @@
+"""What a chat asks of the server: answers, and the conversations and memories of one user."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mnemoir.cli.chat.conversation import Conversation
+from mnemoir.cli.chat.replies import Answer, pieces
+from mnemoir.cli.conversation_routes import (
+    CONVERSATIONS,
+    all_conversations,
+    conversation_path,
+    conversations_called,
+    given,
+    text_of,
+)
+from mnemoir.cli.session import Session
+
+if TYPE_CHECKING:
+    from mnemoir.cli.connection import Connection
+
+Json = Mapping[str, Any]
+
+_PAGE = 200
+_SHORTEST = 4  # characters of a beginning that stands for an id
+
+
+class Server:
+    """Asked for one user; `model` None is the one that the server chooses. All methods raise MnemoirError."""
+
+    def __init__(self, connection: "Connection", session: Session, *, user: str, model: str | None) -> None:
+        self._connection = connection
+        self._session = session
+        self._user = user
+        self._model = model
+
+    async def answer(self, conversation: Conversation, text: str, answer: Answer) -> AsyncIterator[str]:
+        """The words of the answer to a message, as they come; `answer` grows with them."""
+        body, headers = conversation.request(text)
+        body |= given(model=self._model, user=self._user, stream=True)
+        target = self._session.target("/v1/chat/completions", {})
+        async for piece in pieces(self._connection.lines(target, "POST", body, headers), answer):
+            yield piece
+
+    async def newest(self, count: int) -> list[Json]:
+        """So many conversations, newest activity first."""
+        found: list[Json] = []
+        async for conversation in self.conversations():
+            found.append(conversation)
+            if len(found) == count:
+                break
+        return found
+
+    def conversations(self) -> AsyncIterator[Json]:
+        """All of them, newest activity first."""
+        return all_conversations(self._connection, self._session, self._user)
+
+    async def conversation(self, id: str) -> Json:
+        """The conversation of that id. Raises NotFound."""
+        return dict(await self._ask("GET", conversation_path(id)))
+
+    async def called(self, name: str) -> list[Json]:
+        """The conversation of that id, or else all whose id begins so."""
+        return await conversations_called(self._connection, self._session, self._user, name, shortest=_SHORTEST)
+
+    async def last_messages(self, id: str, count: int) -> list[Json]:
+        """Those of the thread of a conversation, oldest first."""
+        found: list[Json] = []
+        async for page in self._pages(id, "thread", min(count, _PAGE)):
+            found = [*page, *found]
+            if len(found) >= count:
+                break
+        return found[-count:]
+
+    async def said(self, id: str) -> set[str]:
+        """All texts of the user in a conversation, those of branches too."""
+        pages = self._pages(id, "tree", _PAGE)
+        return {text_of(one["content"]) async for page in pages for one in page if one["role"] == "user"}
+
+    async def search(self, words: str) -> list[Json]:
+        """Messages of all conversations, best first."""
+        return list((await self._ask("GET", f"{CONVERSATIONS}/search", q=words))["results"])
+
+    async def memories(self, count: int) -> list[Json]:
+        """What is remembered of the user, newest first."""
+        return list((await self._ask("GET", "/api/memories", limit=count))["results"])
+
+    async def change(self, id: str, below: str = "", **members: object) -> Json:
+        """A conversation, or what is `below` it, with other members."""
+        return dict(await self._ask("PATCH", conversation_path(id, below), body=members))
+
+    async def flush(self, id: str) -> Json:
+        """Wait until its vectors and summaries are made."""
+        return dict(await self._ask("POST", conversation_path(id, "flush")))
+
+    async def delete(self, id: str) -> Json:
+        """Forget a conversation."""
+        return dict(await self._ask("DELETE", conversation_path(id)))
+
+    def export(self, id: str, format: str) -> AsyncGenerator[bytes, None]:
+        """The bytes of a file with a conversation."""
+        return self._connection.pieces(self._target(conversation_path(id, "export"), format=format))
+
+    async def take_in(self, file: bytes) -> Json:
+        """Store the conversations of a file."""
+        return dict(await self._ask("POST", f"{CONVERSATIONS}/import", body=file))
+
+    async def _pages(self, id: str, view: str, limit: int) -> AsyncIterator[list[Json]]:
+        cursor = None
+        while True:
+            path = conversation_path(id, "messages")
+            page = await self._ask("GET", path, view=view, limit=limit, cursor=cursor)
+            yield page["results"]
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    async def _ask(self, method: str, path: str, *, body: object = None, **query: object) -> Any:
+        return await self._connection.ask(method, self._target(path, **query), body)
+
+    def _target(self, path: str, **query: object) -> str:
+        return self._session.target(path, given(user_id=self._user, **query))

@@ -1,0 +1,82 @@
+"""Commands that change something: which conversation this is, what is stored of it, what models are shown of it."""
+
+from mnemoir.cli.chat.conversation import Stored, Unstored
+from mnemoir.cli.chat.inert import clipped
+from mnemoir.cli.chat.looking import listed
+from mnemoir.cli.chat.session import Chat
+from mnemoir.cli.output import counted
+from mnemoir.core.clock import utc_now
+from mnemoir.core.errors import InvalidRequest, NotFound
+
+_TITLE = 60  # characters
+_LONGEST_ID = 256
+_PIN = "Usage: /pin [id] [off], with the number that /history shows behind #"
+
+
+async def load(chat: Chat, argument: str) -> None:
+    """Go on with another conversation."""
+    if not argument:
+        raise InvalidRequest("Usage: /load <session>")
+    found = await chat.server.called(argument)
+    if not found:
+        raise NotFound(f"No conversation begins with {argument[:80]!r}. /sessions lists them.")
+    if len(found) > 1:
+        chat.fail(f"{len(found)} conversations begin with {argument[:80]!r}; type more of the id.")
+        now = utc_now()
+        chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
+        return
+    chat.conversation = Stored(id=found[0]["id"])
+    title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
+    chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
+
+
+async def save(chat: Chat, argument: str) -> None:
+    """Finish now what is still to be made of this conversation: vectors and summaries."""
+    done = await chat.server.flush(chat.stored_id)
+    chat.display.note(f"Saved {clipped(done['id'], _LONGEST_ID)}: {counted(done['messages'], 'message')}.")
+
+
+async def clear(chat: Chat, argument: str) -> None:
+    """Begin a new context; what was said stays stored. Without memory: empty the screen."""
+    if chat.unstored is not None:
+        chat.display.clear()
+        return
+    await chat.server.change(chat.stored_id, clear_context=True)
+    chat.display.note("Cleared: the model is shown only what is said from here on. Nothing was deleted.")
+
+
+async def forget(chat: Chat, argument: str) -> None:
+    """Delete this conversation and all that was made of it, and begin a new one."""
+    if not await chat.input.confirm("Forget this conversation and all that was made of it?"):
+        chat.display.note("Nothing was forgotten.")
+        return
+    if chat.unstored is not None:
+        told = f"Forgot {counted(len(chat.unstored.said), 'message')}."
+        chat.conversation = Unstored()
+    else:
+        typed = await chat.server.said(chat.stored_id)
+        gone = await chat.server.delete(chat.stored_id)
+        chat.conversation = Stored()
+        chat.input.forget(typed)
+        derived = gone["memories"] + gone["node_memories"]
+        told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."
+    chat.display.note(f"{told} A new conversation begins.")
+
+
+async def pin(chat: Chat, argument: str) -> None:
+    """Keep a message in every window, the last one without an id; with `off` no longer."""
+    words = argument.lower().split()
+    is_pinned = words[-1:] != ["off"]
+    ids = words if is_pinned else words[:-1]
+    if len(ids) > 1 or not all(id.isascii() and id.isdigit() and len(id) < 19 for id in ids):
+        raise InvalidRequest(_PIN)
+    number = int(ids[0]) if ids else await _last(chat)
+    await chat.server.change(chat.stored_id, f"messages/{number}", pinned=is_pinned)
+    chat.display.note(f"Message {number} is {'in every window from now on' if is_pinned else 'pinned no longer'}.")
+
+
+async def _last(chat: Chat) -> int:
+    messages = await chat.server.last_messages(chat.stored_id, 1)
+    if not messages:
+        raise NotFound("Nothing was said in this conversation yet.")
+    return int(messages[-1]["id"])

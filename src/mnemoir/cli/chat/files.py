@@ -1,0 +1,61 @@
+"""Commands that write a conversation into a file, and read conversations from one."""
+
+import asyncio
+from pathlib import Path
+
+from mnemoir.cli.chat.session import Chat
+from mnemoir.cli.output import counted
+from mnemoir.cli.transfer import output
+from mnemoir.core.errors import InvalidRequest, TooLarge
+
+_FORMATS = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt": "chatml"}
+_MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
+
+
+async def export(chat: Chat, argument: str) -> None:
+    """Write this conversation into a file: JSON lines, or what the name's ending says."""
+    file = _file(argument) if argument else _usual_name(chat.stored_id)
+    if await asyncio.to_thread(file.exists) and not await chat.input.confirm(f"{file} is there already. Replace it?"):
+        chat.display.note("Nothing was written.")
+        return
+    format = _FORMATS.get(file.suffix.lower(), "jsonl")
+    data = b"".join([piece async for piece in chat.server.export(chat.stored_id, format)])
+    await asyncio.to_thread(_write, file, data)
+    chat.display.note(f"Exported the conversation to {file} ({format}, {len(data)} bytes).")
+
+
+async def take_in(chat: Chat, argument: str) -> None:
+    """Store the conversations of a file; those that are there already stay as they are."""
+    if not argument:
+        raise InvalidRequest("Usage: /import <file>")
+    done = await chat.server.take_in(await asyncio.to_thread(read_file, _file(argument)))
+    skipped = f"; {counted(len(done['skipped']), 'conversation')} left out" if done["skipped"] else ""
+    chat.display.note(f"{done['message']}{skipped}.")
+
+
+def read_file(file: Path) -> bytes:
+    """What is in it. Raises InvalidRequest, and TooLarge for what no server would take."""
+    try:
+        with file.open("rb") as source:
+            data = source.read(_MOST_BYTES + 1)
+    except OSError as exc:
+        raise InvalidRequest(f"{file} cannot be read: {exc.strerror or exc}.") from exc
+    if len(data) > _MOST_BYTES:
+        raise TooLarge(f"{file} has more than {_MOST_BYTES // 1024**2} MiB. Import it in parts.")
+    return data
+
+
+def _file(argument: str) -> Path:
+    """As typed, in quotes or not."""
+    is_quoted = len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "'\""
+    return Path(argument[1:-1] if is_quoted else argument).expanduser()
+
+
+def _usual_name(id: str) -> Path:
+    plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in id[:8])
+    return Path(f"conversation-{plain}.jsonl")
+
+
+def _write(file: Path, data: bytes) -> None:
+    with output(file) as write:
+        write(data)

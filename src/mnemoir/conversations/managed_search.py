@@ -1,0 +1,152 @@
+"""Searching as the manager of sessions offers it, and what it tells a search. One of the parts of `MemoryManager`."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemoir.conversations.counters import TokenCounter
+from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.session_search import Progress, SearchHit, SessionSearch
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.vectors import VectorStore
+from mnemoir.ports.backends import backend
+
+_NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
+
+
+class ManagedSearch:
+    """Thread-safe."""
+
+    def __init__(
+        self,
+        storage: SessionStorage,
+        embedding_client: EmbeddingClient | None,
+        vector_store: VectorStore | None,
+        *,
+        counter: TokenCounter,
+        embed_sync: bool,
+    ) -> None:
+        self.storage = storage
+        self.embedding_client = embedding_client
+        self.vector_store = vector_store
+        self._counter = counter
+        self._embed_sync = embed_sync
+        self._lock = threading.Lock()
+        self._search: SessionSearch | None = None
+
+    @property
+    def semantic_search_enabled(self) -> bool:
+        """Whether there are an embedding client and a vector store."""
+        return self.embedding_client is not None and self.vector_store is not None
+
+    async def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter | None = None,
+        min_similarity: float | None = None,
+    ) -> list[SearchHit]:
+        """By meaning, most similar first; `min_similarity` is -1 to 1. Raises RuntimeError when not enabled."""
+        self._require_semantic_search()
+        if top_k <= 0:
+            return []
+        chosen = filters or SearchFilter()
+        return await self._searching().search(query, top_k, filters=chosen, min_similarity=min_similarity)
+
+    async def search_similar(
+        self, query: str, top_k: int = 5, session_id: str | None = None, min_similarity: float | None = None
+    ) -> list[Message]:
+        """The messages of `search`, of one session or of all."""
+        filters = _within(session_id, None)
+        hits = await self.search(query, top_k, filters=filters, min_similarity=min_similarity)
+        return [hit.message for hit in hits]
+
+    async def search_hybrid(
+        self, query: str, top_k: int = 5, filters: SearchFilter | None = None, alpha: float | None = None
+    ) -> list[SearchHit]:
+        """By words and meaning, or by words alone where semantic search is not enabled.
+
+        `alpha`, 0 to 1, is the weight of meaning; without it the two rankings are joined by rank.
+        """
+        if top_k <= 0:
+            return []
+        return await self._searching().search_hybrid(query, top_k, filters=filters or SearchFilter(), alpha=alpha)
+
+    async def get_relevant_context(
+        self,
+        query: str,
+        max_tokens: int = 2048,
+        session_id: str | None = None,
+        *,
+        filters: SearchFilter | None = None,
+    ) -> list[Message]:
+        """The most relevant messages that fit into the budget, most relevant first. RuntimeError when not enabled."""
+        self._require_semantic_search()
+        return await self._searching().relevant_context(query, max_tokens, filters=_within(session_id, filters))
+
+    def backfill_embeddings(
+        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
+    ) -> int:
+        """Embed what has no vector yet, in all sessions or one; how many. Raises RuntimeError when not enabled.
+
+        `progress` is called with the numbers done and found. May be called where an event loop runs, which it blocks;
+        `abackfill_embeddings` does not.
+        """
+        self._require_semantic_search()
+        return self._searching().backfill(session_id, max(1, batch_size), progress)
+
+    async def abackfill_embeddings(
+        self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
+    ) -> int:
+        """The same for asynchronous callers; `progress` is called in another thread."""
+        return await asyncio.to_thread(self.backfill_embeddings, session_id, batch_size, progress=progress)
+
+    async def wait_for_pending_embeddings(self) -> None:
+        """Until every message saved before this call has its vector, or has failed to get one."""
+        if self.semantic_search_enabled:
+            await self._searching().wait()
+
+    def _embedding_model(self) -> str | None:
+        """The model whose vectors new messages wait for; None without semantic search."""
+        return self.embedding_client.model_name if self.embedding_client and self.vector_store else None
+
+    def _saved(self, message_ids: Sequence[int]) -> None:
+        """Have messages embedded that were noted as waiting."""
+        if self.semantic_search_enabled and message_ids:
+            self._searching().saved(list(self.storage.messages_by_id(message_ids).values()))
+
+    def _remove_vectors(self) -> None:
+        if self.semantic_search_enabled:
+            self._searching().deleted()
+
+    def _close_search(self) -> None:
+        with self._lock:
+            search, self._search = self._search, None
+        if search is not None:
+            search.close()
+
+    def _searching(self) -> SessionSearch:
+        with self._lock:
+            if self._search is None:
+                make = backend("session-search")
+                self._search = make(
+                    self.storage,
+                    self.embedding_client,
+                    self.vector_store,
+                    counter=self._counter,
+                    embed_sync=self._embed_sync,
+                )
+            return self._search
+
+    def _require_semantic_search(self) -> None:
+        if not self.semantic_search_enabled:
+            raise RuntimeError(_NOT_ENABLED)
+
+
+def _within(session_id: str | None, filters: SearchFilter | None) -> SearchFilter:
+    chosen = filters or SearchFilter()
+    return chosen if session_id is None else replace(chosen, session_ids=[session_id])

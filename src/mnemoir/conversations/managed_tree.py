@@ -1,0 +1,139 @@
+"""Branches as the manager of sessions offers them. One of the parts of `MemoryManager`; all methods block."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from mnemoir.conversations.managed_search import ManagedSearch
+from mnemoir.conversations.message_rows import record_of
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import (
+    MessageNotFoundError,
+    Resumed,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    checked_session_id,
+    metadata_of,
+)
+
+BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
+_PAGE = 500
+
+
+class ManagedTree(ManagedSearch):
+    """The thread of a session is the way from its first message to its head; other branches hang on it."""
+
+    def append_messages(
+        self,
+        session_id: str,
+        messages: Sequence[Message],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        run_id: str | None = None,
+        finish_reason: str | None = None,
+    ) -> list[int]:
+        """Put them behind a message, on whichever branch it is; the ids. The last of them is the head afterwards.
+
+        `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
+        for a parent that the session does not have.
+        """
+        checked_session_id(session_id)
+        records = [record_of(session_id, one, run_id=run_id, finish_reason=finish_reason) for one in messages]
+        ids = self.storage.append_messages(
+            session_id,
+            records,
+            parent_id=parent_id,
+            system_prompt=system_prompt,
+            embedding_model=self._embedding_model(),
+        )
+        self._saved(ids)
+        return ids
+
+    def resume_history(
+        self, session_id: str, history: Sequence[Message], *, system_prompt: str = "", run_id: str | None = None
+    ) -> Resumed:
+        """Take the history that a client holds: add what is new; its end becomes the head.
+
+        System messages are passed over and have no id in the result. `TreeRows.resume_history` says how the others
+        are found again.
+        """
+        checked_session_id(session_id)
+        records = [record_of(session_id, one, run_id=run_id) for one in history]
+        resumed = self.storage.resume_history(
+            session_id, records, system_prompt=system_prompt, embedding_model=self._embedding_model()
+        )
+        self._saved(resumed.added)
+        return resumed
+
+    def find_session(self, history: Sequence[Message]) -> str | None:
+        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+        return self.storage.session_of_history([record_of("", one) for one in history])
+
+    def set_head(self, session_id: str, message_id: int) -> bool:
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
+        return self.storage.set_head(session_id, message_id)
+
+    def branch_session(
+        self,
+        session_id: str,
+        message_id: int,
+        new_id: str | None = None,
+        metadata: SessionMetadata | Mapping[str, Any] | None = None,
+    ) -> str:
+        """A new session that begins as the way to this message does; its id, a new UUID unless one is given.
+
+        Without `metadata` it has those of the other. Its `metadata.custom.branched_from` names session and message.
+        Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
+        """
+        source = self.storage.get_session(session_id)
+        if source is None:
+            raise MessageNotFoundError(f"There is no session {session_id!r:.80} that could have that message.")
+        about = source.metadata if metadata is None else metadata_of(metadata)
+        origin = {"session_id": session_id, "message_id": message_id}
+        about = replace(about, custom={**about.custom, BRANCHED_FROM: origin})
+        the_id = new_id or str(uuid.uuid4())
+        ids = self.storage.branch_session(session_id, message_id, the_id, about)
+        self._embed_copies(ids)
+        return the_id
+
+    def thread(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """The thread, newest first, in front of the message `before`; [] at the end alone."""
+        return self.storage.thread_messages(session_id, limit, before=before)
+
+    def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
+        """The messages of all branches with an id above `after`, by id; [] at the end alone."""
+        return self.storage.message_tree(session_id, limit, after=after)
+
+    def get_message(self, session_id: str, message_id: int) -> StoredMessage | None:
+        """The message of that id, on whichever branch; None when the session has none such."""
+        found = self.storage.messages_by_id([message_id]).get(message_id)
+        return found if found is not None and found.session_id == session_id else None
+
+    def list_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
+        """Sessions, newest activity first, behind the one of that activity and id."""
+        return self.storage.sessions_page(limit, before=before)
+
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        system_prompt: str | None = None,
+        metadata: SessionMetadata | Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Change what is given; False when the session is unknown. No activity."""
+        about = None if metadata is None else metadata_of(metadata)
+        return self.storage.update_session(session_id, system_prompt=system_prompt, metadata=about)
+
+    def _embed_copies(self, message_ids: Sequence[int]) -> None:
+        """Some at a time: there may be very many."""
+        model = self._embedding_model()
+        if model is None:
+            return
+        for start in range(0, len(message_ids), _PAGE):
+            page = self.storage.messages_by_id(message_ids[start : start + _PAGE]).values()
+            waiting = [one.id for one in page if record_of(one.session_id, one.message).is_embeddable]
+            self._saved(self.storage.await_vectors(waiting, model))

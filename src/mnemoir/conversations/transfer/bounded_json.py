@@ -1,0 +1,182 @@
+"""JSON from files that nobody vouches for: size, depth and number of values are bounded before anything is parsed.
+
+A value of a hundred thousand levels or a million members is found by a scan that keeps nothing. Members that are
+there twice, numbers of a thousand digits and numbers that are none are refused, as each would be read as something
+else by somebody.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from mnemoir.conversations.transfer.copies import InvalidImport
+
+MOST_BYTES = 64 * 2**20  # of one value: a line, or a session
+_MOST_LEVELS = 100
+_MOST_VALUES = 500_000
+_MOST_DIGITS = 40
+_PIECE = 2**20
+# a whole string, or one byte that matters outside of strings; a quotation mark alone begins a string without an end
+_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+_BLANKS = re.compile(rb"[ \t\r\n]*+")
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_value(raw: bytes, place: str) -> Any:
+    """The JSON value in `raw`. Raises InvalidImport, naming the place."""
+    if len(raw) > MOST_BYTES:
+        raise _too_long(place)
+    _refuse_swollen(raw, place)
+    try:
+        return _DECODER.decode(raw.decode("utf-8"))
+    except json.JSONDecodeError as exc:
+        raise InvalidImport(
+            f"{place} is not valid JSON: {exc.msg} (line {exc.lineno}, column {exc.colno} of it)."
+        ) from None
+    except UnicodeDecodeError as exc:
+        raise InvalidImport(f"{place} is not UTF-8: byte {exc.start + 1} of it is no text.") from None
+    except _Refused as exc:
+        raise InvalidImport(f"{place}: {exc}.") from None
+
+
+def array_items(file: BinaryIO, place: str) -> Iterator[bytes]:
+    """The objects of an array that is the whole file, one after another, each as its own bytes.
+
+    `place` names the items in errors: "Conversation" for "Conversation 3 is …".
+    """
+    window = _Window(file)
+    window.take(b"[", f"The file begins no list of {place.lower()}s.")
+    number = 0
+    if window.next() == b"]":
+        window.take(b"]", "")
+    else:
+        while True:
+            number += 1
+            yield window.take_object(f"{place} {number}")
+            if window.next() == b"]":
+                window.take(b"]", "")
+                break
+            window.take(b",", f"{place} {number} is followed by neither a comma nor the end of the list.")
+    if window.next():
+        raise InvalidImport(f"Behind {place.lower()} {number}, the last one, the file goes on. Is it two files?")
+
+
+def first_byte(file: BinaryIO) -> bytes:
+    """The first one that is no blank, and no mark of the encoding; b"" for none. The file stands at its beginning."""
+    try:
+        return _Window(file).next()
+    finally:
+        file.seek(0)
+
+
+class _Window:
+    """The part of a file that is looked at."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._seen = file.read(_PIECE)
+        self._at = len(_BOM) if self._seen.startswith(_BOM) else 0
+
+    def next(self) -> bytes:
+        """The next byte that is no blank, which stays; b"" at the end."""
+        while True:
+            found = _BLANKS.match(self._seen, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._seen) or not self._more():
+                return self._seen[self._at : self._at + 1]
+
+    def take(self, byte: bytes, otherwise: str) -> None:
+        if self.next() != byte:
+            raise InvalidImport(otherwise)
+        self._at += 1
+
+    def take_object(self, place: str) -> bytes:
+        if self.next() != b"{":
+            raise InvalidImport(f"{place} is not an object, or the file ends in front of it.")
+        while (end := _end_of(self._seen, self._at, place)) is None:
+            if len(self._seen) - self._at > MOST_BYTES:
+                raise _too_long(place)
+            if not self._more():
+                raise InvalidImport(f"{place} has no end: the file is cut off. Export it again.")
+        taken = self._seen[self._at : end]
+        self._at = end
+        return taken
+
+    def _more(self) -> bool:
+        """Twice as much as there is, so that what is scanned again is no more than what is new."""
+        rest = self._seen[self._at :]
+        more = self._file.read(max(_PIECE, len(rest)))
+        self._seen, self._at = rest + more, 0
+        return bool(more)
+
+
+def _end_of(raw: bytes, start: int, place: str) -> int | None:
+    """Where the object or list that begins at `start` ends; None when it does not end in `raw`."""
+    level = values = 0
+    for token in _TOKENS.finditer(raw, start):
+        byte = raw[token.start()]
+        if byte == _QUOTE:
+            if token.end() - token.start() == 1:
+                return None
+            continue
+        if byte in _OPENING:
+            level += 1
+        elif byte in _CLOSING:
+            level -= 1
+            if not level:
+                return token.end()
+            continue
+        values += 1
+        if level > _MOST_LEVELS:
+            raise InvalidImport(f"{place} is nested more than {_MOST_LEVELS} levels deep.")
+        if values > _MOST_VALUES:
+            raise InvalidImport(f"{place} has more than {_MOST_VALUES} values.")
+    return None
+
+
+def _refuse_swollen(raw: bytes, place: str) -> None:
+    """Raises InvalidImport where parsing would cost too much; most values are spared the scan."""
+    brackets = raw.count(b"[") + raw.count(b"{")
+    if brackets > _MOST_LEVELS or brackets + raw.count(b",") > _MOST_VALUES:
+        start = _BLANKS.match(raw)
+        _end_of(raw, start.end() if start else 0, place)
+
+
+def _too_long(place: str) -> InvalidImport:
+    return InvalidImport(f"{place} is longer than {MOST_BYTES} bytes.", code="payload_too_large")
+
+
+class _Refused(Exception):
+    """Valid JSON that is read differently by different readers."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Refused("a member is there twice in one object")
+    return members
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise _Refused(f"a number has more than {_MOST_DIGITS} digits")
+    return int(digits)
+
+
+def _fraction(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _Refused("a number is too large")
+    return number
+
+
+def _no_number(name: str) -> float:
+    raise _Refused(f"{name} is no number of JSON")
+
+
+_QUOTE, _OPENING, _CLOSING = b'"'[0], b"[{", b"]}"
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_members, parse_int=_whole, parse_float=_fraction, parse_constant=_no_number
+)

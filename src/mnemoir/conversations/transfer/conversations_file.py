@@ -1,0 +1,32 @@
+"""The file of another program: a list of conversations, or one conversation, in JSON."""
+
+import hashlib
+import uuid
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from mnemoir.conversations.sessions import checked_session_id
+from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.members import Members
+from mnemoir.core.errors import InvalidRequest
+
+_ITEM = "Conversation"
+
+
+def conversations_in(file: BinaryIO) -> Iterator[tuple[Members, bytes]]:
+    """Each conversation, with its bytes; one in memory at a time. Raises InvalidImport while they are read."""
+    if first_byte(file) == b"{":
+        raw = file.read(MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
+        yield Members(read_value(raw, "The file"), f"{_ITEM} 1"), raw
+        return
+    for number, raw in enumerate(array_items(file, _ITEM), start=1):
+        place = f"{_ITEM} {number}"
+        yield Members(read_value(raw, place), place), raw
+
+
+def session_id_of(told: str | None, raw: bytes) -> str:
+    """The id that the file tells, or, where that can be none, one that the same conversation gets each time."""
+    try:
+        return checked_session_id(told or "")
+    except InvalidRequest:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, hashlib.sha256(raw).hexdigest()))

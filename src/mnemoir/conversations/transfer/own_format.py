@@ -1,0 +1,287 @@
+"""Our own format: a line for the session, then a line for each message, by number; or both in one JSON object.
+
+    {"format":"mnemoir-conversation","version":1,"session":{"id":"trip","title":"Lisbon", …}}
+    {"id":1,"parent_id":null,"role":"user","content":"Where to?", …}
+    {"id":2,"parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
+
+Several sessions in one file stand after each other. What a reader does not know it passes over; a vector (`embedding`)
+is one such thing, since each store makes its own with its own model.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, BinaryIO, get_args
+
+from mnemoir.conversations.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall, calls_of
+from mnemoir.conversations.sessions import SessionMetadata, metadata_of
+from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, read_value
+from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.instants import written
+from mnemoir.conversations.transfer.members import Members
+from mnemoir.core.errors import InvalidRequest
+
+FORMAT, VERSION = "mnemoir-conversation", 1
+_ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
+_MEDIA: Mapping[str, MediaType] = {media: media for media in get_args(MediaType)}
+_MOST_TOKENS = 2**62
+_PIECE = 2**16
+_MEDIA_TEXTS = ("mime_type", "url", "base64_data", "format", "filename")
+
+
+def write_lines(session: SessionCopy) -> Iterator[bytes]:
+    """The lines of a session."""
+    yield from _together(_lines(session))
+
+
+def write_object(session: SessionCopy) -> Iterator[bytes]:
+    """The session as one JSON object, with a message a line."""
+    yield _dumped(_header(session))[:-2].encode() + b',"messages":['
+    separator = "\n"
+    for number, message in enumerate(session.messages, start=1):
+        yield f"{separator}{_dumped(_line(number, message))[:-1]}".encode()
+        separator = ",\n"
+    yield b"\n]}\n"
+
+
+def read_lines(file: BinaryIO) -> Iterator[SessionCopy]:
+    """The sessions of a file of lines. Raises InvalidImport, naming the line, while they are read."""
+    lines = _Lines(file)
+    while (header := lines.take()) is not None:
+        place, value = header
+        if not is_header(value):
+            raise InvalidImport(f'{place} must begin a session: {{"format":"{FORMAT}", …}}. Is a line missing?')
+        yield _session(Members(value, place), lines.messages())
+        for _ in lines.messages():  # whoever took none of them: the next session is behind them
+            continue
+
+
+def read_object(value: Any, place: str) -> SessionCopy:
+    """The session of a JSON object. Raises InvalidImport, naming the message, while its messages are read."""
+    members = Members(value, place)
+    messages = members.items("messages")
+    numbered = ((f"Message {number}", each) for number, each in enumerate(messages, start=1))
+    return _session(members, _read_messages(numbered))
+
+
+def is_header(value: object) -> bool:
+    """Whether it begins a session of ours."""
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+class _Lines:
+    """The lines of a file, with one of them looked at ahead."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._number = 0
+        self._ahead: tuple[str, Any] | None = None
+
+    def take(self) -> tuple[str, Any] | None:
+        """The place and the value of the next line that is not blank; None at the end."""
+        if self._ahead is not None:
+            taken, self._ahead = self._ahead, None
+            return taken
+        while line := self._file.readline(MOST_BYTES + 1):
+            self._number += 1
+            if line.strip():
+                place = f"Line {self._number}"
+                return place, read_value(line.removeprefix(b"\xef\xbb\xbf"), place)
+        return None
+
+    def messages(self) -> Iterator[MessageCopy]:
+        """Those in front of the next session."""
+        return _read_messages(self._values())
+
+    def _values(self) -> Iterator[tuple[str, Any]]:
+        while (line := self.take()) is not None:
+            if is_header(line[1]):
+                self._ahead = line
+                return
+            yield line
+
+
+def _together(lines: Iterable[str]) -> Iterator[bytes]:
+    """In pieces of some size: a line alone is little."""
+    taken: list[str] = []
+    size = 0
+    for line in lines:
+        taken.append(line)
+        size += len(line)
+        if size >= _PIECE:
+            yield "".join(taken).encode()
+            taken, size = [], 0
+    yield "".join(taken).encode()
+
+
+def _lines(session: SessionCopy) -> Iterator[str]:
+    yield _dumped(_header(session))
+    for number, message in enumerate(session.messages, start=1):
+        yield _dumped(_line(number, message))
+
+
+def _header(session: SessionCopy) -> Mapping[str, Any]:
+    about = {
+        "id": session.id,
+        "title": session.metadata.title,
+        "user": session.metadata.user,
+        "tags": session.metadata.tags,
+        "custom": session.metadata.custom,
+        "system_prompt": session.system_prompt,
+        "created_at": written(session.created_at),
+        "updated_at": written(session.updated_at),
+    }
+    return {"format": FORMAT, "version": VERSION, "session": about}
+
+
+def _line(number: int, copy: MessageCopy) -> Mapping[str, Any]:
+    message = copy.message
+    line: dict[str, Any] = {
+        "id": number,
+        "parent_id": copy.parent or None,
+        "role": message.role,
+        "content": _text(message.content),
+        "files": _files(message.content),
+        "tool_calls": [asdict(call) for call in calls_of(message)] or None,
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+        "created_at": written(copy.created_at),
+        "turn_id": copy.turn_id,
+        "run_id": copy.run_id,
+        "finish_reason": copy.finish_reason,
+        "token_count": copy.token_count,
+        "importance": copy.importance,
+        "pinned": copy.pinned,
+    }
+    if copy.is_head:
+        line["head"] = True
+    if copy.ends_context:
+        line["ends_context"] = True
+    return line
+
+
+def _text(content: Content) -> str | None:
+    if not isinstance(content, list):
+        return content
+    return "".join(part.data for part in content if isinstance(part, TextPart)) or None
+
+
+def _files(content: Content) -> list[Mapping[str, Any]] | None:
+    files = [asdict(part) for part in content if isinstance(part, MediaPart)] if isinstance(content, list) else []
+    return files or None
+
+
+def _dumped(value: Mapping[str, Any]) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # other programs store NaN, which is no JSON
+        finite = json.loads(json.dumps(value), parse_constant=lambda name: None)
+        text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode() + "\n"
+
+
+def _session(header: Members, messages: Iterator[MessageCopy]) -> SessionCopy:
+    version = header.whole("version", 1, _MOST_TOKENS)
+    if version is None or version > VERSION:
+        raise InvalidImport(
+            f"{header.place} is of version {version} of the format; this program reads up to {VERSION}. "
+            "Import it with a newer Mnemoir."
+        )
+    about = header.object("session")
+    return SessionCopy(
+        messages=messages,
+        place=header.place,
+        id=about.text("id"),
+        system_prompt=about.text("system_prompt") or "",
+        metadata=_metadata(about),
+        created_at=about.instant("created_at"),
+        updated_at=about.instant("updated_at"),
+    )
+
+
+def _metadata(about: Members) -> SessionMetadata:
+    try:
+        return metadata_of({name: about.raw(name) for name in ("title", "user", "tags", "custom")})
+    except InvalidRequest as exc:
+        raise InvalidImport(f"{about.place}: {exc.message}") from None
+
+
+def _read_messages(values: Iterable[tuple[str, Any]]) -> Iterator[MessageCopy]:
+    for number, (place, value) in enumerate(values, start=1):
+        yield _message(Members(value, place), number)
+
+
+def _message(line: Members, number: int) -> MessageCopy:
+    told = line.whole("id", 1, _MOST_TOKENS)
+    if told not in (None, number):
+        raise InvalidImport(f"{line.place} has the id {told}, and it is message {number} of its session.")
+    return MessageCopy(
+        message=Message(
+            _role(line), _content(line), _calls(line) or None, line.text("tool_call_id"), line.text("name")
+        ),
+        parent=_parent(line, number),
+        place=line.place,
+        created_at=line.instant("created_at"),
+        turn_id=line.text("turn_id"),
+        run_id=line.text("run_id"),
+        finish_reason=line.text("finish_reason"),
+        token_count=line.whole("token_count", 0, _MOST_TOKENS),
+        importance=line.number("importance", 0, 1),
+        pinned=line.truth("pinned"),
+        is_head=line.truth("head"),
+        ends_context=line.truth("ends_context"),
+    )
+
+
+def _parent(line: Members, number: int) -> int:
+    """Without the member: the message in front of it."""
+    if "parent_id" not in line:
+        return number - 1
+    parent = line.whole("parent_id", 1, _MOST_TOKENS)
+    if parent is not None and parent >= number:
+        raise InvalidImport(
+            f"{line.place}: message {number} names {parent} as its parent, and a parent stands in front of its children."
+        )
+    return BEGINNING if parent is None else parent
+
+
+def _role(line: Members) -> Role:
+    name = line.text("role")
+    if name not in _ROLES:
+        raise line.wrong("role", f"one of {', '.join(_ROLES)}")
+    return _ROLES[name]
+
+
+def _content(line: Members) -> Content:
+    text = line.text("content")
+    files = [_file(Members(each, f"{line.place}, files")) for each in line.items("files")]
+    if not files:
+        return text
+    return [*files, TextPart(text)] if text else [*files]
+
+
+def _file(members: Members) -> MediaPart:
+    kind, detail = members.text("type"), members.text("detail")
+    if kind not in _MEDIA:
+        raise members.wrong("type", f"one of {', '.join(_MEDIA)}")
+    if detail not in (None, "low", "high"):
+        raise members.wrong("detail", "low or high")
+    texts = {name: members.text(name) or "" for name in _MEDIA_TEXTS}
+    return MediaPart(
+        type=_MEDIA[kind],
+        detail="high" if detail == "high" else "low",
+        tokens=members.whole("tokens", 0, _MOST_TOKENS),
+        **texts,
+    )
+
+
+def _calls(line: Members) -> list[ToolCall]:
+    calls = [Members(each, f"{line.place}, tool_calls") for each in line.items("tool_calls")]
+    return [_call(members) for members in calls]
+
+
+def _call(members: Members) -> ToolCall:
+    call_id, name, arguments = members.text("id"), members.text("name"), members.raw("arguments")
+    if call_id is None or name is None or not isinstance(arguments, dict):
+        raise members.wrong("arguments", "an object, beside the texts id and name")
+    return ToolCall(call_id, name, arguments)

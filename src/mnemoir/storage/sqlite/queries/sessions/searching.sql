@@ -1,0 +1,18 @@
+-- name: living
+-- The ids of all messages, from whichever index is smallest.
+SELECT id FROM messages;
+
+-- name: important
+-- On the thread by idx_messages_importance, pinned by idx_messages_pinned; off the thread are few.
+SELECT id FROM messages WHERE pinned = 1
+ UNION SELECT id FROM messages WHERE off_thread IS NULL AND importance >= :threshold
+ UNION SELECT id FROM messages WHERE off_thread = 1 AND importance >= :threshold;
+
+-- name: notes
+-- Metadata of all sessions.
+SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions;
+
+-- name: notes_of_user
+-- Metadata of the sessions of a user; damaged ones have none.
+SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions
+ WHERE CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.user') END = :user;

@@ -1,0 +1,192 @@
+"""Histories of nodes as they are stored: read for a run, and added to. Everything here blocks.
+
+Node memory takes the runs of workflows for its turns. Which of them lead to the one under way, the stored messages
+tell: each answer names the run that gave it. So runs whose answers were replaced are on no thread, and a turn that
+took several runs, for the calls of a client's tools, is all of these.
+"""
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.counters import HEURISTIC
+from mnemoir.conversations.files import FileRef, FileResolver, file_ref
+from mnemoir.conversations.fitting import borders
+from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
+from mnemoir.conversations.messages import MediaType, Message
+from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_prefix
+from mnemoir.conversations.node_memory import NodeTokenBufferMemory
+from mnemoir.conversations.node_object import NodeObject
+from mnemoir.conversations.session_files import SessionFiles, attachments_of
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.session_turns import CurrentTurn, SessionConversations, thread_back
+from mnemoir.conversations.turn_log import TurnLog
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.ports.objects import ObjectStore
+from mnemoir.ports.turns import Turn
+from mnemoir.workflows.caller import RecordedTurn
+
+_ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt is known
+_MOST_RUNS = 500
+_MOST_MESSAGES = 2000  # looked through for them
+_TOKENS_AROUND_MESSAGE = 8
+_IMAGES: Collection[MediaType] = ("image",)
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePlace:
+    """Whose history: that of a node of an application, in a run that answers a turn of a stored conversation."""
+
+    app_id: str
+    node_id: str
+    project: str
+    run_id: str
+    recorded: RecordedTurn
+    config: MemoryConfig
+    sees_images: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadHistory:
+    """A history within its window, oldest message first. `note` tells what was wrong with it, "" for nothing.
+
+    `parent` is the run before on the thread, where that matters.
+    """
+
+    messages: Sequence[Message] = ()
+    parent: str | None = None
+    note: str = ""
+
+
+def tokens_of(message: Message) -> int:
+    """What a message takes of a context: the larger of two estimates, with what stands around it."""
+    return max(HEURISTIC.count_one(message), _TOKENS_AROUND_MESSAGE + estimate_prompt_tokens(message.text))
+
+
+def read_history(own: OwnConversations, place: NodePlace) -> ReadHistory:
+    """What the node's model may be shown. Raises StorageUnavailable."""
+    storage = own.manager.storage
+    if place.config.mode is MemoryMode.NODE:
+        return _own_rounds(own, place, _runs(storage, place))
+    current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
+    memory = fetch_memory(
+        _pool(place),
+        place.app_id,
+        place.project,
+        place.config,
+        _Reader.of(place),
+        conversations=SessionConversations(storage, files=_files(own, place), current=current),
+    )
+    if memory is None:  # the conversation was deleted meanwhile
+        return ReadHistory()
+    limit = place.config.message_limit
+    return ReadHistory(messages=memory.get_history_prompt_messages(max_token_limit=_ALL, message_limit=limit))
+
+
+def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str, parent: str | None) -> None:
+    """Add what the node was asked and what it answered to its own memory.
+
+    Raises StorageUnavailable, and Conflict where a later version of the program wrote that memory.
+    """
+    memory = _node_memory(own, place, TurnLog())
+    if memory is not None:
+        memory.add_messages(place.run_id, parent, asked, _sent_files(own.manager.storage, place), answer, [])
+        memory.flush()
+
+
+def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
+    """Delete what all nodes of all applications of a user remember of a conversation; how many objects.
+
+    `objects` is the user's own store. Raises StorageUnavailable.
+    """
+    step = conversation_prefix("any", conversation_id).split("/")[2]
+    found = [entry.key for entry in objects.scan(NODE_MEMORY_PREFIX) if entry.key.split("/")[2:3] == [step]]
+    for key in found:
+        objects.delete(key)
+    return len(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The model, as far as a history has to know it."""
+
+    accepted_media: Collection[MediaType]
+
+    @classmethod
+    def of(cls, place: NodePlace) -> "_Reader":
+        return cls(_IMAGES if place.sees_images else ())
+
+    def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int:
+        return sum(map(tokens_of, messages))
+
+
+def _own_rounds(own: OwnConversations, place: NodePlace, runs: Sequence[str]) -> ReadHistory:
+    parent = runs[0] if runs else None
+    memory = _node_memory(own, place, TurnLog(_as_turns([place.run_id, *runs], place.recorded.conversation_id)))
+    if memory is None:
+        return ReadHistory()
+    reading = NodeObject(key=memory.storage_key, store=own.node_parts.objects).read()
+    note = ""
+    if reading.is_newer:
+        note = "A later version of the program wrote this node's memory: it is left as it is, and nothing is added."
+    elif reading.damage:
+        note = f"This node's memory is damaged and begins anew; its bytes are kept beside it: {reading.damage}"
+    messages = memory.get_history_prompt_messages(place.run_id, place.project, _ALL, parent_message_id=parent)
+    return ReadHistory(messages=_newest(messages, place.config.message_limit), parent=parent, note=note)
+
+
+def _node_memory(own: OwnConversations, place: NodePlace, turns: TurnLog) -> NodeTokenBufferMemory | None:
+    parts = replace(own.node_parts, turns=turns, files=_files(own, place))
+    model = _Reader.of(place)
+    return fetch_node_memory(_pool(place), place.app_id, place.node_id, place.config, model, node_parts=parts)
+
+
+def _pool(place: NodePlace) -> dict[tuple[str, str], str]:
+    return {("sys", "conversation_id"): place.recorded.conversation_id, ("sys", "message_id"): place.run_id}
+
+
+def _runs(storage: SessionStorage, place: NodePlace) -> list[str]:
+    """The runs that gave the answers of the thread, newest first, without the one under way."""
+    thread = thread_back(storage, place.recorded.conversation_id, place.recorded.message_id)
+    named = (message.run_id for message in islice(thread, _MOST_MESSAGES))
+    runs = dict.fromkeys(run for run in named if run and run != place.run_id)
+    return list(islice(runs, _MOST_RUNS))
+
+
+def _as_turns(runs: Sequence[str], conversation_id: str) -> Iterator[Turn]:
+    """One turn for each of these runs, newest first."""
+    for at, run in enumerate(runs):
+        parent = runs[at + 1] if at + 1 < len(runs) else None
+        yield Turn(
+            id=run,
+            conversation_id=conversation_id,
+            parent_message_id=parent,
+            query="",
+            created_at=_BEGINNING,
+            seq=len(runs) - at,
+        )
+
+
+def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message]:
+    starts = borders(messages, "turn")
+    return messages if rounds is None or rounds >= len(starts) else messages[starts[-rounds] :]
+
+
+def _files(own: OwnConversations, place: NodePlace) -> FileResolver | None:
+    if not place.sees_images:
+        return None
+    return SessionFiles(own.manager.storage, Attachments(own.node_parts.objects).bring_back)
+
+
+def _sent_files(storage: SessionStorage, place: NodePlace) -> list[FileRef]:
+    """References to what the user sent with the message that is being answered."""
+    if not place.sees_images:
+        return []
+    thread = thread_back(storage, place.recorded.conversation_id, place.recorded.message_id)
+    asked = next((message for message in thread if message.message.role == "user"), None)
+    return [] if asked is None else [file_ref(attachment) for attachment in attachments_of(asked)]

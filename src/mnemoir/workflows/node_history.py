@@ -1,0 +1,261 @@
+"""The memory of a node at work: the history that its model is shown, and what is kept of its answer.
+
+Mode `conversation` shows the finished turns of the stored conversation, mode `node` what this node was sent and what
+it answered itself, in this conversation. Trouble with either never ends a run: the trace tells it, and the node goes
+on without.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from mnemoir.conversations.budget import rest_tokens
+from mnemoir.conversations.counters import AdditiveCounter
+from mnemoir.conversations.fitting import fit
+from mnemoir.conversations.history_text import history_text, required_prefixes
+from mnemoir.conversations.memory_config import MemoryMode
+from mnemoir.conversations.messages import Message as Remembered
+from mnemoir.conversations.model_messages import from_model
+from mnemoir.conversations.users import UserConversations
+from mnemoir.core.errors import MnemoirError, SettingsError
+from mnemoir.core.events import Event, Finished, Text
+from mnemoir.core.messages import ImagePart, Message, TextPart
+from mnemoir.core.runs import NodeTrace, WorkflowTrace
+from mnemoir.workflows.asking import answer
+from mnemoir.workflows.config.memory import NodeMemory
+from mnemoir.workflows.history_store import NodePlace, ReadHistory, keep_round, read_history, tokens_of
+from mnemoir.workflows.node import ModelProperties
+from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
+from mnemoir.workflows.question import Question, accepted_images, question_of, target_of
+from mnemoir.workflows.run import MOST_KEPT_CHARACTERS, Override, Overrides, last_user_message
+from mnemoir.workflows.step import Step
+
+NO_CONVERSATION = (
+    "memory is set, and this chat belongs to no stored conversation: no history is shown, and nothing is kept. "
+    "Send a session id, or set memory.enabled."
+)
+_COMPLETE = ("stop", "length")  # at its limit an answer ends as well; what a filter withheld is none
+_log = structlog.get_logger(__name__)
+
+
+async def answer_with_memory(
+    step: Step, properties: ModelProperties, memory: NodeMemory
+) -> AsyncGenerator[Sequence[Event], None]:
+    """The answer of a node with this memory, piece by piece where the step streams.
+
+    A complete answer is remembered before the node is done, one that breaks off is not. Raises what `answer` raises,
+    and SettingsError for a memory that the endpoint cannot be shown.
+    """
+    question, asked = _question(step, properties, memory)
+    history = _history(step, properties, memory)
+    if history is None:
+        question = _without_history(question)
+    else:
+        current = _current_turn(question.messages)
+        images = accepted_images(step, properties, current)
+        question = replace(question, messages=current, images=images, history=history)
+    said = _Said()
+    async with aclosing(answer(step, question)) as batches:
+        async for batch in batches:
+            said.take(batch)
+            yield batch
+    if history is not None:
+        await history.remember(asked, said)
+
+
+@dataclass(slots=True)
+class _Said:
+    """An answer as it comes, up to a length."""
+
+    texts: list[str] = field(default_factory=list)
+    characters: int = 0
+    is_complete: bool = False
+
+    def take(self, batch: Sequence[Event]) -> None:
+        for event in batch:
+            if isinstance(event, Text):
+                self.characters += len(event.text)
+                if self.characters <= MOST_KEPT_CHARACTERS:
+                    self.texts.append(event.text)
+            elif isinstance(event, Finished):
+                self.is_complete = event.reason in _COMPLETE
+
+    @property
+    def text(self) -> str:
+        """The answer; "" for none that can be remembered."""
+        is_whole = self.is_complete and self.characters <= MOST_KEPT_CHARACTERS
+        return "".join(self.texts).strip() if is_whole else ""
+
+
+class NodeHistory:
+    """The history of one node in one run; see `question.History`."""
+
+    def __init__(self, step: Step, memory: NodeMemory, conversations: UserConversations, place: NodePlace) -> None:
+        self._step = step
+        self._memory = memory
+        self._conversations = conversations
+        self._place = place
+        self._read: ReadHistory | None = None
+
+    async def fitting(
+        self, beside: Sequence[Message], *, context_tokens: int | None, answer_tokens: int
+    ) -> Sequence[Remembered]:
+        """The newest turns, whole, that fit; a note tells how many had to go."""
+        if self._read is None:
+            self._read = await self._reading()
+        messages = self._read.messages
+        fitted = await asyncio.to_thread(_fitted, messages, beside, context_tokens, answer_tokens)
+        if left_out := _turns(messages) - _turns(fitted):
+            self._step.note(
+                f"{left_out} turns of the history were left out, oldest first: they do not fit beside the rest of "
+                "the prompt and the answer (maxContextTokenSize of the endpoint)."
+            )
+        return fitted
+
+    def as_text(self, turns: Sequence[Remembered]) -> str:
+        """Lines of `prefix: words`. Raises SettingsError without prefixes."""
+        return history_text(turns, *_prefixes(self._step, self._memory))
+
+    async def remember(self, asked: str, said: _Said) -> None:
+        """Keep what the node was sent and what it answered, if this is its own memory and the answer is complete."""
+        if self._memory.mode is not MemoryMode.NODE or not said.text:
+            return
+        parent = self._read.parent if self._read else None
+        try:
+            async with self._conversations.of(self._step.run.turn.caller.scope) as own:
+                await asyncio.to_thread(keep_round, own, self._place, asked.strip(), said.text, parent)
+        except MnemoirError as exc:
+            self._tell("The answer is not in this node's memory", exc)
+
+    async def _reading(self) -> ReadHistory:
+        try:
+            async with self._conversations.of(self._step.run.turn.caller.scope) as own:
+                read = await asyncio.to_thread(read_history, own, self._place)
+        except MnemoirError as exc:
+            self._tell("No history is shown", exc)
+            return ReadHistory()
+        if read.note:
+            self._step.note(read.note)
+        return read
+
+    def _tell(self, consequence: str, exc: MnemoirError) -> None:
+        self._step.note(f"{consequence}: {exc.message}")
+        _log.warning("node memory out of order", node=self._step.definition.title, code=exc.code)
+
+
+def node_id(step: Step) -> str:
+    """What the node's own memory goes by: its `id`, else its workflow and title, and where two share that its number.
+
+    So a node with an id may be renamed and moved, and keeps its memory.
+    """
+    definition, workflow = step.definition, step.run.workflow
+    given = definition.raw.get("id")
+    if isinstance(given, str | int) and str(given).strip():
+        return str(given).strip()
+    name = f"{workflow.folder}/{workflow.name}/{definition.title}"
+    is_shared = sum(node.title == definition.title for node in workflow.nodes) > 1
+    return f"{name}/{definition.number}" if is_shared else name
+
+
+def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> NodeHistory | None:
+    """The history of the node; None, which is told once in a run, where no conversation is stored."""
+    caller, conversations = step.run.turn.caller, step.services.conversations
+    if caller.recorded is None or conversations is None:
+        if not caller.client_task and not _is_told(step.run.turn.trace.workflows):
+            step.note(NO_CONVERSATION)
+            _log.warning("no memory without a conversation", run=caller.run_id, node=step.definition.title)
+        return None
+    place = NodePlace(
+        app_id=step.user.name,
+        node_id=node_id(step),
+        project=caller.scope.project,
+        run_id=caller.run_id,
+        recorded=caller.recorded,
+        config=memory.config,
+        sees_images=properties.accepts_images,
+    )
+    return NodeHistory(step, memory, conversations, place)
+
+
+def _question(step: Step, properties: ModelProperties, memory: NodeMemory) -> tuple[Question, str]:
+    """What the node asks, marks of the history still in it; and what it is asked itself, without any."""
+    overrides = Overrides(system_prompt=_hidden(step.overrides.system_prompt), prompt=_hidden(step.overrides.prompt))
+    texts = {
+        "system_prompt": with_hidden_marks(properties.system_prompt),
+        "prompt": with_hidden_marks(properties.prompt),
+    }
+    question = question_of(replace(step, overrides=overrides), properties.model_copy(update=texts))
+    if target_of(step, question.endpoint).template is not None:
+        _prefixes(step, memory)
+    messages, query = _with_own_query(step, question, memory)
+    prompt = None if question.prompt is None else with_query(question.prompt, query)
+    asked = query if prompt is None else with_history(prompt, "")
+    return replace(question, system=with_query(question.system, query), prompt=prompt, messages=messages), asked
+
+
+def _with_own_query(step: Step, question: Question, memory: NodeMemory) -> tuple[Sequence[Message], str]:
+    """The conversation with the node's own text in the place of the user's last message, and that text."""
+    messages = list(question.messages)
+    place = last_user_message(messages)
+    said = "" if place is None else messages[place].text
+    if memory.query_prompt_template is None:
+        return messages, said
+    template = with_hidden_marks(memory.query_prompt_template)
+    variables = step.variables(target_of(step, question.endpoint).template)
+    query = with_history(with_query(step.fill(template, variables), said), "")
+    if place is None:
+        return [*messages, Message(role="user", parts=(TextPart(text=query),))], query
+    images = [part for part in messages[place].parts if isinstance(part, ImagePart)]
+    messages[place] = replace(messages[place], parts=(TextPart(text=query), *images))
+    return messages, query
+
+
+def _current_turn(messages: Sequence[Message]) -> Sequence[Message]:
+    """The user's last message and what follows it, such as results of a client's tools."""
+    return messages[last_user_message(messages) or 0 :]
+
+
+def _without_history(question: Question) -> Question:
+    prompt = None if question.prompt is None else with_history(question.prompt, "")
+    return replace(question, system=with_history(question.system, ""), prompt=prompt)
+
+
+def _hidden(given: Override | None) -> Override | None:
+    """A parent's text that is filled already may hold what people said, and no marks are looked for in it."""
+    return given if given is None or given.variables is None else replace(given, text=with_hidden_marks(given.text))
+
+
+def _prefixes(step: Step, memory: NodeMemory) -> tuple[str, str]:
+    try:
+        user, assistant = required_prefixes(memory.role_prefix)
+    except SettingsError as exc:
+        place = f"Node {step.definition.title!r} of workflow {step.run.workflow.name}"
+        raise SettingsError(f"{place}: {exc.message}") from exc
+    return step.fill(user), step.fill(assistant)
+
+
+def _fitted(
+    messages: Sequence[Remembered], beside: Sequence[Message], context_tokens: int | None, answer_tokens: int
+) -> list[Remembered]:
+    counter = AdditiveCounter(tokens_of)
+    taken = 0 if context_tokens is None else counter.count([from_model(message) for message in beside])
+    budget = rest_tokens(context_size=context_tokens, max_output_tokens=answer_tokens, prompt_tokens=taken)
+    return fit(messages, budget, counter)
+
+
+def _turns(messages: Sequence[Remembered]) -> int:
+    return sum(message.role == "user" for message in messages)
+
+
+def _is_told(workflows: Sequence[WorkflowTrace]) -> bool:
+    return any(NO_CONVERSATION in node.notes for node in _nodes(workflows))
+
+
+def _nodes(workflows: Sequence[WorkflowTrace]) -> Iterator[NodeTrace]:
+    for workflow in workflows:
+        for node in workflow.nodes:
+            yield node
+            yield from _nodes(node.children)
