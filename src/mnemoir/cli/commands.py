@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnemoir import __version__
+from mnemoir.cli.chat.command import chat
 from mnemoir.cli.check import check
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
@@ -31,6 +32,7 @@ app.add_typer(memories, name="memories")
 app.add_typer(runs, name="runs")
 app.add_typer(discussions, name="discussions")
 app.command()(serve)
+app.command()(chat)
 app.command()(init)
 app.command()(check)
 app.command()(schema)

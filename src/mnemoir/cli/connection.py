@@ -220,6 +220,8 @@ def _read(status: int, body: bytes) -> Any:
     if status < 400:
         return answer
     fields = answer if isinstance(answer, dict) else {}
+    if isinstance(fields.get("error"), dict):  # as chat routes have it
+        fields = {**fields["error"], "error": fields["error"].get("message")}
     message = str(fields.get("error") or f"The server answered {status}.")
     kind = _ERRORS.get(status, InvalidRequest if status < 500 else MnemoirError)
     raise kind(message, code=str(fields.get("code") or "internal_error"))

@@ -1,20 +1,20 @@
 """All messages of a store of sessions, resident: words, and vectors where the store gives them, ranked by `search`.
 
-Made from the stored messages when it is first asked, then brought up to date before each search by what was saved,
-embedded and deleted since, whoever did it. Nothing of it is on disk, so what was deleted is nowhere once it is gone
-from here.
+Made from the stored messages when it is first asked, then brought up to date before each search by what was saved and
+embedded since, whoever did it. What was deleted is found out at the latest when it would be shown. Nothing of the
+index is on disk.
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
 from mnemoir.conversations.embedding_jobs import ANY_MODEL, message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
-from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.searched_rows import SearchedStorage
 from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
 from mnemoir.core.memories import IndexEntry
@@ -45,12 +45,17 @@ class Asked:
 class MessageIndex:
     """Thread-safe; its methods block."""
 
-    def __init__(self, rows: SessionStorage, vectors: IndexedVectors | None) -> None:
+    def __init__(self, rows: SearchedStorage, vectors: IndexedVectors | None) -> None:
         self._rows = rows
         self._vectors = vectors
         self._lock = threading.Lock()
         self._weights = Weights()
+        self._has_dead = False  # messages that are here were deleted
         self._restart()
+
+    def deleted(self) -> None:
+        """Messages were deleted: the next search lets go of them first."""
+        self._has_dead = True
 
     def spoken(self, text: str) -> str:
         """The question as it is to be embedded: in the first person where it names somebody who speaks here."""
@@ -59,18 +64,26 @@ class MessageIndex:
             return address(text, self._index.speaker_names()).spoken
 
     def ranked(self, asked: Asked, wanted: Wanted) -> list[tuple[Ranked, StoredMessage]]:
-        """Best first, at most `limit`. Raises StorageUnavailable."""
+        """Best first, at most `limit`. Raises StorageUnavailable.
+
+        What turns out to be gone, or not to be wanted as it is now, is hidden and the rest ranked again.
+        """
         with self._lock:
             self._refresh()
+            looked, hidden = asked, set[int]()
             while True:
-                found = self._found(asked, wanted)
+                found = self._found(looked, wanted, hidden)
                 messages = self._rows.messages_by_id([row.seq for row in found])
-                gone = [row.seq for row in found if row.seq not in messages]
-                if not gone:
-                    return [(row, messages[row.seq]) for row in found[: asked.limit]]
-                self._forget(gone)
+                shown = [(row, messages[row.seq]) for row in found if row.seq in messages]
+                allowed = [pair for pair in shown if wanted.allows(pair[1])]
+                if len(shown) == len(found) and (len(allowed) >= asked.limit or len(found) < looked.limit):
+                    return allowed[: asked.limit]
+                if len(shown) < len(found):
+                    self._bury()
+                hidden |= {row.seq for row in found} - {row.seq for row, _ in allowed}
+                looked = replace(looked, limit=2 * looked.limit)
 
-    def _found(self, asked: Asked, wanted: Wanted) -> list[Ranked]:
+    def _found(self, asked: Asked, wanted: Wanted, hidden: Collection[int]) -> list[Ranked]:
         index = self._index
         query = Query(
             text=asked.text,
@@ -82,6 +95,8 @@ class MessageIndex:
             codes=self._codes,
         )
         shown = self._shown(wanted)
+        if hidden:
+            shown &= ~np.isin(index.seqs, list(hidden))
         return rank(index, query, shown, self._weights, Stages()) if len(index) and shown.any() else []
 
     def _codes(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
@@ -115,14 +130,15 @@ class MessageIndex:
 
     def _refresh(self) -> None:
         stands = self._vectors.standing() if self._vectors else self._stands
+        if self._has_dead:
+            self._bury()
         if self._index.is_worn or stands.epoch != self._stands.epoch:
             self._restart()
-        fresh: dict[int, StoredVector] = {}
-        if self._vectors and stands.changes > self._stands.changes:
-            fresh = dict(_by_message(self._vectors.vectors_since(self._stands.changes)))
-        for page in self._unseen():
-            self._put(page, {stored.id: fresh.pop(stored.id) for stored in page if stored.id in fresh})
-        self._put_late(fresh)
+        known = self._newest
+        embedded = {message_id for page in self._unseen() for message_id in self._put(page)}
+        if self._vectors and known and stands.changes > self._stands.changes:
+            changed = map(message_id_of, self._vectors.ids_since(self._stands.changes))
+            self._put_late([one for one in changed if one is not None and one not in embedded])
         self._stands = stands
 
     def _unseen(self) -> Iterator[list[StoredMessage]]:
@@ -130,22 +146,26 @@ class MessageIndex:
             yield page
             self._newest = page[-1].id
 
-    def _put_late(self, fresh: Mapping[int, StoredVector]) -> None:
+    def _put_late(self, message_ids: Sequence[int]) -> None:
         """Vectors of messages whose words are here already."""
-        ids = [message_id for message_id in fresh if message_id <= self._newest]
+        ids = [message_id for message_id in message_ids if message_id <= self._newest]
         for start in range(0, len(ids), _PAGE):
             found = self._rows.messages_by_id(ids[start : start + _PAGE])
-            self._put(sorted(found.values(), key=lambda stored: stored.id), fresh)
+            self._put(sorted(found.values(), key=lambda stored: stored.id))
 
-    def _put(self, messages: Sequence[StoredMessage], vectors: Mapping[int, StoredVector]) -> None:
+    def _put(self, messages: Sequence[StoredMessage]) -> list[int]:
+        """Take in messages with the vectors there are; the ids of those that have one."""
         said = [stored for stored in messages if stored.message.role in _ROLES]
+        vectors = self._vectors.vectors_of([vector_id(stored.id) for stored in said]) if self._vectors else {}
         if said:
-            self._index.put([_row(stored, vectors.get(stored.id)) for stored in said])
+            self._index.put([_row(stored, vectors.get(vector_id(stored.id))) for stored in said])
             self._roles.extend([_ROLES.index(stored.message.role) for stored in said])
+        return [message_id for name in vectors if (message_id := message_id_of(name)) is not None]
 
-    def _forget(self, message_ids: Sequence[int]) -> None:
-        index = self._index
-        index.keep(np.setdiff1d(index.seqs[index.alive], message_ids).tolist())
+    def _bury(self) -> None:
+        """Let go of what is not there any more."""
+        self._has_dead = False
+        self._index.keep(self._rows.living_ids())
 
 
 def _row(stored: StoredMessage, found: StoredVector | None) -> SearchRow:
@@ -168,10 +188,3 @@ def _row(stored: StoredMessage, found: StoredVector | None) -> SearchRow:
         expires_at=float("inf"),
         entry=entry,
     )
-
-
-def _by_message(vectors: Mapping[str, StoredVector]) -> Iterator[tuple[int, StoredVector]]:
-    for name, vector in vectors.items():
-        message_id = message_id_of(name)
-        if message_id is not None:
-            yield message_id, vector

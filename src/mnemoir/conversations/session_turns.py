@@ -46,7 +46,7 @@ def thread_back(storage: SessionStorage, session_id: str, newest: int | None = N
     last = session.head if newest is None else newest
     way = _Way(storage, session_id)
     message = way.behind(None) if last is None else way.at(last)
-    while message is not None and message.id > (session.context_after or 0):
+    while message is not None and not _is_behind(session.context_after, message, way):
         yield message
         message = way.behind(message)
 
@@ -121,11 +121,11 @@ class _Way:
         self._session_id = session_id
         self._page: list[StoredMessage] = []  # oldest first, so that the next one stands last
         self._size = _PAGE
-        self._is_on_page = False  # whether the page goes on where the last message stands
+        self.is_on_page = False  # whether the page goes on where the last message stands
 
     def at(self, message_id: int) -> StoredMessage | None:
         """The message, if it is one of the session."""
-        self._is_on_page = False
+        self.is_on_page = False
         found = self._storage.messages_by_id([message_id]).get(message_id)
         return found if found is not None and found.session_id == self._session_id else None
 
@@ -137,7 +137,7 @@ class _Way:
         pointer = None if message is None else message.parent_id
         if pointer == ROOT:
             return None
-        if not self._page or (pointer is None and not self._is_on_page):
+        if not self._page or (pointer is None and not self.is_on_page):
             self._read_ahead(message)
         if pointer is None:
             return self._next()
@@ -151,13 +151,18 @@ class _Way:
         return found
 
     def _next(self) -> StoredMessage | None:
-        self._is_on_page = True
+        self.is_on_page = True
         return self._page.pop() if self._page else None
 
     def _read_ahead(self, message: StoredMessage | None) -> None:
         before = None if message is None else message.id
         self._page = self._storage.newest_messages(self._session_id, self._size, before=before)[::-1]
         self._size = min(2 * self._size, _LARGEST_PAGE)
+
+
+def _is_behind(mark: int | None, message: StoredMessage, way: _Way) -> bool:
+    """Whether a message stands behind the mark; a page holds none that does."""
+    return mark is not None and (message.id == mark or (message.id < mark and not way.is_on_page))
 
 
 def _turns(

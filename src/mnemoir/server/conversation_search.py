@@ -74,8 +74,7 @@ async def search(
         await _require(own, conversation_id)
         if own is None:
             return conversation_answer({"results": []})
-        hits = await _found(own.manager, query, limit, filters, mode)
-        return await asyncio.to_thread(_told, own, hits, mode)
+        return _told(await _found(own.manager, query, limit, filters, mode))
 
 
 async def _require(own: OwnConversations | None, id: str | None) -> None:
@@ -98,16 +97,10 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(own: OwnConversations, hits: Sequence[SearchHit], mode: Mode) -> Response:
-    """A score compares hits of one answer: similarity for `semantic`, else one part in its place (1, 1/2, 1/3)."""
-    stored = own.manager.storage.messages_by_id([hit.message_id for hit in hits])
+def _told(hits: Sequence[SearchHit]) -> Response:
     results = [
-        {
-            "conversation_id": hit.session_id,
-            "message": message_json(stored[hit.message_id]),
-            "score": hit.similarity if mode == "semantic" else 1 / place,
-        }
-        for place, hit in enumerate(hits, start=1)
-        if hit.message_id in stored
+        {"conversation_id": hit.session_id, "message": message_json(hit.stored), "score": hit.score}
+        for hit in hits
+        if hit.stored is not None
     ]
     return conversation_answer({"results": results})

@@ -34,7 +34,7 @@ _ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt
 _MOST_RUNS = 500
 _MOST_MESSAGES = 2000  # looked through for them
 _TOKENS_AROUND_MESSAGE = 8
-_IMAGES: Collection[MediaType] = ("image",)
+_IMAGES: tuple[MediaType, ...] = ("image",)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -31,17 +31,36 @@ async def help(chat: Chat, argument: str) -> None:
 COMMANDS: Mapping[str, Command] = {
     "/sessions": Command(usage="/sessions [n]", about="list conversations, newest first (10)", run=looking.sessions),
     "/load": Command(
-        usage="/load <session>", about="go on with another one: its id, or how it begins", run=changing.load, needs_memory=True
+        usage="/load <session>",
+        about="go on with another one: its id, or how it begins",
+        run=changing.load,
+        needs_memory=True,
     ),
-    "/save": Command(usage="/save", about="finish what is still to be made of it", run=changing.save, needs_memory=True),
+    "/save": Command(
+        usage="/save", about="finish what is still to be made of it", run=changing.save, needs_memory=True
+    ),
     "/history": Command(usage="/history [n]", about="show its last messages (20)", run=looking.history),
-    "/clear": Command(usage="/clear", about="show the model nothing of before; nothing is deleted", run=changing.clear),
+    "/clear": Command(
+        usage="/clear", about="show the model nothing of before; nothing is deleted", run=changing.clear
+    ),
     "/forget": Command(usage="/forget", about="delete this conversation for good", run=changing.forget),
     "/search": Command(usage="/search <words>", about="find what was said in any conversation", run=looking.search),
     "/memories": Command(usage="/memories", about="list the facts that are remembered", run=looking.memories),
-    "/export": Command(usage="/export [file]", about="write it to a file: .jsonl, .json, .md or .txt", run=files.export, needs_memory=True),
-    "/import": Command(usage="/import <file>", about="store the conversations of a file", run=files.take_in, needs_memory=True),
-    "/pin": Command(usage="/pin [id] [off]", about="show the model a message always, the last one without an id", run=changing.pin, needs_memory=True),
+    "/export": Command(
+        usage="/export [file]",
+        about="write it to a file: .jsonl, .json, .md or .txt",
+        run=files.export,
+        needs_memory=True,
+    ),
+    "/import": Command(
+        usage="/import <file>", about="store the conversations of a file", run=files.take_in, needs_memory=True
+    ),
+    "/pin": Command(
+        usage="/pin [id] [off]",
+        about="show the model a message always, the last one without an id",
+        run=changing.pin,
+        needs_memory=True,
+    ),
     "/help": Command(usage="/help", about="list the commands", run=help),
 }
 NAMES = (*COMMANDS, *_LEAVING)

@@ -48,10 +48,17 @@ class Plain:
     @contextmanager
     def answering(self, question: str) -> Iterator[Show]:
         """See Display."""
+        shown: list[str] = []
+
+        def show(piece: str) -> None:
+            shown.append(piece)
+            _write(inert(piece))
+
         try:
-            yield lambda piece: _write(inert(piece))
+            yield show
         finally:
-            _write("\n")
+            if shown and not shown[-1].endswith("\n"):
+                _write("\n")
 
     def complete(self, answer: Answer, conversation_id: str | None) -> None:
         """See Display."""

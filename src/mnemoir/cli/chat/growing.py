@@ -100,7 +100,9 @@ def finished_blocks(text: str) -> int:
     with the block before it.
     """
     whole = text[: text.rfind("\n") + 1]
-    starts = [token.map[0] for token in _markdown(whole).parsed if token.map and not token.level and token.nesting >= 0]
+    starts = [
+        token.map[0] for token in _markdown(whole).parsed if token.map and not token.level and token.nesting >= 0
+    ]
     if len(starts) < 2:
         return 0
     lines = whole.split("\n")[: starts[-1]]

@@ -88,7 +88,9 @@ class CommandCompleter(Completer):
         typed = document.text_before_cursor
         name, behind, argument = typed.partition(" ")
         if not behind:
-            yield from (Completion(one, -len(typed)) for one in self._commands if typed and one.startswith(typed.lower()))
+            yield from (
+                Completion(one, -len(typed)) for one in self._commands if typed and one.startswith(typed.lower())
+            )
         elif name.lower() in ("/export", "/import"):
             yield from self._files.get_completions(Document(argument), complete_event)
 

@@ -8,45 +8,86 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO
 
 from mnemoir.conversations.transfer.copies import InvalidImport
 from mnemoir.conversations.transfer.files import MOST_FILE_BYTES
 
-_MAGIC = b"PK\x03\x04"
-_END = struct.Struct("<4s4H2LH")  # "end of central directory", as the format's description has it
+_BEGINNING = b"PK\x03\x04"
+_END = struct.Struct("<4s4H2LH")  # the record at the end: magic, disks, entries, size and place of the directory
 _END_MAGIC, _LARGE_MAGIC = b"PK\x05\x06", b"PK\x06\x07"
-_LARGE_BYTES = 20  # of the record in front of it that an archive of more than 4 GiB has
+_LARGE_BYTES = 20  # of what stands in front of it in an archive of more than 4 GiB
 _MOST_COMMENT = 2**16
 _MOST_DIRECTORY_BYTES = 2 * 2**20  # 20,000 entries with names as such exports have them
+_MOST_SWOLLEN, _SMALL = 200, 2**20  # conversations shrink to a tenth; only what is made for it to a thousandth
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_IS_ENCRYPTED = 1
 _CONVERSATIONS = re.compile(r"conversations(?:-\d{1,6})?\.json")
 
 
 def is_archive(file: BinaryIO) -> bool:
     """Whether it begins as one; the file stands at its beginning afterwards."""
-    magic = file.read(len(_MAGIC))
+    beginning = file.read(len(_BEGINNING))
     file.seek(0)
-    return magic == _MAGIC
+    return beginning == _BEGINNING
 
 
-def conversation_files(file: BinaryIO) -> Iterator[AbstractContextManager[BinaryIO]]:
-    """The files of conversations in an archive, by name. Raises InvalidImport for an archive that may not be read."""
+@contextmanager
+def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
+    """The archive. Raises InvalidImport for one that is damaged, too large, or leads out of itself."""
     _refuse_large(file)
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = archive.infolist()
-            for entry in entries:
+            for entry in archive.infolist():
                 _refuse_strange(entry)
-            found = sorted((entry for entry in entries if _holds_conversations(entry)), key=lambda entry: entry.filename)
-            if not found:
-                raise InvalidImport("The archive has no conversations.json in it. Is it the export itself?")
-            if sum(entry.file_size for entry in found) > MOST_FILE_BYTES:
-                raise _too_large()
-            for entry in found:
-                yield cast("AbstractContextManager[BinaryIO]", _Entry(archive.open(entry)))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, struct.error) as exc:
-        raise InvalidImport(f"The archive is damaged: {exc}.") from None
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, NotImplementedError) as exc:
+        raise InvalidImport(f"The archive is damaged ({type(exc).__name__}). Export it again.") from None
+
+
+def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
+    """The files with conversations, by name: one, or `conversations-000.json` and so on.
+
+    Raises InvalidImport when there are none, and for more than can be meant.
+    """
+    found = [entry for entry in archive.infolist() if _CONVERSATIONS.fullmatch(PurePosixPath(entry.filename).name)]
+    if not found:
+        raise InvalidImport("The archive has no conversations.json in it. Import the export as it was downloaded.")
+    size_bytes = sum(entry.file_size for entry in found)
+    is_swollen = any(entry.file_size > _SMALL + _MOST_SWOLLEN * entry.compress_size for entry in found)
+    if size_bytes > MOST_FILE_BYTES or is_swollen:
+        raise InvalidImport(
+            f"The conversations in the archive have {size_bytes} bytes. Unpack it, and import them in parts.",
+            code="payload_too_large",
+        )
+    return sorted(found, key=lambda entry: entry.filename)
+
+
+def _refuse_large(file: BinaryIO) -> None:
+    """By the record at the end, which tells how much there is to read before any of it is read."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _MOST_COMMENT - _END.size - _LARGE_BYTES))
+    tail = file.read()
+    file.seek(0)
+    at = tail.rfind(_END_MAGIC)
+    if at < 0 or len(tail) < at + _END.size:
+        raise InvalidImport("The archive is cut off: its end is missing. Download it again.")
+    directory_bytes = _END.unpack_from(tail, at)[5]
+    if directory_bytes > _MOST_DIRECTORY_BYTES or _LARGE_MAGIC in tail[max(0, at - _LARGE_BYTES) : at]:
+        raise InvalidImport(
+            "The archive has too many entries. Unpack it, and import its conversations.json.", code="payload_too_large"
+        )
+
+
+def _refuse_strange(entry: zipfile.ZipInfo) -> None:
+    path = PurePosixPath(entry.filename)
+    if path.is_absolute() or ".." in path.parts or "\\" in entry.filename:
+        raise InvalidImport("The archive has an entry that leads out of it. It is no export.")
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise InvalidImport("The archive has a link in it. It is no export.")
+    if entry.flag_bits & _IS_ENCRYPTED or entry.compress_type not in _METHODS:
+        raise InvalidImport("The archive is encrypted, or packed in a way that is not read. Unpack it first.")

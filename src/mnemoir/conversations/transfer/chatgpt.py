@@ -9,7 +9,7 @@ from typing import BinaryIO, get_args
 
 from mnemoir.conversations.messages import Message, Role, ToolCall
 from mnemoir.conversations.sessions import SessionMetadata
-from mnemoir.conversations.transfer.archives import conversation_files, is_archive
+from mnemoir.conversations.transfer.archives import conversation_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.bounded_json import read_value
 from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
@@ -27,9 +27,10 @@ _UNFINISHED = ("in_progress", "finished_partial_completion")
 def read_chatgpt(file: BinaryIO) -> Iterator[SessionCopy]:
     """The conversations. Raises InvalidImport, naming the conversation, while they are read."""
     if is_archive(file):
-        for opened in conversation_files(file):
-            with opened as inner:
-                yield from _conversations(inner)
+        with opened_archive(file) as archive:
+            for entry in conversation_entries(archive):
+                with archive.open(entry) as inner:
+                    yield from _conversations(inner)
     else:
         yield from _conversations(file)
 

@@ -54,9 +54,7 @@ class MessageWriter:
         link(self._connection, session_id)
         place = place_of(self._connection, session_id, message_id)
         if place is None:
-            raise MessageNotFoundError(
-                f"The session {session_id!r:.80} has no message {message_id!r:.40}. List its messages for their ids."
-            )
+            raise no_message(session_id, message_id)
         move_head(self._connection, session_id, message_id)
         self._heads[session_id] = place
 
@@ -96,6 +94,13 @@ class MessageWriter:
             waiting = {"id": message_id, "model": self._embedding_model, "now": self._now}
             self._connection.execute(_VECTORS["await"], waiting)
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
+
+
+def no_message(session_id: str, message_id: int) -> MessageNotFoundError:
+    """The error for a message that the session does not have."""
+    return MessageNotFoundError(
+        f"The session {session_id!r:.80} has no message {message_id!r:.40}. List its messages for their ids."
+    )
 
 
 def add_session(

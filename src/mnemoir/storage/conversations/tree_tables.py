@@ -9,7 +9,6 @@ import apsw
 
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.sessions import (
-    MessageNotFoundError,
     MessageRecord,
     Resumed,
     SessionMetadata,
@@ -21,7 +20,7 @@ from mnemoir.conversations.sessions import (
 from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.history_match import StoredTree, Told
 from mnemoir.storage.conversations.history_session import session_that_begins
-from mnemoir.storage.conversations.message_writer import MessageWriter
+from mnemoir.storage.conversations.message_writer import MessageWriter, no_message
 from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import (
     UNKNOWN_TIME,
@@ -130,8 +129,9 @@ class TreeTables:
         Copies keep all but their ids; none has a vector yet. Windows of the new session begin at its first message.
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
+        session = storable(session_id)
         values = {
-            "session": storable(session_id),
+            "session": session,
             "id": message_id,
             "new": checked_session_id(new_id),
             "metadata": storable(metadata.to_json()),
@@ -139,9 +139,9 @@ class TreeTables:
         }
 
         def work(connection: apsw.Connection) -> list[int]:
-            link(connection, values["session"])
-            if not message_id or place_of(connection, values["session"], message_id) is None:
-                raise MessageNotFoundError(f"The session {session_id!r:.80} has no message {message_id!r:.40}.")
+            link(connection, session)
+            if not message_id or place_of(connection, session, message_id) is None:
+                raise no_message(session_id, message_id)
             if not connection.execute(_TREE["copy_session"], values).fetchall():
                 raise taken(new_id)
             last: int = connection.execute(_TREE["last_id"]).get
@@ -172,18 +172,10 @@ class TreeTables:
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""
-        used_at, session_id = before or (None, "")
 
         def work(connection: apsw.Connection) -> list[Row]:
-            values = {"id": storable(session_id), "limit": clamped(limit)}
-            if used_at is None:
-                return connection.execute(
-                    _SESSIONS["behind"], {**values, "updated_at": _END, "same": None}
-                ).fetchall()
-            written = connection.execute(_SESSIONS["used_at"], {"session": values["id"]}).get
-            is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)
-            values |= {"updated_at": time_text(used_at), "same": values["id"] if is_same else None}
-            return connection.execute(_SESSIONS["behind"], values).fetchall()
+            behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(connection, *before)
+            return connection.execute(_SESSIONS["behind"], {**behind, "limit": clamped(limit)}).fetchall()
 
         return [session_of(row) for row in self._file.read(work)]
 
@@ -202,6 +194,14 @@ class TreeTables:
         for session_id in sessions:
             self._file.write(partial(link, session_id=session_id))
         return len(sessions)
+
+
+def _behind(connection: apsw.Connection, used_at: datetime, session_id: str) -> dict[str, Any]:
+    """A session that was not used since stands where its activity is written, also where that is no proper time."""
+    name = storable(session_id)
+    written = connection.execute(_SESSIONS["used_at"], {"session": name}).get
+    is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)
+    return {"updated_at": time_text(used_at), "id": name, "same": name if is_same else None}
 
 
 def _told(history: Sequence[MessageRecord]) -> list[Told]:

@@ -22,7 +22,7 @@ _SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  #
 
 
 class VectorTables:
-    """One part of `MemoryStorage`; see `conversations.session_storage.VectorRows` and `conversations.searched_rows`."""
+    """One part of `MemoryStorage`; see `VectorRows` of `conversations.session_storage`, and `SearchedRows`."""
 
     _file: SessionFile
     _clock: Clock

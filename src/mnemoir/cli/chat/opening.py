@@ -1,0 +1,99 @@
+"""How a chat begins: with a server, a conversation, and a terminal or a pipe."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemoir.cli.chat.asking import Server
+from mnemoir.cli.chat.commands import NAMES
+from mnemoir.cli.chat.conversation import Conversation, Stored, Unstored
+from mnemoir.cli.chat.display import JsonLines, Plain
+from mnemoir.cli.chat.inert import clipped
+from mnemoir.cli.chat.loop import converse
+from mnemoir.cli.chat.piped import Piped
+from mnemoir.cli.chat.session import Chat
+from mnemoir.cli.connection import connect
+from mnemoir.cli.conversation_routes import conversation_path
+from mnemoir.cli.output import counted, note
+from mnemoir.cli.session import Session
+from mnemoir.core.errors import Conflict
+from mnemoir.settings import load_settings
+
+if TYPE_CHECKING:
+    from mnemoir.cli.chat.typed_lines import TypedLines
+
+_MOST_TOLD = 5
+_TITLE = 60  # characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What was asked for. `conversation` is an id, the beginning of one, or None for a new conversation."""
+
+    asked: Session
+    conversation: str | None
+    model: str | None
+    user: str
+    no_memory: bool
+    as_json: bool
+
+    async def chatted(self) -> bool:
+        """Chat to the end; False when a program should know that something went wrong. Raises MnemoirError."""
+        settings = load_settings(self.asked.config, {"storage.data_dir": self.asked.data_dir})
+        url = self.asked.url.rstrip("/") if self.asked.url else None
+        async with connect(settings, url=url, in_process=self.asked.data_dir is not None) as connection:
+            server = Server(connection, self.asked, user=self.user, model=self.model)
+            conversation = await self._begun(server)
+            if not self._is_at_terminal():
+                display = JsonLines() if self.as_json else Plain()
+                chat = Chat(server=server, input=Piped(), display=display, conversation=conversation)
+            else:
+                folder = None if self.no_memory else settings.storage.data_dir
+                chat = _at_terminal(server, conversation, folder)
+            await converse(chat)
+            return chat.can_be_interrupted or not chat.failures
+
+    async def _begun(self, server: Server) -> Conversation:
+        if self.no_memory:
+            note("Nothing of this chat is kept. /help lists the commands.")
+            return Unstored()
+        if self.conversation is None:
+            return Stored()
+        found = await server.called(self.conversation)
+        if len(found) > 1:
+            ids = ", ".join(one["id"] for one in found[:_MOST_TOLD])
+            raise Conflict(f"{len(found)} conversations begin with {self.conversation!r}: {ids}. Name one of them.")
+        if not found:
+            conversation_path(self.conversation)
+            note(f"There is no conversation {self.conversation!r} yet; it begins now.")
+            return Stored(id=self.conversation)
+        title = found[0]["title"] or found[0]["preview"] or found[0]["id"]
+        note(f"Going on with {clipped(title, _TITLE)}: {counted(found[0]['message_count'], 'message')}.")
+        return Stored(id=found[0]["id"])
+
+    def _is_at_terminal(self) -> bool:
+        if self.as_json or os.environ.get("TERM") == "dumb":
+            return False
+        return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _at_terminal(server: Server, conversation: Conversation, folder: Path | None) -> Chat:
+    """What is typed is kept in `folder` for later chats, if there is one. Imported here: a pipe needs none of it."""
+    from mnemoir.cli.chat.prompt import CommandCompleter, Typed
+    from mnemoir.cli.chat.terminal import Terminal
+
+    completer = CommandCompleter(NAMES, server.conversations)
+    typed = Typed(None if folder is None else _typed_lines(folder), completer)
+    return Chat(server=server, input=typed, display=Terminal(), conversation=conversation, can_be_interrupted=True)
+
+
+def _typed_lines(folder: Path) -> "TypedLines | None":
+    from mnemoir.cli.chat.typed_lines import TypedLines
+
+    try:
+        return TypedLines(folder)
+    except OSError as exc:
+        note(f"What you type is not kept for later chats: {exc.filename} cannot be written: {exc.strerror or exc}.")
+        return None
