@@ -55,7 +55,12 @@ class AnsweringModel:
             learn_every_turn(llm, lambda asked: self.when_learning(asked))
         self.ready: list[Answer] = []
         self._count = itertools.count(1)
-        llm.rule(lambda asked: "input" not in asked.body or asked.path == "/v1/responses", self._answer)
+        llm.rule(_is_question, self._answer)
+
+    @property
+    def last_shown(self) -> list[Json]:
+        """The messages of the question asked last."""
+        return shown_to([asked for asked in self.llm.requests if _is_question(asked)][-1])
 
     def _answer(self, asked: Asked) -> Answer | str:
         if self.ready:
@@ -63,10 +68,17 @@ class AnsweringModel:
         return f"Answer {next(self._count)} to {text_of(shown_to(asked)[-1])}"
 
 
+def _is_question(asked: Asked) -> bool:
+    return not asked.path.endswith("/embeddings")
+
+
 def shown_to(asked: Asked) -> list[Json]:
     """The messages that a model was shown."""
-    shown: list[Json] = asked.body.get("messages") or asked.body["input"]
-    return shown
+    if "messages" in asked.body:
+        return list(asked.body["messages"])
+    system, given = asked.body.get("instructions"), asked.body["input"]
+    rest = [said(given)] if isinstance(given, str) else given
+    return [*([{"role": "system", "content": system}] if system else []), *rest]
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -91,7 +103,7 @@ class Place:
 
     def post(self, messages: Sequence[Json], id: str | None = None, **body: Any) -> requests.Response:
         """A chat as it is sent."""
-        headers = {} if id is None else {"X-Session-Id": quote(id, safe=" /")}
+        headers = {} if id is None else {"X-Session-Id": id.encode()}
         body = {"model": "any", "messages": list(messages), **body}
         return self.http.post(
             f"{self.server.url}{CHAT}", json=body, headers=headers, timeout=30, stream=bool(body.get("stream"))

@@ -32,6 +32,7 @@ from tests.acceptance.conversation_kit import (
     open_place,
     path_of,
     said,
+    text_of,
 )
 from tests.serving import ServerProcess
 from tests.tree_kit import answers, user, write_tree
@@ -95,6 +96,8 @@ def test_ten_kills_lose_no_message_double_none_and_leave_no_vector_out(tmp_path)
     rng = random.Random(31)
     acknowledged: dict[str, list[str]] = {f"writer{n}": [] for n in range(WRITERS)}
     with open_place(tmp_path) as place:
+        for name in acknowledged:
+            place.do("POST", "", {"id": "talk"}, user_id=name)
         for round_ in range(KILLS):
             answered_count = threading.Semaphore(0)
             writers = [Writer(place, name, round_, done, answered_count) for name, done in acknowledged.items()]
@@ -273,10 +276,8 @@ def test_with_the_clock_set_back_messages_keep_the_order_in_which_they_were_said
     times = [message["created_at"] for message in place.messages(talk)]
     assert times == sorted(times)
     place.chat([said("Last")], talk, history="server")
-    shown = place.model.llm.requests[-1].body["messages"]
-    assert [message["content"] for message in shown][-6:] == [text for _, text in lines_of([*history, said("Last")])][
-        -6:
-    ]
+    shown = [text_of(message) for message in place.model.last_shown]
+    assert shown[-6:] == [text for _, text in lines_of([*history, said("Last")])][-6:]
 
 
 def _an_hour_later(line: str) -> str:

@@ -22,7 +22,7 @@ from tests.acceptance.conversation_kit import (
 )
 
 USERS = ("ann", "Ann", "ann/x", "ann%2Fx", "änn *")
-IDS = ("talk", "Talk", "a/b", "search", "ü ?")
+IDS = ("talk", "Talk", "a/b", "x?y#z%2F", "ü ~")
 STEPS = 300
 _MARK = re.compile(r"mark([a-e])x")
 
@@ -185,9 +185,10 @@ class Walk:
         mode = self.rng.choice(["hybrid", "keyword", "semantic"])
         other = self.rng.choice(USERS)
         query = f"mark{self.letter(other)}x says number {self.rng.randint(1, self.count + 1)}"
-        narrowed = self.rng.choice([{}, {"conversation_id": id}])
-        reply = self.ask(user, "GET", "/search", q=query, mode=mode, **narrowed)
-        for hit in reply["results"]:
+        within = self.rng.choice([{}, {"conversation_id": id}])
+        is_there = not within or id in self.known[user]
+        told = self.ask(user, "GET", "/search", status=200 if is_there else 404, q=query, mode=mode, **within)
+        for hit in told.get("results", []):
             stored = self.known[user][hit["conversation_id"]].messages[hit["message"]["id"]]
             assert stored[:2] == (hit["message"]["role"], hit["message"]["content"])
 
@@ -231,8 +232,8 @@ def test_five_users_in_a_random_walk_see_and_change_their_own_alone(place):
 
 
 def test_a_foreign_id_and_an_unknown_one_are_answered_alike(place, talk):
-    place.chat([said("Mine")], talk, user="ann")
-    message = place.messages(talk, user_id="ann")[0]["id"]
+    place.chat([said("Mine")], talk, user="owner")
+    message = place.messages(talk, user_id="owner")[0]["id"]
     for method, below, body in (
         ("GET", "", None),
         ("PATCH", "", {"title": "x"}),
@@ -247,15 +248,20 @@ def test_a_foreign_id_and_an_unknown_one_are_answered_alike(place, talk):
         ("POST", "/flush", {}),
     ):
         foreign, unknown = (
-            place.ask(method, f"{path_of(id)}{below}", params={"user_id": "ben"}, json=body)
+            place.ask(method, f"{path_of(id)}{below}", params={"user_id": "stranger"}, json=body)
             for id in (talk, "x" * len(talk))
         )
         assert (foreign.status_code, unknown.status_code) == (404, 404), (method, below, foreign.text)
-        assert foreign.text.replace(talk, "x" * len(talk)) == unknown.text
+        assert error_of(foreign, talk) == error_of(unknown, "x" * len(talk))
         ignored = {"date", "x-request-id", "content-length"}
         told = [{name for name in reply.headers if name.lower() not in ignored} for reply in (foreign, unknown)]
         assert told[0] == told[1]
-    assert place.thread(talk, user_id="ann")[0] == ("user", "Mine")
+    assert place.thread(talk, user_id="owner")[0] == ("user", "Mine")
+
+
+def error_of(reply, id):
+    """All that is said, but for the ids of the request and of what was asked for."""
+    return {key: str(value).replace(id, "") for key, value in reply.json().items() if key != "request_id"}
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,25 @@ def test_ten_thousand_turns_are_not_counted_again_for_every_turn_when_the_model_
     assert model.calls == 1
 
 
+class CountsCalls:
+    """As exact as a model can be, with something for the list itself."""
+
+    def __init__(self, growth):
+        self.token_growth = growth
+        self.calls = 0
+
+    def get_llm_num_tokens(self, messages):
+        self.calls += 1
+        return 3 + letters(messages)
+
+
+@pytest.mark.parametrize("budget", [0, 100, 5000, 9_999, 10_003, 10_004])
+def test_a_window_of_500_turns_takes_a_dozen_counts_of_a_model_that_says_how_it_counts(budget):
+    knowing, plain = CountsCalls("monotone"), CountsCalls("unknown")
+    assert fit(PAIR * 500, budget, model_counter(knowing)) == fit(PAIR * 500, budget, model_counter(plain))
+    assert knowing.calls <= 12
+
+
 def test_a_chars4_window_keeps_short_messages_that_cost_nothing():
     short = [Message("user", "abc"), Message("assistant", "def")]
     assert fit(short, 0, CHARS4, "message") == short

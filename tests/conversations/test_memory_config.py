@@ -1,13 +1,11 @@
 """The memory setting of a node, and the memory that it gets by it."""
 
-import inspect
 from dataclasses import dataclass
 
 import pytest
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
-from mnemoir.conversations.files import FileUploadConfig, ImageConfig
 from mnemoir.conversations.memory_config import (
     MemoryConfig,
     MemoryMode,
@@ -152,52 +150,3 @@ def test_a_setting_is_read_from_json():
     )
     with pytest.raises(ValidationError):
         MemoryConfig.model_validate({"mode": "other"})
-
-
-def documented(function) -> str:
-    """The parameters with their defaults that may be given by place."""
-    parameters = inspect.signature(function).parameters.values()
-    return ", ".join(
-        one.name if one.default is one.empty else f"{one.name}={one.default!r}"
-        for one in parameters
-        if one.kind is not one.KEYWORD_ONLY and one.name != "self"
-    )
-
-
-def test_signatures_are_the_documented_ones():
-    limits = "max_token_limit=2000, message_limit=None"
-    assert documented(TokenBufferMemory) == "conversation, model_instance"
-    assert documented(TokenBufferMemory.get_history_prompt_messages) == limits
-    assert documented(BaseMemory.get_history_prompt_text) == f"human_prefix='Human', ai_prefix='Assistant', {limits}"
-    assert documented(fetch_memory) == (
-        "variable_pool, app_id, tenant_id, node_data_memory, model_instance, node_id=''"
-    )
-    assert documented(fetch_node_memory) == "variable_pool, app_id, node_id, node_data_memory, model_instance"
-    for function in (TokenBufferMemory, fetch_memory, fetch_node_memory):
-        extras = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        assert all(extra.default is not extra.empty for extra in extras)
-
-
-def test_a_base_memory_takes_its_limits_by_name():
-    parameters = inspect.signature(BaseMemory.get_history_prompt_messages).parameters
-    assert {name: (one.kind.name, one.default) for name, one in parameters.items() if name != "self"} == {
-        "max_token_limit": ("KEYWORD_ONLY", 2000),
-        "message_limit": ("KEYWORD_ONLY", None),
-    }
-
-
-def test_fields_and_defaults_are_the_documented_ones():
-    assert MemoryConfig().model_dump() == {
-        "role_prefix": None,
-        "window": None,
-        "query_prompt_template": None,
-        "mode": "conversation",
-    }
-    assert ImageConfig().model_dump() == {"number_limits": 0, "transfer_methods": (), "detail": None}
-    assert FileUploadConfig().model_dump() == {
-        "image_config": None,
-        "allowed_file_types": (),
-        "allowed_file_extensions": (),
-        "allowed_file_upload_methods": (),
-        "number_limits": 0,
-    }

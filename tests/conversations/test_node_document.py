@@ -1,5 +1,6 @@
 """What is stored of a node's memory: shapes that are read, the one that is written, compression, and damage."""
 
+import contextlib
 import gzip
 import json
 import random
@@ -37,28 +38,6 @@ def test_the_documented_sample_is_read_and_written_again_with_its_absent_keys_as
     expected = json.loads(SAMPLE)
     expected["messages"][0]["files"][0].update(tool_file_id=None, url=None)
     assert written == expected
-
-
-def test_the_documented_models_have_the_documented_fields_and_defaults() -> None:
-    assert list(NodeMemoryFile.model_fields) == [
-        "type",
-        "transfer_method",
-        "upload_file_id",
-        "tool_file_id",
-        "url",
-        "belongs_to",
-    ]
-    assert list(NodeMemoryMessage.model_fields) == [
-        "message_id",
-        "parent_message_id",
-        "role",
-        "content",
-        "files",
-        "token_count",
-        "created_at",
-    ]
-    assert NodeMemoryData().model_dump() == {"version": 1, "messages": []}
-    assert NodeMemoryFile(type="image", transfer_method="remote_url").belongs_to == "user"
 
 
 def test_turns_by_run_are_read_as_two_records_each_and_written_as_messages() -> None:
@@ -120,6 +99,45 @@ def test_everything_else_is_unreadable(text: str) -> None:
 def test_a_later_version_is_told_apart_from_damage(text: str) -> None:
     with pytest.raises(NewerDocument):
         read_document(text.encode())
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=8) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+_members = {
+    "message_id": st.text(max_size=4),
+    "parent_message_id": st.none() | st.text(max_size=4),
+    "role": st.sampled_from(["user", "assistant", "tool"]),
+    "content": st.text(max_size=8),
+    "created_at": st.sampled_from(["2026-01-07T10:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]),
+}
+_records = st.fixed_dictionaries(
+    {}, optional={name: kind | _json for name, kind in _members.items()} | {"more": _json}
+)
+_documents = st.fixed_dictionaries(
+    {},
+    optional={"version": st.just(1) | _json, "messages": st.lists(_records, max_size=3) | _json, "turns": _json},
+)
+
+
+@given(_json | _documents)
+def test_whatever_json_is_found_it_is_a_document_that_can_be_written_again_or_told_to_be_none(raw: Any) -> None:
+    try:
+        read = read_document(json.dumps(raw).encode())
+    except (UnreadableDocument, NewerDocument):
+        return
+    assert read_document(write_document(read)) == read_document(write_document(read_document(write_document(read))))
+
+
+@given(st.binary(max_size=64), st.integers(0, 500), st.integers(0, 255))
+def test_whatever_bytes_are_found_nothing_else_is_raised(content: bytes, at: int, byte: int) -> None:
+    flipped = bytearray(SAMPLE.encode())
+    flipped[at % len(flipped)] = byte
+    for bytes_found in (content, bytes(flipped)):
+        with contextlib.suppress(UnreadableDocument, NewerDocument):
+            read_document(bytes_found)
 
 
 @given(st.text(), st.text(min_size=1), st.datetimes(timezones=st.just(UTC)))

@@ -1,6 +1,5 @@
 """The memory of one node: what it gives, when it reads and writes, and what it does when it cannot."""
 
-import inspect
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +33,8 @@ from tests.conversations.node_kit import KEY, PlainStore, WordsModel, memory, sa
 
 AT = datetime(2026, 1, 7, 10, tzinfo=UTC)
 IMAGE = FileRef(type="image", transfer_method="local_file", upload_file_id="up-1")
+DOCUMENT = """{"version": 1, "messages": [{"message_id": "1", "parent_message_id": null, "role": "user",
+"content": "TEXT", "files": [], "token_count": 1, "created_at": "2026-01-07T10:00:00Z"}]}"""
 
 
 def history(own: NodeTokenBufferMemory, turn: str = "now", limit: int = 2000, **more: Any) -> list[str]:
@@ -43,25 +44,6 @@ def history(own: NodeTokenBufferMemory, turn: str = "now", limit: int = 2000, **
 def document(store: PlainStore) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(store.objects[KEY])
     return read
-
-
-def test_the_documented_signatures_hold() -> None:
-    def names(function: Any) -> list[str]:
-        return [name for name in inspect.signature(function).parameters if name != "self"]
-
-    kind = NodeTokenBufferMemory
-    assert names(kind)[:5] == ["app_id", "conversation_id", "node_id", "model_instance", "tenant_id"]
-    assert names(kind.add_messages)[:6] == [
-        "message_id",
-        "parent_message_id",
-        "user_content",
-        "user_files",
-        "assistant_content",
-        "assistant_files",
-    ]
-    asking = inspect.signature(kind.get_history_prompt_messages).parameters
-    assert list(asking)[1:5] == ["current_message_id", "tenant_id", "max_token_limit", "file_upload_config"]
-    assert (asking["max_token_limit"].default, asking["file_upload_config"].default) == (2000, None)
 
 
 def test_what_was_flushed_is_the_history_of_the_next_run() -> None:
@@ -439,6 +421,38 @@ def test_members_that_are_not_known_here_survive_a_rewrite() -> None:
 def test_a_turn_without_an_id_is_refused(id: str) -> None:
     with pytest.raises(InvalidRequest):
         say(memory(PlainStore()), id, "a", "b")
+
+
+def test_half_of_a_surrogate_pair_costs_one_character_and_not_the_memory() -> None:
+    store = PlainStore()
+    own = memory(store)
+    call = ToolCall("c\udfff", "look", {"at\ud800": "\ud83d", "more": AT})
+    own.add_messages(
+        "turn", None, "half \ud800", [], "done", [], steps=[Message("assistant", None, tool_calls=[call])]
+    )
+    own.flush()
+    [question, asked, _, answer] = memory(store).get_history_prompt_messages("turn", "tenant")
+    assert (question.content, answer.content) == ("half ?", "done")
+    assert asked.tool_calls == [ToolCall("c?", "look", {"at?": "?", "more": str(AT)})]
+
+
+def test_what_others_wrote_with_half_of_a_pair_can_still_be_added_to() -> None:
+    store = PlainStore({KEY: DOCUMENT.replace("TEXT", r"half \ud800").encode()})
+    own = memory(store)
+    say(own, "2", "c", "d")
+    own.flush()
+    assert [record["content"] for record in document(store)["messages"]] == ["half ?", "c", "d"]
+    assert store.copies == []
+
+
+def test_arguments_that_are_no_json_are_refused_and_leave_the_memory_as_it_was() -> None:
+    store = PlainStore()
+    own = memory(store)
+    call = ToolCall("c", "look", {("a", "pair"): 1})  # type: ignore[dict-item]
+    with pytest.raises(InvalidRequest, match="must be JSON"):
+        own.add_messages("turn", None, "q", [], "a", [], steps=[Message("assistant", None, tool_calls=[call])])
+    own.flush()
+    assert store.objects == {}
 
 
 def test_parts_set_once_serve_every_memory_of_the_process() -> None:

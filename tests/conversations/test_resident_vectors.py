@@ -69,8 +69,8 @@ def test_columns_and_the_plain_reading_of_a_condition_agree(first: list, rewritt
     resident = ResidentVectors(2)
     rows = first
     for version in (first, rewritten):
-        for row, metadata in enumerate(version):
-            resident.put(row, np.array([1.0, 0.0], np.float32), metadata)
+        if version:
+            resident.put(range(len(version)), np.ones((len(version), 2), np.float32), version)
         rows = [*version, *rows[len(version) :]]
     expected = [row for row, metadata in enumerate(rows) if _holds(where, metadata)]
     assert resident.matching(read_where(where)) == expected
@@ -153,7 +153,7 @@ def test_another_programs_file_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["one", "since", "entries_since", "drop", "of_rows", "rows_of", "token_codes", "change"]
+    "name", ["one", "since", "ids_since", "vectors_of", "drop", "of_rows", "rows_of", "token_codes", "change"]
 )
 def test_no_query_reads_the_whole_table(tmp_path: Path, name: str) -> None:
     store = VectorFileStore("v", tmp_path)

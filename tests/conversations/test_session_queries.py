@@ -10,11 +10,13 @@ import mnemoir.storage.conversations
 from mnemoir.storage.conversations.session_schema import upgrade
 from mnemoir.storage.sqlite.queries import queries
 
-SUBJECTS = ("schema", "sessions", "messages", "vectors")
+SUBJECTS = ("schema", "sessions", "messages", "tree", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
 ASKED = [(subject, name) for subject, name in ALL if subject != "schema"]
 # counts and pages from the first row on read what they tell of
 WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove"}
+# what a query made itself, and a table of one row
+NO_TABLES = ("SCAN CONSTANT ROW", "SCAN way", "SCAN placed", "SCAN (subquery", "SCAN sqlite_sequence")
 
 
 @pytest.fixture
@@ -45,12 +47,34 @@ def test_every_query_is_used():
 def test_no_query_reads_a_whole_table(migrated, subject, name):
     query = queries(f"sessions/{subject}")[name]
     plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bound(query))]
-    assert [step for step in plan if step.startswith("SCAN") and step != "SCAN CONSTANT ROW"] == []
+    assert [step for step in plan if step.startswith("SCAN") and not step.startswith(NO_TABLES)] == []
 
 
-@pytest.mark.parametrize("name", ["newest", "oldest", "page", "newest_time"])
-def test_messages_come_in_order_from_the_index(migrated, name):
-    query = queries("sessions/messages")[name]
+IN_ORDER = [("messages", name) for name in ("newest", "oldest", "page")]
+IN_ORDER += [("tree", name) for name in ("head", "place_at", "beginning", "ending", "from_first")]
+
+
+@pytest.mark.parametrize(("subject", "name"), IN_ORDER)
+def test_messages_of_the_thread_come_in_order_from_the_index(migrated, subject, name):
+    query = queries(f"sessions/{subject}")[name]
     plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bound(query))]
-    assert any("idx_messages_order (session_id=?" in step for step in plan)
+    assert any("idx_messages_thread (session_id=?" in step for step in plan)
     assert not any("TEMP B-TREE" in step for step in plan)
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("left_saying", "idx_messages_digest (session_id=? AND digest=?)"),
+        ("children_saying", "idx_messages_digest (session_id=? AND digest=? AND parent_id=?)"),
+        ("roots_saying", "idx_messages_roots (digest=?)"),
+        ("unlinked", "idx_messages_unlinked (digest=? AND session_id=?)"),
+        ("is_unlinked", "idx_messages_unlinked (digest=? AND session_id=?)"),
+        ("unlinked_sessions", "idx_messages_unlinked (digest=?)"),
+        ("leave", "idx_messages_thread (session_id=? AND created_at>?)"),
+    ],
+)
+def test_what_a_branch_costs_does_not_grow_with_the_session(migrated, name, index):
+    query = queries("sessions/tree")[name]
+    plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bound(query))]
+    assert any(index in step for step in plan), plan

@@ -1,4 +1,4 @@
-"""What every strategy promises of its windows, whatever was stored: within the budget, valid, in order, nothing made up.
+"""What every strategy promises of a window, whatever was stored: within the budget, valid, in order, not made up.
 
 Sessions of all kinds are tried: results before their calls, calls that a crash left open, system messages, pins,
 given scores, a context that was cleared, a summariser that fails now and then.
@@ -15,7 +15,7 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.strategies.choice import strategy_named
 from mnemoir.conversations.strategies.hybrid import BudgetTooSmall
 from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask
-from mnemoir.conversations.validity import INTERRUPTED, SUMMARY_PREFIX, assert_valid_history
+from mnemoir.conversations.validity import INTERRUPTED, assert_valid_history
 from tests.conversations.histories import any_messages, valid_histories
 from tests.conversations.strategy_kit import SESSION, opened, save
 
@@ -67,7 +67,9 @@ long_sessions = st.lists(st.one_of(valid_histories(), any_messages()), min_size=
     cleared=st.booleans(),
     fails=st.lists(st.booleans(), max_size=3),
 )
-def test_a_window_keeps_its_promises(tmp_path_factory, name, messages, later, budgets, counter, pins, scores, cleared, fails):
+def test_a_window_keeps_its_promises(
+    tmp_path_factory, name, messages, later, budgets, counter, pins, scores, cleared, fails
+):
     count = COUNTERS[counter].count
     strategy = strategy_named(name, options(COUNTERS[counter], fails))
     with opened(tmp_path_factory.mktemp("windows")) as rows:

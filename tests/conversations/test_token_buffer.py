@@ -1,5 +1,6 @@
 """The history that a chat application's model is given."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,6 +108,23 @@ def test_a_counter_that_follows_no_rule_is_asked_about_the_whole_history_first()
             return 1 if len(messages) > 70 else 1000
 
     assert len(said(line(40), model=Odd(), max_token_limit=10)) == 80
+
+
+@pytest.mark.parametrize("rules", ["default", "compat_a_old", "compat_a_new"])
+def test_a_model_that_says_how_it_counts_is_asked_a_dozen_times_for_500_turns(rules):
+    class Counting(LetterModel):
+        token_growth = "monotone"
+        asked = 0
+
+        def get_llm_num_tokens(self, messages):
+            self.asked += 1
+            return super().get_llm_num_tokens(messages)
+
+    model = Counting()
+    kept = said(line(500), model=model, max_token_limit=100, rules=rules)
+    assert kept == said(line(500), max_token_limit=100, rules=rules)
+    assert len(kept) > 10
+    assert model.asked <= 12
 
 
 def test_the_text_is_made_of_the_same_messages():

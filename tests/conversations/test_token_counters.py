@@ -6,6 +6,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,32 +19,16 @@ from mnemoir.conversations.counters import (
     FunctionCounter,
     counter_named,
     model_counter,
+    plain_model_counter,
     tiktoken_counter,
 )
 from mnemoir.conversations.local_encodings import local_encoding
 from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
+from tests.conversations.counted_texts import CJK, ENGLISH
 from tests.conversations.histories import any_messages
 
 SCREENSHOT = MediaPart(type="image", mime_type="image/png", base64_data="A" * 400_000)
-ENGLISH = [
-    "I have moved to Lisbon in March and I am still looking for a flat near the river with two bedrooms.",
-    "Could you remind me to call the dentist on Thursday, before they close at five in the afternoon?",
-    "The meeting was moved twice, so nobody knew whether the numbers for the last quarter were final.",
-    "We decided to keep the old database for another year, because moving it would cost more than it saves.",
-    "My daughter is allergic to nuts, and we always read the small print on every packet we buy.",
-    "Thanks, that was helpful. What would you change if the budget were only half of what we have now?",
-    "When the train arrived, it was already dark, and the last bus to the village had left an hour before.",
-    "Please write a short and friendly letter to the landlord about the broken heating in the kitchen.",
-]
-CJK = [
-    "私は三月に東京へ引っ越しました。川の近くで部屋を探しています。",
-    "木曜日に歯医者へ電話することを忘れないように教えてください。",
-    "我三月份搬到了上海，现在还在找一套靠近河边的两居室公寓。",
-    "会议改了两次时间，所以没有人知道上个季度的数字是不是最终的。",
-    "저는 삼월에 서울로 이사했고 강 근처의 집을 찾고 있습니다.",
-    "목요일에 치과에 전화하는 것을 잊지 않게 알려 주세요.",
-]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +107,7 @@ class Encoder:
 
 
 def test_heuristic_is_within_a_quarter_of_an_encoder_on_english(wordpiece):
-    messages = [Message("user", text) for text in ENGLISH]
+    messages = [Message("user", text) for text in list(ENGLISH)[:8]]
     exact = tiktoken_counter(Encoder(wordpiece))
     assert HEURISTIC.count(messages) == pytest.approx(exact.count(messages), rel=0.25)
     for message in messages:
@@ -211,8 +196,26 @@ def test_a_model_counts_whole_lists_and_says_nothing_of_how_they_grow():
     assert (counter.count(HELLO), counter.count_one(HELLO[0]), counter.growth) == (17, 5, "unknown")
 
 
-def test_a_model_may_be_said_to_count_monotonously():
-    assert model_counter(Model(), "monotone").growth == "monotone"
+def test_a_model_may_be_said_to_count_monotonously_or_say_so_itself():
+    class Monotone(Model):
+        token_growth = "monotone"
+
+    assert model_counter(Model(), "monotone").growth == model_counter(Monotone()).growth == "monotone"
+    assert model_counter(Monotone(), "unknown").growth == "unknown"
+    assert plain_model_counter(Monotone()).growth == "monotone"
+
+
+@pytest.mark.parametrize(("said", "growth"), [("additive", "monotone"), ("wildly", "unknown"), (None, "unknown")])
+def test_what_a_model_says_of_its_growth_is_taken_for_no_more_than_it_is_worth(said, growth):
+    model = Model()
+    model.token_growth = said
+    assert model_counter(model).growth == growth
+
+
+def test_a_model_may_answer_with_the_numbers_of_numpy():
+    model = Model(np.int64(17))
+    assert model_counter(model).count(HELLO) == 17
+    assert model.asked == 1
 
 
 def test_an_empty_list_is_not_asked_about():

@@ -1,12 +1,26 @@
-"""What the tests of conversations' routes share: addresses, conversations begun, messages told in short."""
+"""What the tests of conversations' routes share: a server, addresses, conversations begun, messages told in short.
 
-from collections.abc import Mapping, Sequence
+A file of tests has one server (`everyones = shared_server()`), and each test a project of its own in it (`server =
+own_project()`): nobody else's conversations are there. Such tests run in the loop of their module.
+"""
+
+import itertools
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
+import pytest
+import pytest_asyncio
 
+from mnemoir.app.parts import open_parts
+from mnemoir.core.scope import Scope
 from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.server import ServerOptions, create_app
+from mnemoir.settings import load_settings
 from tests.server.server_kit import JSON, Server
 
 CONVERSATIONS = "/api/conversations"
@@ -40,6 +54,55 @@ ROUTES_OF_ALL: Sequence[tuple[str, str, JSON | None]] = (
     ("POST", "/import", {}),
     ("POST", "/prune", {"days": 1}),
 )
+
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnProject(Server):
+    """A server, asked about one project unless a request names another."""
+
+    project: str
+
+    async def ask(self, method: str, target: str, body: object = None, **headers: str) -> AsgiAnswer:
+        return await super().ask(method, target, body, **{"x_etienne_project": self.project, **headers})
+
+    def folder(self, user: str = "user") -> Path:
+        """Where a user's conversations are, or would be."""
+        return self.parts.conversations.folder_of(Scope(project=self.project, user=user))
+
+
+def shared_server() -> Any:
+    """A fixture: one server for all tests of a module."""
+
+    async def everyones(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+        async with _running(tmp_path_factory.mktemp("shared")) as server:
+            yield server
+
+    return pytest_asyncio.fixture(scope="module", loop_scope="module")(everyones)
+
+
+def own_project() -> Any:
+    """A fixture: the server of the module, with a project that no other test has."""
+
+    def server(everyones: Server) -> OwnProject:
+        return OwnProject(app=everyones.app, parts=everyones.parts, project=f"project-{next(_numbers)}")
+
+    return pytest.fixture(server)
+
+
+@asynccontextmanager
+async def _running(folder: Path) -> AsyncIterator[Server]:
+    given = {"storage.data_dir": str(folder / "data"), "llm.provider": "offline"}
+    parts = await open_parts(load_settings(None, given, environ={}))
+    try:
+        await parts.start()
+        app = create_app(parts, ServerOptions())
+        parts.memory_service.attach(app)
+        yield Server(app=app, parts=parts)
+    finally:
+        await parts.aclose()
 
 
 def of(id: str, below: str = "", **query: object) -> str:

@@ -2,19 +2,36 @@
 
 import random
 from base64 import urlsafe_b64encode
+from urllib.parse import quote
 
 import orjson
 import pytest
+import pytest_asyncio
 
-from tests.server.conversation_targets import CONVERSATIONS, ROUTES_OF_ONE, add, at, begin, of, said, thread
+from tests.server.conversation_targets import (
+    CONVERSATIONS,
+    ROUTES_OF_ONE,
+    add,
+    at,
+    begin,
+    of,
+    own_project,
+    said,
+    shared_server,
+    thread,
+)
 from tests.server.server_kit import error_of
 from tests.server.test_hostile_input import spoiled
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
+everyones, server = shared_server(), own_project()
 
 LIMITS = ["-1", "abc", "1.5", "1e99", "true", "", "%20", "5;drop", "0x10"]
 LISTS = [at("?x=1"), of("c", "/messages?x=1"), of("c", "/messages?view=tree"), at("/search?q=one")]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def spoken(server):
     """A server with one conversation of two messages."""
     await begin(server, "c", "one", "two")
@@ -50,8 +67,6 @@ CURSORS = [
 
 @pytest.mark.parametrize("target", [CONVERSATIONS, of("c", "/messages"), of("c", "/messages?view=tree")])
 async def test_a_cursor_that_is_none_is_refused(spoken, target):
-    from urllib.parse import quote
-
     for text in CURSORS:
         answer = await spoken.ask("GET", f"{target}{'&' if '?' in target else '?'}cursor={quote(text)}")
         assert (error_of(answer), text) == ((400, "invalid_cursor"), text)
@@ -152,16 +167,12 @@ async def test_a_new_conversation_has_a_printable_id(spoken, id):
 @pytest.mark.parametrize(
     "id", ["none", "..", ".", "%20", "%00", "%FF", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
 )
-async def test_an_id_that_nobody_has_is_not_found_on_any_route(spoken, tmp_path, id):
-    from urllib.parse import quote
-
-    before = set(tmp_path.rglob("*"))
+async def test_an_id_that_nobody_has_is_not_found_on_any_route(spoken, id):
+    before = {path for path in spoken.folder().rglob("*") if path.suffix == ".db"}
     for method, below, body in ROUTES_OF_ONE:
         answer = await spoken.ask(method, f"{CONVERSATIONS}/{quote(id, safe='%')}{below}", body)
         assert error_of(answer) == (404, "conversation_not_found"), (method, below)
-    assert {
-        path for path in set(tmp_path.rglob("*")) - before if "-wal" not in path.name and "-shm" not in path.name
-    } == set()
+    assert {path for path in spoken.folder().rglob("*") if path.suffix == ".db"} == before
     assert await thread(spoken, "c") == ["one", "two"]
 
 
@@ -221,6 +232,7 @@ async def test_notes_of_a_hundred_levels_are_refused_and_of_fifty_are_kept(spoke
     assert error_of(await spoken.ask("POST", CONVERSATIONS, {"custom": {"deep": deep}})) == (400, "invalid_json")
 
 
+@OWN_LOOP
 async def test_a_body_over_the_limit_is_refused(open_server):
     server = await open_server(max_body_bytes=1000)
     await begin(server, "c")

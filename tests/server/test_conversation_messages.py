@@ -13,11 +13,17 @@ from tests.server.conversation_targets import (
     begin,
     created,
     of,
+    own_project,
     said,
+    shared_server,
     thread,
     told,
 )
 from tests.server.server_kit import asks, error_of, succeeded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
+everyones, server = shared_server(), own_project()
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
 LINK = "https://pictures.example/cup.png"
@@ -205,6 +211,7 @@ async def test_the_window_holds_the_newest_messages_that_fit(server):
     assert (len(whole["messages"]), whole["max_tokens"]) == (10, 4096)
 
 
+@OWN_LOOP
 async def test_another_strategy_can_be_looked_at(open_server, llm):
     server = await open_server(asks(llm))
     llm.default = Answer(text="They counted.")
@@ -218,6 +225,7 @@ async def test_another_strategy_can_be_looked_at(open_server, llm):
     assert await thread(server, "c") == [f"number {n} " + "x" * 400 for n in range(40)]
 
 
+@OWN_LOOP
 async def test_the_strategy_and_the_budget_are_those_of_the_settings(open_server):
     server = await open_server({"memory.strategy": "hybrid", "memory.max_history_tokens": 600})
     await begin(server, "c", "one")

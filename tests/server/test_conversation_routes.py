@@ -5,8 +5,24 @@ import asyncio
 import orjson
 import pytest
 
-from tests.server.conversation_targets import CONVERSATIONS, KEYS, add, at, begin, created, of, said, thread
+from tests.server.conversation_targets import (
+    CONVERSATIONS,
+    KEYS,
+    add,
+    at,
+    begin,
+    created,
+    of,
+    own_project,
+    said,
+    shared_server,
+    thread,
+)
 from tests.server.server_kit import error_of, succeeded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
+everyones, server = shared_server(), own_project()
 
 ODD_IDS = ["a/b", "a/messages", "50% tea", "tea time", "\U0001f375", "../x", "/etc/passwd", "con", "%41", "messages"]
 NAMES_OF_ROUTES = ["search", "export", "import", "prune"]
@@ -70,13 +86,12 @@ async def test_a_page_goes_on_behind_one_that_was_deleted_meanwhile(server):
     assert ([one["id"] for one in rest["results"]], rest["next"]) == (["b", "a"], None)
 
 
-async def test_looking_for_what_is_not_there_makes_nothing(server, tmp_path):
-    before = set(tmp_path.rglob("*"))
+async def test_looking_for_what_is_not_there_makes_nothing(server):
     assert await server.get(CONVERSATIONS) == {"results": [], "next": None}
     assert await server.get(at("/search", q="tea")) == {"results": []}
     assert error_of(await server.ask("GET", of("none"))) == (404, "conversation_not_found")
     assert (await server.post(at("/prune"), {"days": 0}))["ids"] == []
-    assert set(tmp_path.rglob("*")) == before
+    assert not server.folder().parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -204,7 +219,7 @@ async def test_a_flush_waits_for_the_vectors_of_what_was_said(server):
 
 
 @pytest.mark.parametrize("id", ODD_IDS)
-async def test_any_id_is_reached_by_its_encoded_name_and_stays_inside(server, tmp_path, id):
+async def test_any_id_is_reached_by_its_encoded_name_and_stays_inside(server, id):
     await begin(server, id, "one")
     assert (await server.get(of(id)))["id"] == id
     await add(server, id, "two")
@@ -213,7 +228,7 @@ async def test_any_id_is_reached_by_its_encoded_name_and_stays_inside(server, tm
     assert (await server.post(of(id, "/flush"), None))["id"] == id
     assert (await server.ask("DELETE", of(id))).status == 200
     assert error_of(await server.ask("GET", of(id))) == (404, "conversation_not_found")
-    assert {path.name for path in tmp_path.iterdir()} == {"data"}
+    assert {path.name for path in server.parts.conversations.root.parents[1].iterdir()} == {"data"}
 
 
 @pytest.mark.parametrize("name", NAMES_OF_ROUTES)
@@ -229,6 +244,7 @@ async def test_a_conversation_called_like_a_route_is_reached_by_an_encoded_lette
     assert (await server.ask("DELETE", encoded)).status == 200
 
 
+@OWN_LOOP
 async def test_conversations_are_there_after_a_restart(open_server):
     server = await open_server()
     await begin(server, "c", "one", "two", title="Tea")

@@ -3,9 +3,14 @@
 import string
 
 import pytest
+import pytest_asyncio
 
-from tests.server.conversation_targets import add, at, begin, of
+from tests.server.conversation_targets import add, at, begin, of, own_project, shared_server
 from tests.server.server_kit import error_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
+everyones, server = shared_server(), own_project()
 
 CAT = "My cat sleeps all day long."
 CODE = "The build failed with error E4711 in parser.py."
@@ -17,7 +22,7 @@ async def found(server, q: str, **query: object) -> list[str]:
     return [one["message"]["content"] for one in results]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def filled(server):
     """Two conversations of one user, their vectors made."""
     await begin(server, "pets", CAT, "Cats do that.", "She eats only fish.")
@@ -27,7 +32,7 @@ async def filled(server):
 
 
 async def test_a_hit_tells_its_conversation_its_message_and_its_score(filled):
-    (hit,) = (await filled.get(at("/search", q="E4711", mode="keyword")))["results"]
+    (hit,) = (await filled.get(at("/search", q="E4711", mode="keyword", limit=1)))["results"]
     assert hit.keys() == {"conversation_id", "message", "score"}
     assert hit["conversation_id"] == "work"
     messages = (await filled.get(of("work", "/messages")))["results"]
@@ -71,7 +76,7 @@ async def test_a_search_is_narrowed_before_it_is_limited(filled):
 async def test_what_is_on_another_branch_is_found_too(filled):
     first = (await filled.get(of("work", "/messages")))["results"][0]
     await add(filled, "work", "Never mind.", parent_id=first["id"])
-    (hit,) = (await filled.get(at("/search", q="line three", mode="keyword")))["results"]
+    (hit,) = (await filled.get(at("/search", q="line three", mode="keyword", limit=1)))["results"]
     assert (hit["message"]["content"], hit["message"]["on_thread"]) == ("Look at line three.", False)
 
 
@@ -112,6 +117,7 @@ async def test_a_time_that_is_none_is_refused(server, name, when):
     assert name.encode() in refused.body
 
 
+@OWN_LOOP
 async def test_without_vectors_only_meaning_is_refused(open_server):
     server = await open_server({"memory.vector_store.enabled": False})
     await begin(server, "c", CAT)

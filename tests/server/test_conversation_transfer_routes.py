@@ -3,8 +3,22 @@
 import orjson
 import pytest
 
-from tests.server.conversation_targets import CONVERSATIONS, add, at, begin, of, thread, told
+from tests.server.conversation_targets import (
+    CONVERSATIONS,
+    add,
+    at,
+    begin,
+    of,
+    own_project,
+    shared_server,
+    thread,
+    told,
+)
 from tests.server.server_kit import error_of, succeeded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
+everyones, server = shared_server(), own_project()
 
 MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
@@ -132,6 +146,7 @@ async def test_a_broken_line_is_named_and_nothing_of_the_file_is_stored(server):
     assert await listed(server) == []
 
 
+@OWN_LOOP
 async def test_a_file_is_no_larger_than_any_body_may_be(open_server):
     server = await open_server(max_body_bytes=2000)
     assert error_of(await server.ask("POST", at("/import"), b"x" * 3000)) == (413, "payload_too_large")
@@ -143,6 +158,7 @@ async def test_an_import_of_another_kind_is_refused(server, query):
     assert error_of(await server.ask("GET", of("c", "/export", format="pdf"))) == (422, "validation_error")
 
 
+@OWN_LOOP
 async def test_a_long_conversation_is_exported_whole_in_pieces(listen, http):
     server = await listen()
     await begin(server, "c")

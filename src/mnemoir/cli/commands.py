@@ -9,6 +9,7 @@ import typer
 from mnemoir import __version__
 from mnemoir.cli.chat.command import chat
 from mnemoir.cli.check import check
+from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.init import init
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(memories, name="memories")
 app.add_typer(runs, name="runs")
+app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
 app.command()(serve)
 app.command()(chat)

@@ -5,9 +5,11 @@ owns it and cannot be reached, opening it here is refused and the refusal names 
 """
 
 import asyncio
+import io
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO, cast
 
 import aiohttp
 import orjson
@@ -126,10 +128,13 @@ class InProcess:
 
 
 @asynccontextmanager
-async def connect(settings: Settings, *, url: str | None, in_process: bool) -> AsyncIterator[Connection]:
+async def connect(
+    settings: Settings, *, url: str | None, in_process: bool, chats: bool = False
+) -> AsyncIterator[Connection]:
     """The server at `url`; without one, the server of the settings if it runs, else its routes in this process.
 
-    `in_process` leaves a running server out, for a data directory that was named.
+    `in_process` leaves a running server out, for a data directory that was named. With `chats` this process does all
+    that a server does: chats recall and are remembered.
     """
     headers = _headers_of(settings)
     async with new_session() as session:
@@ -140,7 +145,7 @@ async def connect(settings: Settings, *, url: str | None, in_process: bool) -> A
     if url:
         raise ProviderUnavailable(f"No server answers at {url}. Start it (`mnemoir serve`), or leave --url out.")
     note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
-    async with _opened(settings) as app:
+    async with _opened(settings, chats=chats) as app:
         yield InProcess(app, headers)
 
 
@@ -159,16 +164,36 @@ async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
     raise ProviderUnavailable(f"Something answers at {url} that is no Mnemoir. Name the right address with --url.")
 
 
+class _StandardError(io.TextIOBase):
+    """Standard error as it is at each line: while a chat draws, something that writes above its drawing."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+    def isatty(self) -> bool:
+        return sys.stderr.isatty()
+
+
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[ASGIApp]:
+async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
     from mnemoir.app import logs, open_parts
     from mnemoir.cli.serve import server_options
     from mnemoir.server import create_app
 
-    logs.set_up(settings.log.model_copy(update={"level": "warning"}))  # a line a request is for servers
+    # a line a request is for servers, and who chats wants to see what failed for good, not what is tried again
+    told = settings.log.model_copy(update={"level": "error" if chats else "warning"})
+    logs.set_up(told, cast(TextIO, _StandardError()))
     parts = await open_parts(settings)
     try:
-        yield create_app(parts, server_options(settings))
+        app = create_app(parts, server_options(settings))
+        if chats:
+            if parts.serves_its_own_memory:
+                parts.memory_service.attach(app)
+            await parts.start()
+        yield app
     finally:
         await parts.aclose()
 

@@ -12,9 +12,9 @@ from datetime import datetime
 
 import numpy as np
 
-from mnemoir.conversations.embedding_jobs import ANY_MODEL, message_id_of, vector_id
+from mnemoir.conversations.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
-from mnemoir.conversations.searched_rows import SearchedStorage
+from mnemoir.conversations.searched_rows import Said, SearchedStorage
 from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
 from mnemoir.core.memories import IndexEntry
@@ -135,14 +135,16 @@ class MessageIndex:
         if self._index.is_worn or stands.epoch != self._stands.epoch:
             self._restart()
         known = self._newest
+        if not known and self._vectors:
+            self._index.expect(self._vectors.count())
         embedded = {message_id for page in self._unseen() for message_id in self._put(page)}
         if self._vectors and known and stands.changes > self._stands.changes:
             changed = map(message_id_of, self._vectors.ids_since(self._stands.changes))
             self._put_late([one for one in changed if one is not None and one not in embedded])
         self._stands = stands
 
-    def _unseen(self) -> Iterator[list[StoredMessage]]:
-        while page := self._rows.unembedded_messages(ANY_MODEL, _PAGE, after=self._newest):
+    def _unseen(self) -> Iterator[list[Said]]:
+        while page := self._rows.said_after(self._newest, _PAGE):
             yield page
             self._newest = page[-1].id
 
@@ -151,15 +153,15 @@ class MessageIndex:
         ids = [message_id for message_id in message_ids if message_id <= self._newest]
         for start in range(0, len(ids), _PAGE):
             found = self._rows.messages_by_id(ids[start : start + _PAGE])
-            self._put(sorted(found.values(), key=lambda stored: stored.id))
+            self._put([_said(found[message_id]) for message_id in sorted(found)])
 
-    def _put(self, messages: Sequence[StoredMessage]) -> list[int]:
+    def _put(self, page: Sequence[Said]) -> list[int]:
         """Take in messages with the vectors there are; the ids of those that have one."""
-        said = [stored for stored in messages if stored.message.role in _ROLES]
-        vectors = self._vectors.vectors_of([vector_id(stored.id) for stored in said]) if self._vectors else {}
-        if said:
-            self._index.put([_row(stored, vectors.get(vector_id(stored.id))) for stored in said])
-            self._roles.extend([_ROLES.index(stored.message.role) for stored in said])
+        known = [said for said in page if said.role in _ROLES]
+        vectors = self._vectors.vectors_of([vector_id(said.id) for said in known]) if self._vectors else {}
+        if known:
+            self._index.put([_row(said, vectors.get(vector_id(said.id))) for said in known])
+            self._roles.extend([_ROLES.index(said.role) for said in known])
         return [message_id for name in vectors if (message_id := message_id_of(name)) is not None]
 
     def _bury(self) -> None:
@@ -168,21 +170,26 @@ class MessageIndex:
         self._index.keep(self._rows.living_ids())
 
 
-def _row(stored: StoredMessage, found: StoredVector | None) -> SearchRow:
-    message, at = stored.message, seconds(stored.created_at)
+def _said(stored: StoredMessage) -> Said:
+    message = stored.message
+    return Said(stored.id, stored.session_id, message.role, message.name, message.text, stored.created_at)
+
+
+def _row(said: Said, found: StoredVector | None) -> SearchRow:
+    at = said.said_at_s
     entry = IndexEntry(
-        terms=terms_of(message.text),
+        terms=terms_of(said.text),
         model=_MODEL if found else None,
         vector=found.vector if found else None,
         token_ids=found.token_ids if found else None,
     )
     return SearchRow(
-        seq=stored.id,
+        seq=said.id,
         is_message=True,
-        speaker=None if message.role == "tool" else message.name,
+        speaker=None if said.role == "tool" else said.name,
         agent=None,
         app=None,
-        conversation=stored.session_id,
+        conversation=said.session_id,
         effective_at=float("inf") if at is None else at,
         said_at=float("nan") if at is None else at,
         expires_at=float("inf"),

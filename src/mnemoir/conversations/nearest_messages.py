@@ -38,7 +38,7 @@ class NearestMessages:
         looked, query = top_k, vector_of(embedding).tolist()
         while True:
             found = self._store.search(query_embedding=query, top_k=looked, where=wanted.where())
-            hits = [hit for hit in self._hits(*found) if hit.stored is None or wanted.allows(hit.stored)]
+            hits = [hit for hit in self._hits(*found) if wanted.allows(hit.stored)]
             if len(hits) >= top_k or len(found[0]) < looked:
                 return hits[:top_k]
             looked *= 2

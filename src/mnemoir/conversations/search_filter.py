@@ -77,9 +77,12 @@ class Wanted:
             return conditions[0] if conditions else None
         return {"$and": conditions}
 
-    def allows(self, stored: StoredMessage) -> bool:
-        """Whether a message is where it should be now: the rest was asked of index and store before it was found."""
-        return self.filter.on_thread in (None, stored.is_on_thread)
+    def allows(self, stored: StoredMessage | None) -> bool:
+        """Whether a message is where it should be now; None is one of others, which stands on no thread.
+
+        All else is asked of index and vector store before anything is found.
+        """
+        return self.filter.on_thread in (None, stored and stored.is_on_thread)
 
     def _of_session(self) -> Iterator[Where]:
         ids = self.session_ids

@@ -1,17 +1,37 @@
 """What a search asks of a store of sessions besides what everybody does: all that is there, in one query each.
 
-A search judges all messages before it ranks any, so nothing here comes in pages.
+A search judges all messages before it ranks any, so little here comes in pages.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from datetime import UTC, datetime
+from typing import NamedTuple, Protocol
 
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import SessionMetadata
 
 
+class Said(NamedTuple):
+    """What an index takes of a message, and no more: there are many. `said_at` is None where it cannot be read."""
+
+    id: int
+    session_id: str
+    role: str
+    name: str | None
+    text: str
+    said_at: datetime | None  # naive UTC
+
+    @property
+    def said_at_s(self) -> float | None:
+        """Seconds since 1970."""
+        return None if self.said_at is None else self.said_at.replace(tzinfo=UTC).timestamp()
+
+
 class SearchedRows(Protocol):
     """All methods block and raise StorageUnavailable."""
+
+    def said_after(self, message_id: int, limit: int) -> list[Said]:
+        """Messages that say something and are no instructions, with greater ids, by id."""
 
     def living_ids(self) -> Sequence[int]:
         """The ids of all messages there are, in no special order."""

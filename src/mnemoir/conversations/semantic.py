@@ -1,41 +1,58 @@
 """Search in sessions: by meaning, and by words and meaning together; and the vectors that it needs, kept up to date.
 
 Every message that says something is embedded when it is saved, unless it is a system message. What fails waits for
-back-filling; saving never does.
+back-filling; saving never does. Messages of all branches are found.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, get_args
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import structlog
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
-from mnemoir.conversations.embedding import EmbeddingClient, query_embedding, vector_of
-from mnemoir.conversations.embedding_jobs import ANY_MODEL, EmbeddingJobs, message_id_of
+from mnemoir.conversations.embedding import EmbeddingClient, query_embedding
+from mnemoir.conversations.embedding_catch_up import CatchUp
+from mnemoir.conversations.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.embedding_worker import CLOSING_S, EmbeddingWorker
-from mnemoir.conversations.hit_fusion import FoundHit, by_rank, by_weight
+from mnemoir.conversations.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.message_index import Asked, MessageIndex
-from mnemoir.conversations.messages import Message, Role
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.nearest_messages import NearestMessages, hit_of
+from mnemoir.conversations.reranking import reranked
 from mnemoir.conversations.search_filter import SearchFilter, Wanted, wanted_of
-from mnemoir.conversations.session_search import SearchHit, SessionSearch
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import StoredMessage, naive_utc
+from mnemoir.conversations.searched_rows import SearchedStorage
+from mnemoir.conversations.session_search import Rerank, SearchHit, SessionSearch
+from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, VectorStore
-from mnemoir.core.clock import from_epoch, utc_now
-from mnemoir.ports.embedding import Embedding
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.ports.embedding import Embedding, FloatArray
 
 _log = structlog.get_logger(__name__)
 
 CONTEXT_CANDIDATES = 20
 _SYNC_WAIT_S = 60.0  # for a vector, where saving waits; a client that takes longer is not waited for
 _FEWEST_FUSED = 50
-_REMOVED_LOOK = 10_000
 _NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
 
-_ROLES: tuple[Role, ...] = get_args(Role)
-Metadata = Sequence[Mapping[str, Any]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meaning:
+    """What is there when search by meaning is possible."""
+
+    client: EmbeddingClient
+    store: VectorStore
+    jobs: EmbeddingJobs
+    nearest: NearestMessages
+    catch_up: CatchUp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A question before it is embedded: among which messages, and how it is `spoken` to the embedding model."""
+
+    wanted: Wanted
+    spoken: str | None
 
 
 class SemanticSearch:
@@ -43,87 +60,104 @@ class SemanticSearch:
 
     def __init__(
         self,
-        rows: SessionStorage,
+        rows: SearchedStorage,
         client: EmbeddingClient | None = None,
         store: VectorStore | None = None,
         *,
         counter: TokenCounter = CHARS4,
         embed_sync: bool = True,
+        clock: Clock = utc_now,
     ) -> None:
         """With `embed_sync`, `saved` waits for the vectors where no event loop runs."""
         self._rows = rows
-        self._client = client
-        self._store = store
         self._counter = counter
         self._embed_sync = embed_sync
-        self._jobs = EmbeddingJobs(rows, client, store) if client is not None and store is not None else None
+        self._clock = clock
         self._worker = EmbeddingWorker(self._embed)
+        self._meaning = self._meaning_of(client, store)
+        self._is_whole = isinstance(store, IndexedVectors)
         self._index = MessageIndex(rows, store if isinstance(store, IndexedVectors) else None)
 
     @property
     def is_enabled(self) -> bool:
         """Whether search by meaning is possible."""
-        return self._jobs is not None
+        return self._meaning is not None
 
     def saved(self, messages: Sequence[StoredMessage]) -> None:
-        """Have them embedded. Never raises; when too many wait already, back-filling will do it."""
+        """Have them embedded. Never raises; when too many wait already, back-filling is begun in the background."""
         ids = [stored.id for stored in messages if is_embeddable(stored.message)]
-        if not ids or self._jobs is None:
+        if not ids or self._meaning is None:
             return
         ticket = self._worker.put(ids)
         if ticket is None:
-            _log.warning("embedding_queue_full", left_to_backfill=len(ids))
+            _log.info("embedding_queue_full", left_to_backfill=len(ids))
+            self._meaning.catch_up.begin()
         elif self._embed_sync and not _in_a_loop():
             self._worker.wait(ticket, _SYNC_WAIT_S)
 
     def deleted(self) -> None:
         """Remove the vectors of deleted messages, now. Never raises; what fails is tried again by the next job."""
-        if self._jobs is None:
+        self._index.deleted()
+        if self._meaning is None:
             return
         try:
-            self._jobs.remove()
+            self._meaning.jobs.remove()
         except Exception as exc:  # noqa: BLE001  # the messages are deleted, and the notes of their vectors stay
             _log.warning("vectors_not_removed", error=type(exc).__name__)
 
     async def search(
-        self, query: str, top_k: int = 5, *, filters: SearchFilter, min_similarity: float | None = None
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter,
+        min_similarity: float | None = None,
+        rerank: Rerank | None = None,
     ) -> list[SearchHit]:
         """By meaning, most similar first; those below `min_similarity` (-1 to 1) are left out of the `top_k`.
 
         Raises RuntimeError without a client and a store, EmbeddingModelChanged when the store's vectors are of
-        another model, what the client raises, and StorageUnavailable.
+        another model, what the client or a reranker raises, and StorageUnavailable.
         """
-        jobs = self._required()
+        meaning = self._required()
         wanted = await asyncio.to_thread(wanted_of, filters, self._rows)
         if top_k < 1 or wanted.is_nothing:
             return []
-        await asyncio.to_thread(jobs.refuse_other_model)
-        embedding = await self._embedded(query)
-        found = await asyncio.to_thread(self._nearest, embedding, top_k, wanted)
-        return [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
+        await asyncio.to_thread(meaning.jobs.refuse_other_model)
+        embedding = await self._embedded(meaning, query)
+        found = await asyncio.to_thread(meaning.nearest.find, embedding, _looked(top_k, rerank), wanted)
+        near = [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
+        return await self._ordered(query, near, top_k, rerank)
 
     async def search_hybrid(
-        self, query: str, top_k: int = 5, *, filters: SearchFilter, alpha: float | None = None
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter,
+        alpha: float | None = None,
+        rerank: Rerank | None = None,
     ) -> list[SearchHit]:
         """By words and meaning, by words alone while embeddings are out of reach.
 
         With an `alpha`, 0 to 1, a hit's score is `alpha` parts of similarity and the rest of words. Without one, a
         store that is `IndexedVectors` is ranked whole, with all that `search` knows; the rankings of another are
-        joined by reciprocal rank. Raises StorageUnavailable.
+        joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
         """
-        wanted = await asyncio.to_thread(wanted_of, filters, self._rows)
+        is_whole = alpha is None and self._is_whole
+        prepared = await asyncio.to_thread(self._prepared, query, filters, is_whole=is_whole)
+        wanted, looked = prepared.wanted, _looked(top_k, rerank)
         if top_k < 1 or wanted.is_nothing:
             return []
-        is_whole = alpha is None and isinstance(self._store, IndexedVectors)
-        spoken = await asyncio.to_thread(self._index.spoken, query) if is_whole else query
-        embedding = await self._embedded_if_possible(spoken)
-        if is_whole or embedding is None:
-            return [found.hit for found in await self._ranked(query, embedding, top_k, wanted)]
-        count = max(_FEWEST_FUSED, 4 * top_k)
+        embedding = await self._embedded_if_possible(prepared.spoken)
+        if is_whole or embedding is None or self._meaning is None:
+            hits = await self._ranked(query, embedding, looked, wanted)
+            return await self._ordered(query, hits, top_k, rerank)
+        count = max(_FEWEST_FUSED, 4 * looked)
         by_words = await self._ranked(query, None, count, wanted)
-        by_meaning = await asyncio.to_thread(self._nearest, embedding, count, wanted)
+        by_meaning = await asyncio.to_thread(self._meaning.nearest.find, embedding, count, wanted)
         fused = by_rank(by_words, by_meaning) if alpha is None else by_weight(by_words, by_meaning, alpha)
-        return fused[:top_k]
+        return await self._ordered(query, fused[:looked], top_k, rerank)
 
     async def relevant_context(self, query: str, max_tokens: int = 2048, *, filters: SearchFilter) -> list[Message]:
         """The most similar messages that fit together, most similar first; one that does not fit is passed over."""
@@ -148,7 +182,7 @@ class SemanticSearch:
         `progress` is told how many were tried, of how many. `per_second` limits the messages a second. It may be
         called again at any time: what has its vector is not embedded twice. Blocks.
         """
-        jobs = self._required()
+        jobs = self._required().jobs
         return self._worker.submit(jobs.backfill(session_id, max(1, batch_size), progress, per_second)).result()
 
     def reindex(
@@ -158,85 +192,86 @@ class SemanticSearch:
         per_second: float | None = None,
     ) -> int:
         """Forget all vectors and embed everything anew, as another model requires; how many. Blocks."""
-        jobs = self._required()
+        jobs = self._required().jobs
         return self._worker.submit(jobs.reindex(max(1, batch_size), progress, per_second)).result()
+
+    def begin_backfill(self) -> None:
+        """Embed in the background what has no vector: after a failure, or a restart with a store in memory.
+
+        Never raises; nothing without a client and a store. `wait` waits for it.
+        """
+        if self._meaning is not None:
+            self._meaning.catch_up.begin()
 
     async def wait(self) -> None:
         """Until everything saved before has its vector, or has failed to get one."""
         await asyncio.to_thread(self._worker.wait, self._worker.newest_ticket)
+        if self._meaning is not None:
+            await asyncio.to_thread(self._meaning.catch_up.wait)
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
         """Finish what waits, for as long at most; the rest is left to back-filling."""
         self._worker.close(timeout_s)
+        if self._meaning is not None:
+            self._meaning.catch_up.close()
+
+    def _meaning_of(self, client: EmbeddingClient | None, store: VectorStore | None) -> _Meaning | None:
+        if client is None or store is None:
+            return None
+        jobs = EmbeddingJobs(self._rows, client, store)
+        nearest = NearestMessages(self._rows, store)
+        return _Meaning(client=client, store=store, jobs=jobs, nearest=nearest, catch_up=CatchUp(self._worker, jobs))
 
     async def _embed(self, message_ids: Sequence[int]) -> None:
-        if self._jobs is not None:
-            await self._jobs.embed_saved(message_ids)
+        if self._meaning is not None:
+            await self._meaning.jobs.embed_saved(message_ids)
 
-    async def _embedded(self, query: str) -> Embedding:
-        client = self._client
-        if client is None:
-            raise RuntimeError(_NOT_ENABLED)
-        return await asyncio.wrap_future(self._worker.submit(query_embedding(client, query)))
+    def _prepared(self, query: str, filters: SearchFilter, *, is_whole: bool) -> _Prepared:
+        """Everything that blocks, in one thread."""
+        wanted = wanted_of(filters, self._rows)
+        spoken = self._index.spoken(query) if is_whole and not wanted.is_nothing else query
+        return _Prepared(wanted=wanted, spoken=spoken if self._can_compare() else None)
 
-    async def _embedded_if_possible(self, query: str) -> Embedding | None:
-        if self._jobs is None:
+    def _can_compare(self) -> bool:
+        if self._meaning is None:
+            return False
+        try:
+            self._meaning.jobs.refuse_other_model()
+        except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
+            _log.warning("search_by_words_alone", error=type(exc).__name__)
+            return False
+        return True
+
+    async def _embedded(self, meaning: _Meaning, query: str) -> Embedding:
+        return await asyncio.wrap_future(self._worker.submit(query_embedding(meaning.client, query)))
+
+    async def _embedded_if_possible(self, spoken: str | None) -> Embedding | None:
+        if self._meaning is None or spoken is None:
             return None
         try:
-            await asyncio.to_thread(self._jobs.refuse_other_model)
-            return await self._embedded(query)
+            return await self._embedded(self._meaning, spoken)
         except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return None
 
-    async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[FoundHit]:
-        asked = Asked(text=query, embedding=embedding, limit=limit, at=utc_now())
+    async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
+        asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())
         found = await asyncio.to_thread(self._index.ranked, asked, wanted)
-        return [FoundHit(_hit(stored, row.signals.get("vector")), row.score) for row, stored in found]
+        return [hit_of(stored, row.signals.get("vector"), row.score) for row, stored in found]
 
-    def _nearest(self, embedding: Embedding, top_k: int, wanted: Wanted) -> list[SearchHit]:
-        """The nearest whose messages are there; as many more are looked at as turn out to be gone."""
-        if self._store is None:
-            return []
-        looked = top_k
-        while True:
-            found = self._store.search(
-                query_embedding=vector_of(embedding).tolist(), top_k=looked, where=wanted.where()
-            )
-            hits = self._hits(*found)
-            if len(hits) >= top_k or len(found[0]) < looked:
-                return hits[:top_k]
-            looked *= 2
+    async def _ordered(self, query: str, hits: list[SearchHit], top_k: int, rerank: Rerank | None) -> list[SearchHit]:
+        if rerank is None:
+            return hits[:top_k]
+        ordered = await asyncio.to_thread(reranked, query, hits, rerank, self._clock(), self._vectors_of)
+        return ordered[:top_k]
 
-    def _hits(
-        self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Sequence[float]
-    ) -> list[SearchHit]:
-        numbers = [message_id_of(name) for name in ids]
-        stored = self._rows.messages_by_id([number for number in numbers if number is not None])
-        hits = []
-        for number, document, members, distance in zip(numbers, documents, metadata, distances, strict=True):
-            similarity = 1.0 - float(distance)
-            if number is not None and number in stored:
-                hits.append(_hit(stored[number], similarity))
-            elif not self._was_deleted(number):
-                hits.append(_foreign(number, document, members, similarity))
-        return hits
+    def _vectors_of(self, hits: Sequence[SearchHit]) -> FloatArray | None:
+        return self._meaning.nearest.vectors_of(hits) if self._meaning else None
 
-    def _was_deleted(self, message_id: int | None) -> bool:
-        """Whether a message that is not there once was: ids only grow, and a deletion leaves a note for a while.
-
-        What never was comes from others who share the vector store.
-        """
-        if message_id is None:
-            return False
-        return bool(self._rows.unembedded_messages(ANY_MODEL, 1, after=message_id)) or message_id in (
-            self._rows.vectors_to_remove(_REMOVED_LOOK)
-        )
-
-    def _required(self) -> EmbeddingJobs:
-        if self._jobs is None:
+    def _required(self) -> _Meaning:
+        if self._meaning is None:
             raise RuntimeError(_NOT_ENABLED)
-        return self._jobs
+        return self._meaning
 
 
 def is_embeddable(message: Message) -> bool:
@@ -244,32 +279,8 @@ def is_embeddable(message: Message) -> bool:
     return message.role != "system" and bool(message.text.strip())
 
 
-def _hit(stored: StoredMessage, similarity: float | None) -> SearchHit:
-    return SearchHit(
-        message=stored.message,
-        message_id=stored.id,
-        session_id=stored.session_id,
-        similarity=similarity,
-        created_at=stored.created_at,
-    )
-
-
-def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:
-    """A hit of which only the vector store knows."""
-    at, number = metadata.get("timestamp"), metadata.get("message_id")
-    role: Role = next((role for role in _ROLES if role == metadata.get("role")), "user")
-    return SearchHit(
-        message=Message(role=role, content=document),
-        message_id=message_id if message_id is not None else number if isinstance(number, int) else 0,
-        session_id=str(metadata.get("session_id") or ""),
-        similarity=similarity,
-        created_at=_time(at),
-    )
-
-
-def _time(at: object) -> datetime | None:
-    found = from_epoch(at) if isinstance(at, int | float) else None
-    return found and naive_utc(found)
+def _looked(top_k: int, rerank: Rerank | None) -> int:
+    return top_k if rerank is None else max(top_k, rerank.candidates)
 
 
 def _in_a_loop() -> bool:

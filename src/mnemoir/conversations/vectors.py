@@ -102,6 +102,10 @@ class IndexedVectors(ABC):
     """What a store adds that the whole ranking of `search` can run over, token vectors included."""
 
     @abstractmethod
+    def count(self) -> int:
+        """Vectors there are."""
+
+    @abstractmethod
     def add_with_tokens(
         self,
         ids: Sequence[str],

@@ -39,12 +39,20 @@ class Column:
         """Bytes in use."""
         return self.values.nbytes
 
+    def reserve(self, rows: int) -> None:
+        """Make room for so many in all, if there is less: to append them one by one then copies nothing."""
+        if rows > len(self._room):
+            self._move(rows)
+
     def extend(self, rows: Sequence[object] | Array) -> None:
         """Append `rows`."""
         needed = self._used + len(rows)
         if needed > len(self._room):
-            room = np.empty((needed if not self._used else needed + needed // 4, *self._tail), self._room.dtype)
-            room[: self._used] = self.values
-            self._room = room
+            self._move(needed if not self._used else needed + needed // 4)
         self._room[self._used : needed] = rows
         self._used = needed
+
+    def _move(self, rows: int) -> None:
+        room = np.empty((rows, *self._tail), self._room.dtype)
+        room[: self._used] = self.values
+        self._room = room

@@ -57,7 +57,9 @@ class ScopeIndex:
         self._token_rows: dict[int, int] = {}
         self._relative_lengths: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self._speaker_names: list[str] | None = None
-        self._chain_ends: dict[tuple[int, int, int], int] = {}
+        self._chain_ends: dict[tuple[int, ...], int] = {}
+        self._expected = 0  # rows
+        self._greatest_seq = -1
 
     # -- reading
 
@@ -188,6 +190,12 @@ class ScopeIndex:
 
     # -- bringing up to date
 
+    def expect(self, rows: int) -> None:
+        """So many rows are to come in all: make room for their vectors at once."""
+        self._expected = rows
+        if self._vectors is not None:
+            self._vectors.reserve(rows)
+
     def put(self, rows: Sequence[SearchRow]) -> None:
         """Take in rows as `rows_since` gives them; a `seq` that is here already is replaced."""
         if not rows:
@@ -199,6 +207,9 @@ class ScopeIndex:
         self._append(rows, texts)
         self.pieces = postings.append(self.pieces, postings.post(texts, first))
         self._count_tokens(rows)
+        if not replaced:
+            self._chain_new(first, rows)
+            return
         for slot, row in enumerate(rows, first):
             self._chain(slot, row, replaced.get(row.seq, NONE))
 
@@ -235,13 +246,14 @@ class ScopeIndex:
             if dimension is None:
                 return
             self._vectors = Column(np.float32, dimension)
+            self._vectors.reserve(self._expected)
+        width = self._vectors.width
         missing = len(self._has_vector) - len(self._vectors)
-        self._vectors.extend(np.broadcast_to(np.float32(0), (missing, self._vectors.width)))
-        matrix, has = self._vectors.values, self._has_vector.values
-        for slot, vector in enumerate(usable, first):
-            if vector and len(vector) == 2 * matrix.shape[1]:
-                matrix[slot] = unpack_vector(vector)
-                has[slot] = True
+        self._vectors.extend(np.broadcast_to(np.float32(0), (missing, width)))
+        slots = [slot for slot, vector in enumerate(usable, first) if vector and len(vector) == 2 * width]
+        stored = b"".join([usable[slot - first] or b"" for slot in slots])
+        self._vectors.values[slots] = unpack_vector(stored).reshape(-1, width)
+        self._has_vector.values[slots] = True
 
     def _count_tokens(self, rows: Sequence[SearchRow]) -> None:
         ids = [unpack_ids(row.entry.token_ids or b"") for row in rows]
@@ -259,6 +271,9 @@ class ScopeIndex:
 
     def _kill_rewritten(self, seqs: NDArray[np.int64]) -> dict[int, int]:
         """Let the slots of `seqs` die; their numbers by seq."""
+        greatest, self._greatest_seq = self._greatest_seq, max(self._greatest_seq, int(seqs.max()))
+        if seqs.min() > greatest:
+            return {}
         slots = np.flatnonzero(self.alive & np.isin(self.seqs, seqs)).tolist()
         for slot in slots:
             self._kill(slot)
@@ -271,6 +286,23 @@ class ScopeIndex:
         self._add_token_rows(self._token_ids.values[start : self._token_ends.values[slot]], -1)
 
     # -- chains of messages
+
+    def _chain_new(self, first: int, rows: Sequence[SearchRow]) -> None:
+        """Put rows that replace none, from slot `first` on, at the ends of their conversations, all at once."""
+        ends = self._chain_ends
+        ends_before = []
+        for slot, (row, place) in enumerate(zip(rows, self._places.values[first:, 1:].tolist(), strict=True), first):
+            ends_before.append(ends.get(tuple(place), NONE) if row.is_message else NONE)
+            if row.is_message:
+                ends[tuple(place)] = slot
+        before = np.array(ends_before, np.int64)
+        linked = np.flatnonzero(before != NONE)
+        one, other = before[linked], linked + first
+        self._links.values[one, 1] = other
+        self._links.values[other, 0] = one
+        said_one, said_other = self.said_at[one], self.said_at[other]
+        no_time = np.isnan(said_one) & np.isnan(said_other)
+        self._joined.values[other] = (np.abs(said_one - said_other) <= STRETCH_S) | no_time
 
     def _chain(self, slot: int, row: SearchRow, replaced: int) -> None:
         """Put `slot` at the end of its conversation, or in the place of the slot that it replaces."""
@@ -306,9 +338,9 @@ class ScopeIndex:
         apart = abs(self.said_at[one] - self.said_at[other])
         return bool(apart <= STRETCH_S) or bool(np.isnan(self.said_at[[one, other]]).all())
 
-    def _chain_key(self, slot: int) -> tuple[int, int, int]:
-        _, agent, app, conversation = self._places.values[slot].tolist()
-        return agent, app, conversation
+    def _chain_key(self, slot: int) -> tuple[int, ...]:
+        """Agent, app and conversation."""
+        return tuple(self._places.values[slot, 1:].tolist())
 
 
 class _Names:

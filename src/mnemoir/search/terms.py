@@ -15,7 +15,7 @@ import functools
 import hashlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import apsw
@@ -78,7 +78,7 @@ def _words(text: str) -> Iterator[tuple[str, str]]:
         yield from _spaced(text)
         return
     for number, part in enumerate(_UNSPACED.split(text)):
-        yield from _unspaced(part) if number % 2 else _spaced(part)
+        yield from ((gram, gram) for gram in _grams(part)) if number % 2 else _spaced(part)
 
 
 def _spaced(text: str) -> Iterator[tuple[str, str]]:
@@ -88,25 +88,23 @@ def _spaced(text: str) -> Iterator[tuple[str, str]]:
         yield utf8[start:end].decode("utf-8", "replace").lower(), word
 
 
-def _compared(text: str) -> Iterator[str]:
+def _compared(text: str) -> Iterable[str]:
     """The words as they are compared, without those as written, which take most of the time."""
-    parts = [text] if text.isascii() else _UNSPACED.split(text)
-    for number, part in enumerate(parts):
-        if number % 2:
-            yield from (gram for gram, _ in _unspaced(part))
-        else:
-            utf8 = part.encode("utf-8", "replace")
-            tokens = _tokenizers.porter(
-                utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-            )
-            yield from cast("list[str]", tokens)
+    if text.isascii():
+        return _folded(text)
+    parts = enumerate(_UNSPACED.split(text))
+    return (word for number, part in parts for word in (_grams(part) if number % 2 else _folded(part)))
 
 
-def _unspaced(run: str) -> Iterator[tuple[str, str]]:
+def _folded(text: str) -> list[str]:
+    utf8, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
+    return cast("list[str]", _tokenizers.porter(utf8, reason, None, include_offsets=False, include_colocated=False))
+
+
+def _grams(run: str) -> Iterator[str]:
     for length in (1, 2, 3):
         for start in range(len(run) - length + 1):
-            gram = run[start : start + length]
-            yield gram, gram
+            yield run[start : start + length]
 
 
 @functools.lru_cache(maxsize=16384)

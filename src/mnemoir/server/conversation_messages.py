@@ -88,9 +88,7 @@ async def window(
         own_one = name == settings.memory.strategy
         made = own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name)
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
-        messages = await asyncio.to_thread(_window, own, id, made, budget)
-        told = {"strategy": name, "max_tokens": budget, "tokens": CHARS4.count(messages)}
-        return conversation_answer(told | {"messages": [sent_json(message) for message in messages]})
+        return await asyncio.to_thread(_window, own, id, name, made, budget)
 
 
 def _place(cursor: str, view: View) -> int:
@@ -145,6 +143,8 @@ def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Re
     return conversation_answer(message_json(stored))
 
 
-def _window(own: OwnConversations, id: str, strategy: Strategy, budget: int) -> list[Message]:
+def _window(own: OwnConversations, id: str, name: StrategyName, strategy: Strategy, budget: int) -> Response:
     messages = strategy.window(own.manager.storage, id, budget)
-    return Attachments(own.node_parts.objects).bring_back(messages)
+    shown = Attachments(own.node_parts.objects).bring_back(messages)
+    told = {"strategy": name, "max_tokens": budget, "tokens": CHARS4.count(messages)}
+    return conversation_answer(told | {"messages": [sent_json(message) for message in shown]})

@@ -74,7 +74,8 @@ async def search(
         await _require(own, conversation_id)
         if own is None:
             return conversation_answer({"results": []})
-        return _told(await _found(own.manager, query, limit, filters, mode))
+        hits = await _found(own.manager, query, limit, filters, mode)
+    return await asyncio.to_thread(_told, hits)
 
 
 async def _require(own: OwnConversations | None, id: str | None) -> None:

@@ -17,7 +17,6 @@ from mnemoir.conversations.files import FileRef, FileResolver, file_ref
 from mnemoir.conversations.fitting import borders
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
 from mnemoir.conversations.messages import MediaType, Message
-from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_prefix
 from mnemoir.conversations.node_memory import NodeTokenBufferMemory
 from mnemoir.conversations.node_object import NodeObject
 from mnemoir.conversations.session_files import SessionFiles, attachments_of
@@ -26,7 +25,6 @@ from mnemoir.conversations.session_turns import CurrentTurn, SessionConversation
 from mnemoir.conversations.turn_log import TurnLog
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.tokens import estimate_prompt_tokens
-from mnemoir.ports.objects import ObjectStore
 from mnemoir.ports.turns import Turn
 from mnemoir.workflows.caller import RecordedTurn
 
@@ -89,26 +87,17 @@ def read_history(own: OwnConversations, place: NodePlace) -> ReadHistory:
 
 
 def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str, parent: str | None) -> None:
-    """Add what the node was asked and what it answered to its own memory.
+    """Add what the node was asked and what it answered to its own memory; nothing stays of a deleted conversation.
 
     Raises StorageUnavailable, and Conflict where a later version of the program wrote that memory.
     """
-    memory = _node_memory(own, place, TurnLog())
-    if memory is not None:
-        memory.add_messages(place.run_id, parent, asked, _sent_files(own.manager.storage, place), answer, [])
-        memory.flush()
-
-
-def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
-    """Delete what all nodes of all applications of a user remember of a conversation; how many objects.
-
-    `objects` is the user's own store. Raises StorageUnavailable.
-    """
-    step = conversation_prefix("any", conversation_id).split("/")[2]
-    found = [entry.key for entry in objects.scan(NODE_MEMORY_PREFIX) if entry.key.split("/")[2:3] == [step]]
-    for key in found:
-        objects.delete(key)
-    return len(found)
+    memory, storage = _node_memory(own, place, TurnLog()), own.manager.storage
+    if memory is None:
+        return
+    memory.add_messages(place.run_id, parent, asked, _sent_files(storage, place), answer, [])
+    memory.flush()
+    if storage.get_session(place.recorded.conversation_id) is None:
+        own.node_parts.objects.delete(memory.storage_key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """JSON Schemas of the files of a config tree, made from the types that read them, for editors and for a UI.
 
 They describe files as they should be written. What reading tolerates beyond that (`"true"` for true) they do not
-offer, with one exception: null stands for a property that is not given. Unknown properties are allowed everywhere.
+offer, with one exception: null stands for a property that is not given. Unknown properties are allowed everywhere but
+in the `memory` of a node.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,7 +81,10 @@ def _or_null(schema: Schema) -> Schema:
     if "anyOf" in schema:
         choices = schema["anyOf"]
         return schema if _NULL in choices else {**schema, "anyOf": [*choices, _NULL]}
-    return {"anyOf": [{"$ref": schema["$ref"]}, _NULL], **schema} if "$ref" in schema else schema
+    if "$ref" in schema:
+        others = {key: value for key, value in schema.items() if key != "$ref"}
+        return {"anyOf": [{"$ref": schema["$ref"]}, _NULL], **others}
+    return schema
 
 
 def _workflow(node_types: Mapping[str, type[Node[Any]]]) -> Schema:

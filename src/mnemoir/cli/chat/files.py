@@ -6,10 +6,10 @@ from pathlib import Path
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.output import counted
 from mnemoir.cli.transfer import output
-from mnemoir.core.errors import InvalidRequest, TooLarge
+from mnemoir.cli.whole_file import read_file
+from mnemoir.core.errors import InvalidRequest
 
 _FORMATS = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt": "chatml"}
-_MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
 
 
 async def export(chat: Chat, argument: str) -> None:
@@ -31,18 +31,6 @@ async def take_in(chat: Chat, argument: str) -> None:
     done = await chat.server.take_in(await asyncio.to_thread(read_file, _file(argument)))
     skipped = f"; {counted(len(done['skipped']), 'conversation')} left out" if done["skipped"] else ""
     chat.display.note(f"{done['message']}{skipped}.")
-
-
-def read_file(file: Path) -> bytes:
-    """What is in it. Raises InvalidRequest, and TooLarge for what no server would take."""
-    try:
-        with file.open("rb") as source:
-            data = source.read(_MOST_BYTES + 1)
-    except OSError as exc:
-        raise InvalidRequest(f"{file} cannot be read: {exc.strerror or exc}.") from exc
-    if len(data) > _MOST_BYTES:
-        raise TooLarge(f"{file} has more than {_MOST_BYTES // 1024**2} MiB. Import it in parts.")
-    return data
 
 
 def _file(argument: str) -> Path:

@@ -99,8 +99,9 @@ def _row(message: Mapping[str, Any]) -> str:
     """A message in a line: number, time, who, what; `!` for one that is kept in every window."""
     when = str(message["created_at"] or "")[:16].replace("T", " ")
     calls = [f"[calls {clipped(name, _TITLE)}]" for name in tools_called(message)]
-    text = " ".join([clipped(text_of(message["content"]), _TEXT), *calls]).strip()
-    pinned = "!" if message["pinned"] else ""
+    ending = ["[incomplete]"] if message["finish_reason"] == "incomplete" else []
+    text = " ".join([clipped(text_of(message["content"]), _TEXT), *calls, *ending]).strip()
+    pinned = "!" if message["pinned"] else " "
     return f"{pinned}#{message['id']:<5} {when:<16}  {message['role']:<9}  {text}"
 
 

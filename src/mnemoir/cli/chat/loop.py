@@ -25,7 +25,7 @@ async def converse(chat: Chat) -> None:
         if not text.strip():
             continue
         if not is_command(text):
-            await _guarded(chat, _turn(chat, text.strip()), stopped="Stopped. What there is of the answer is kept.")
+            await _guarded(chat, _turn(chat, text.strip()), stopped="Stopped; the answer stays incomplete.")
         elif leaves(text):
             return
         else:

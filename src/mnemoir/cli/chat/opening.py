@@ -43,7 +43,7 @@ class Opening:
         """Chat to the end; False when a program should know that something went wrong. Raises MnemoirError."""
         settings = load_settings(self.asked.config, {"storage.data_dir": self.asked.data_dir})
         url = self.asked.url.rstrip("/") if self.asked.url else None
-        async with connect(settings, url=url, in_process=self.asked.data_dir is not None) as connection:
+        async with connect(settings, url=url, in_process=self.asked.data_dir is not None, chats=True) as connection:
             server = Server(connection, self.asked, user=self.user, model=self.model)
             conversation = await self._begun(server)
             if not self._is_at_terminal():
@@ -57,7 +57,7 @@ class Opening:
 
     async def _begun(self, server: Server) -> Conversation:
         if self.no_memory:
-            note("Nothing of this chat is kept. /help lists the commands.")
+            note("Nothing of this chat is kept.")
             return Unstored()
         if self.conversation is None:
             return Stored()
@@ -84,6 +84,7 @@ def _at_terminal(server: Server, conversation: Conversation, folder: Path | None
     from mnemoir.cli.chat.prompt import CommandCompleter, Typed
     from mnemoir.cli.chat.terminal import Terminal
 
+    note("/help lists the commands.")
     completer = CommandCompleter(NAMES, server.conversations)
     typed = Typed(None if folder is None else _typed_lines(folder), completer)
     return Chat(server=server, input=typed, display=Terminal(), conversation=conversation, can_be_interrupted=True)

@@ -12,6 +12,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.patch_stdout import patch_stdout
 
 from mnemoir.cli.chat.inert import clipped
 from mnemoir.cli.chat.piped import Input, is_yes
@@ -44,7 +45,8 @@ class Typed:
         unsent = ""
         while True:
             try:
-                return await self._lines.prompt_async(_MARK, default=unsent)
+                with patch_stdout(raw=True):  # what is logged meanwhile stands above the line that is typed
+                    return await self._lines.prompt_async(_MARK, default=unsent)
             except EOFError:
                 return None
             except KeyboardInterrupt:

@@ -22,13 +22,19 @@ class TypedLines(FileHistory):
         super().__init__(self._file)
 
     def store_string(self, string: str) -> None:
-        """Keep a line. A disk that is full must not end a chat."""
-        with suppress(OSError):
-            super().store_string(string)
+        """Keep a line that is not blank. A disk that is full must not end a chat."""
+        if string.strip():
+            with suppress(OSError):
+                super().store_string(string)
 
     def forget(self, texts: Collection[str]) -> None:
-        """Drop the lines that say one of these. Raises OSError when that fails; the file is the old one then."""
-        kept = [line for line in self.load_history_strings() if line not in texts]
+        """Drop the lines that say one of these, and all searches, whose words may be out of them.
+
+        Raises OSError when that fails; the file is the old one then.
+        """
+        said = {text.strip() for text in texts}
+        lines = [line for line in self.load_history_strings() if line.strip() not in said]
+        kept = [line for line in lines if not line.lower().startswith("/search")]
         rewritten = self._file.with_name(f"{HISTORY_FILE}.partial")
         rewritten.unlink(missing_ok=True)
         os.close(os.open(rewritten, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -41,12 +41,16 @@ def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
     """The archive. Raises InvalidImport for one that is damaged, too large, or leads out of itself."""
     _refuse_large(file)
     try:
-        with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                _refuse_strange(entry)
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as exc:
+        raise _damaged(exc) from None
+    with archive:
+        for entry in archive.infolist():
+            _refuse_strange(entry)
+        try:
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, NotImplementedError) as exc:
-        raise InvalidImport(f"The archive is damaged ({type(exc).__name__}). Export it again.") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError) as exc:
+            raise _damaged(exc) from None
 
 
 def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
@@ -79,7 +83,8 @@ def _refuse_large(file: BinaryIO) -> None:
     directory_bytes = _END.unpack_from(tail, at)[5]
     if directory_bytes > _MOST_DIRECTORY_BYTES or _LARGE_MAGIC in tail[max(0, at - _LARGE_BYTES) : at]:
         raise InvalidImport(
-            "The archive has too many entries. Unpack it, and import its conversations.json.", code="payload_too_large"
+            "The archive has too many entries. Unpack it, and import its conversations.json.",
+            code="payload_too_large",
         )
 
 
@@ -91,3 +96,7 @@ def _refuse_strange(entry: zipfile.ZipInfo) -> None:
         raise InvalidImport("The archive has a link in it. It is no export.")
     if entry.flag_bits & _IS_ENCRYPTED or entry.compress_type not in _METHODS:
         raise InvalidImport("The archive is encrypted, or packed in a way that is not read. Unpack it first.")
+
+
+def _damaged(cause: Exception) -> InvalidImport:
+    return InvalidImport(f"The archive is damaged ({type(cause).__name__}). Download it again.")

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from mnemoir.conversations.transfer.copies import InvalidImport
 
@@ -41,7 +41,7 @@ def read_value(raw: bytes, place: str) -> Any:
         raise InvalidImport(f"{place}: {exc}.") from None
 
 
-def array_items(file: BinaryIO, place: str) -> Iterator[bytes]:
+def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
     """The objects of an array that is the whole file, one after another, each as its own bytes.
 
     `place` names the items in errors: "Conversation" for "Conversation 3 is …".
@@ -63,7 +63,7 @@ def array_items(file: BinaryIO, place: str) -> Iterator[bytes]:
         raise InvalidImport(f"Behind {place.lower()} {number}, the last one, the file goes on. Is it two files?")
 
 
-def first_byte(file: BinaryIO) -> bytes:
+def first_byte(file: IO[bytes]) -> bytes:
     """The first one that is no blank, and no mark of the encoding; b"" for none. The file stands at its beginning."""
     try:
         return _Window(file).next()
@@ -74,7 +74,7 @@ def first_byte(file: BinaryIO) -> bytes:
 class _Window:
     """The part of a file that is looked at."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._seen = file.read(_PIECE)
         self._at = len(_BOM) if self._seen.startswith(_BOM) else 0

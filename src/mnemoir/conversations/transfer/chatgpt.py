@@ -1,11 +1,11 @@
 """Conversations as ChatGPT exports them: a tree of nodes in each, of which some are not meant to be seen.
 
-The archive of an export is read as it is. A call of a tool is a message to a recipient that is not everybody. Pictures
-and recordings are named by a text: what the names stand for lies on servers that no model reaches.
+The archive of an export is read as it is. A call of a tool is a message to a recipient that is not everybody.
+Pictures and recordings are named by a text: what the names stand for lies on servers that no model reaches.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import BinaryIO, get_args
+from typing import IO, BinaryIO, get_args
 
 from mnemoir.conversations.messages import Message, Role, ToolCall
 from mnemoir.conversations.sessions import SessionMetadata
@@ -35,7 +35,7 @@ def read_chatgpt(file: BinaryIO) -> Iterator[SessionCopy]:
         yield from _conversations(file)
 
 
-def _conversations(file: BinaryIO) -> Iterator[SessionCopy]:
+def _conversations(file: IO[bytes]) -> Iterator[SessionCopy]:
     for item, raw in conversations_in(file):
         nodes = item.objects("mapping")
         yield SessionCopy(

@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 from mnemoir.conversations.sessions import checked_session_id
 from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, array_items, first_byte, read_value
@@ -13,7 +13,7 @@ from mnemoir.core.errors import InvalidRequest
 _ITEM = "Conversation"
 
 
-def conversations_in(file: BinaryIO) -> Iterator[tuple[Members, bytes]]:
+def conversations_in(file: IO[bytes]) -> Iterator[tuple[Members, bytes]]:
     """Each conversation, with its bytes; one in memory at a time. Raises InvalidImport while they are read."""
     if first_byte(file) == b"{":
         raw = file.read(MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")

@@ -5,7 +5,7 @@ ids. So a file says the same whichever store it came from, and every parent has 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -50,7 +50,7 @@ class SessionCopy:
     place: str
     id: str | None = None  # None: it gets a new one
     system_prompt: str = ""
-    metadata: SessionMetadata = SessionMetadata()
+    metadata: SessionMetadata = field(default_factory=SessionMetadata)
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

@@ -1,10 +1,11 @@
-"""The SQLite file of harombe, read without ever being opened as a file: from its bytes, in memory.
+"""The SQLite file of harombe, read from its bytes, in memory: the file itself is never opened as a database.
 
-Nothing is written to it, no log beside it is touched, and what its schema might make SQLite do is off: views, virtual
-tables and computed columns are refused.
+So nothing is written to it, and no log beside it is touched. What a schema can make SQLite do is off: a table that is
+a view, a virtual one, or one with computed columns is refused. What is damaged in a row costs that field.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import apsw
@@ -19,10 +20,114 @@ from mnemoir.core.errors import InvalidRequest
 
 MAGIC = b"SQLite format 3\0"
 _MOST_BYTES = 256 * 2**20
-_WRITTEN_BY = slice(18, 20)  # of the header: 1 without a log beside the file, 2 with one
-_TABLES = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name IN ('sessions', 'messages')"
-_COMPUTED = "SELECT count(*) FROM pragma_table_xinfo('sessions') WHERE hidden > 0 UNION ALL \
-SELECT count(*) FROM pragma_table_xinfo('messages') WHERE hidden > 0"
-_SESSIONS = "SELECT id, created_at, updated_at, system_prompt, metadata FROM sessions ORDER BY created_at, id"
-_MESSAGES = "SELECT id, role, content, tool_calls, tool_call_id, name, created_at FROM messages \
-WHERE session_id = ? ORDER BY created_at, id"
+_HEADER_BYTES = 100
+_LOG_MARKS = slice(18, 20)  # of the header: 1 and 1, or 2 and 2 where a log lies beside the file
+_STEPS_BETWEEN, _MOST_CHECKS = 100_000, 20_000  # of SQLite's machine: some minutes at most
+_NAME = "The file"
+
+_PLAIN_TABLES = """
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name IN ('sessions', 'messages')
+"""
+_COMPUTED_COLUMNS = """
+SELECT (SELECT count(*) FROM pragma_table_xinfo('sessions') WHERE hidden > 0)
+     + (SELECT count(*) FROM pragma_table_xinfo('messages') WHERE hidden > 0)
+"""
+_SESSIONS = """
+SELECT CAST(id AS BLOB), CAST(created_at AS BLOB), CAST(updated_at AS BLOB), CAST(system_prompt AS BLOB),
+       CAST(metadata AS BLOB), id
+  FROM sessions ORDER BY created_at, id
+"""
+_MESSAGES = """
+SELECT id, CAST(role AS BLOB), CAST(content AS BLOB), CAST(tool_calls AS BLOB), CAST(tool_call_id AS BLOB),
+       CAST(name AS BLOB), CAST(created_at AS BLOB)
+  FROM messages WHERE session_id = ? ORDER BY created_at, id
+"""
+
+
+def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
+    """The sessions, oldest first. Raises InvalidImport for what is no such file, and for a damaged one."""
+    data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise InvalidImport(f"{_NAME} is larger than {_MOST_BYTES} bytes.", code="payload_too_large")
+    if len(data) < _HEADER_BYTES or max(data[_LOG_MARKS]) > 1:
+        raise InvalidImport(
+            f"{_NAME} is cut off, or keeps its newest rows in a log beside it. Close the program that writes it, run "
+            "`PRAGMA journal_mode = DELETE` on it, and import it then. A file of Mnemoir is opened where it is."
+        )
+    with _readable(data) as connection:
+        for at, row in enumerate(connection.execute(_SESSIONS), start=1):
+            yield _session(connection, row, f"Session {at}")
+
+
+@contextmanager
+def _readable(data: bytes) -> Iterator[apsw.Connection]:
+    """The database, in memory. Raises InvalidImport in place of SQLite's errors."""
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.deserialize("main", data)
+        _restrain(connection)
+        _check(connection)
+        yield connection
+    except apsw.Error as exc:
+        raise InvalidImport(f"{_NAME} is damaged: {exc}. Import a copy that can be read.") from None
+    finally:
+        connection.close()
+
+
+def _restrain(connection: apsw.Connection) -> None:
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    connection.pragma("query_only", 1)
+    connection.pragma("cell_size_check", 1)
+    checks = iter(range(_MOST_CHECKS))
+    connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_BETWEEN)
+
+
+def _check(connection: apsw.Connection) -> None:
+    if connection.pragma("user_version") != 0:
+        raise InvalidImport(f"{_NAME} is a database of another program, or of Mnemoir, which opens it where it is.")
+    if connection.execute(_PLAIN_TABLES).get != 2 or connection.execute(_COMPUTED_COLUMNS).get:
+        raise InvalidImport(f"{_NAME} is a database without the tables of sessions and messages.")
+
+
+def _session(connection: apsw.Connection, row: tuple[Any, ...], place: str) -> SessionCopy:
+    session_id, created_at, updated_at, system_prompt, metadata, key = row
+    return SessionCopy(
+        messages=_messages(connection, key, place),
+        place=place,
+        id=session_id_of(_text(session_id), session_id or b""),
+        system_prompt=_text(system_prompt) or "",
+        metadata=_metadata(metadata, place),
+        created_at=read_text(_text(created_at) or ""),
+        updated_at=read_text(_text(updated_at) or ""),
+    )
+
+
+def _messages(connection: apsw.Connection, key: object, place: str) -> Iterator[MessageCopy]:
+    number = 0
+    for message_id, *columns, created_at in connection.execute(_MESSAGES, (key,)):
+        role, *others = map(_text, columns)
+        message = message_of(message_id, Columns(role or "", *others))
+        if message is not None:
+            yield MessageCopy(
+                message=message,
+                parent=number,
+                place=f"{place}, message {message_id}",
+                created_at=read_text(_text(created_at) or ""),
+            )
+            number += 1
+
+
+def _metadata(raw: bytes | None, place: str) -> SessionMetadata:
+    """Empty where they are damaged, as they are where such a file is opened."""
+    try:
+        members = read_value(raw or b"{}", place)
+        return metadata_of(members if isinstance(members, dict) else {})
+    except InvalidRequest:
+        return SessionMetadata()
+
+
+def _text(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "replace")

@@ -39,6 +39,10 @@ class ChromaDBVectorStore(NamedModel):
 
     `~` in the directory is the home directory; it is created. One process at a time may use it, as ChromaDB says.
     Distances are those of its approximate index: over many vectors a near one may be missed.
+
+    What was deleted is found no more, but ChromaDB keeps its bytes in the directory for a time it chooses: in a log,
+    in free pages of its file, and the numbers of a vector in its index; its own `chroma vacuum` does not change that.
+    Only deleting the directory takes them away at once. The built-in store overwrites what it deletes.
     """
 
     def __init__(

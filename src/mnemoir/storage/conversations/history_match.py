@@ -103,16 +103,25 @@ class StoredTree:
         came_from: dict[int, int] = {}
         reached = list(starts)
         for digest in digests[len(starts[reached[0]]) :]:
-            pairs = [(row[0], one) for one in reached for row in self._rows("children_saying", id=one, digest=digest)]
+            pairs = [(child, one) for one in reached for child in self._next(one, digest)]
             if not pairs:
                 break
             came_from.update(pairs)
             reached = [child for child, _ in pairs]
         last, way = max(reached), []
-        while last in came_from:
+        while last not in starts:
             way.append(last)
             last = came_from[last]
         return [*starts[last], *reversed(way)]
+
+    def _next(self, message_id: int, digest: bytes) -> list[int]:
+        """What says a certain thing right behind a message; system messages do not count as anything between."""
+        passed, found = [message_id], list[int]()
+        for one in passed:
+            found += [row[0] for row in self._rows("children_saying", id=one, digest=digest)]
+            notes = [row[0] for row in self._rows("children_saying", id=one, digest=PASSED_OVER)]
+            passed += [note for note in notes if note not in passed]
+        return found
 
     def _on_the_thread(self, digests: Sequence[bytes]) -> list[int]:
         """The ids of the first messages where the thread says them; and of those that a branch there says besides."""

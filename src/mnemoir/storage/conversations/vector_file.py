@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 import orjson
@@ -174,11 +175,14 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
         """Read from the file, whether the matrix is there or not."""
         with self._snapshot() as connection:
-            found = connection.execute(QUERIES["vectors_of"], {"ids": as_json(ids)}).fetchall()
-        packed = vectors_from([vector for _, vector, _ in found]) if found else ()
+            found: list[Any] = connection.execute(QUERIES["vectors_of"], {"ids": as_json(ids)}).fetchall()
+        if not found:
+            return {}
+        packed = pack_vector(vectors_from([vector for _, vector, _ in found]))
+        size = len(packed) // len(found)
         return {
-            name: StoredVector(vector=pack_vector(vector), token_ids=token_ids)
-            for (name, _, token_ids), vector in zip(found, packed, strict=True)
+            name: StoredVector(vector=packed[place * size : (place + 1) * size], token_ids=token_ids)
+            for place, (name, _, token_ids) in enumerate(found)
         }
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import apsw
 
-from mnemoir.conversations.searched_rows import SearchedRows
+from mnemoir.conversations.searched_rows import Said, SearchedRows
 from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
 from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import storable, stored_messages, stored_metadata, time_text
+from mnemoir.storage.conversations.session_rows import storable, stored_messages, stored_metadata, time_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
@@ -64,6 +64,17 @@ class VectorTables:
         """How many notes there are by status: pending, embedded, failed, removed."""
         rows = self._file.read(lambda connection: connection.execute(_VECTORS["counts"]).fetchall())
         return {str(status): count for status, count in rows if isinstance(count, int)}
+
+    def said_after(self, message_id: int, limit: int) -> list[Said]:
+        """Messages that say something and are no instructions, with greater ids, by id."""
+        values = {"after": message_id, "limit": clamped(limit), "spaces": _SPACES}
+        rows: list[Any] = self._file.read(
+            lambda connection: connection.execute(_SEARCHING["said_after"], values).fetchall()
+        )
+        return [
+            Said(each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at))
+            for each, session, role, name, text, at in rows
+        ]
 
     def living_ids(self) -> list[int]:
         """The ids of all messages there are, in no special order."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from mnemoir.workflows.checking.circles import circles
 from mnemoir.workflows.checking.discussions import check_needs
+from mnemoir.workflows.checking.memories import check_memory, check_own_memories
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.references import check_references
@@ -42,7 +43,9 @@ class Reach:
                 check_node(self._survey, node.place, node.raw)
                 check_references(self._survey, self._user, node)
                 check_needs(self._survey, self._user, node)
+                check_memory(self._survey, self._user, node)
             check_variables(self._survey, workflow, self._given(workflow.path))
+        check_own_memories(self._survey, (node for workflow in self._workflows.values() for node in workflow.nodes))
         self._check_circles()
 
     def _follow(self, name: Name) -> str | None:

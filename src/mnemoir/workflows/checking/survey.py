@@ -17,6 +17,7 @@ from mnemoir.workflows.node import Node
 
 Types = Mapping[str, type[Node[Any]]]
 M = TypeVar("M", bound=BaseModel)
+_UNKNOWN = "Extra inputs are not permitted"  # what pydantic says
 
 
 class Survey:
@@ -114,6 +115,9 @@ class Survey:
         """Everything that does not fit the shape, each at its own place."""
         for steps, cause in faults(exc):
             inner = Place(file=place.file, steps=(*place.steps, *steps))
+            if cause == _UNKNOWN:
+                self.tell(inner, f"There is no member {steps[-1]!r} here.", "Remove it, or correct its name.")
+                continue
             missing = cause == "Field required"
             self.tell(inner, f"{cause}.", "Add it." if missing else "Correct the value.")
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from mnemoir.agent import AgentLimits, Tool, tool
 from mnemoir.core.errors import SettingsError
-from tests.conversations.agent_kit import served_model
+from tests.agent.agent_kit import served_model
 from tests.scripted_llm import Answer
 
 

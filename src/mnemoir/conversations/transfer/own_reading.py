@@ -4,20 +4,17 @@
     {"id":1,"parent_id":null,"role":"user","content":"Where to?", …}
     {"id":2,"parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
 
-Several sessions in one file stand after each other. What a reader does not know it passes over; a vector (`embedding`)
-is one such thing, since each store makes its own with its own model.
+Several sessions in one file stand after each other. What a reader does not know it passes over; a vector
+(`embedding`) is one such thing, since each store makes its own with its own model.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any, BinaryIO, get_args
 
-from mnemoir.conversations.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall, calls_of
+from mnemoir.conversations.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall
 from mnemoir.conversations.sessions import SessionMetadata, metadata_of
 from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, read_value
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.instants import written
 from mnemoir.conversations.transfer.members import Members
 from mnemoir.core.errors import InvalidRequest
 
@@ -25,23 +22,7 @@ FORMAT, VERSION = "mnemoir-conversation", 1
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _MEDIA: Mapping[str, MediaType] = {media: media for media in get_args(MediaType)}
 _MOST_TOKENS = 2**62
-_PIECE = 2**16
 _MEDIA_TEXTS = ("mime_type", "url", "base64_data", "format", "filename")
-
-
-def write_lines(session: SessionCopy) -> Iterator[bytes]:
-    """The lines of a session."""
-    yield from _together(_lines(session))
-
-
-def write_object(session: SessionCopy) -> Iterator[bytes]:
-    """The session as one JSON object, with a message a line."""
-    yield _dumped(_header(session))[:-2].encode() + b',"messages":['
-    separator = "\n"
-    for number, message in enumerate(session.messages, start=1):
-        yield f"{separator}{_dumped(_line(number, message))[:-1]}".encode()
-        separator = ",\n"
-    yield b"\n]}\n"
 
 
 def read_lines(file: BinaryIO) -> Iterator[SessionCopy]:
@@ -99,85 +80,6 @@ class _Lines:
                 self._ahead = line
                 return
             yield line
-
-
-def _together(lines: Iterable[str]) -> Iterator[bytes]:
-    """In pieces of some size: a line alone is little."""
-    taken: list[str] = []
-    size = 0
-    for line in lines:
-        taken.append(line)
-        size += len(line)
-        if size >= _PIECE:
-            yield "".join(taken).encode()
-            taken, size = [], 0
-    yield "".join(taken).encode()
-
-
-def _lines(session: SessionCopy) -> Iterator[str]:
-    yield _dumped(_header(session))
-    for number, message in enumerate(session.messages, start=1):
-        yield _dumped(_line(number, message))
-
-
-def _header(session: SessionCopy) -> Mapping[str, Any]:
-    about = {
-        "id": session.id,
-        "title": session.metadata.title,
-        "user": session.metadata.user,
-        "tags": session.metadata.tags,
-        "custom": session.metadata.custom,
-        "system_prompt": session.system_prompt,
-        "created_at": written(session.created_at),
-        "updated_at": written(session.updated_at),
-    }
-    return {"format": FORMAT, "version": VERSION, "session": about}
-
-
-def _line(number: int, copy: MessageCopy) -> Mapping[str, Any]:
-    message = copy.message
-    line: dict[str, Any] = {
-        "id": number,
-        "parent_id": copy.parent or None,
-        "role": message.role,
-        "content": _text(message.content),
-        "files": _files(message.content),
-        "tool_calls": [asdict(call) for call in calls_of(message)] or None,
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-        "created_at": written(copy.created_at),
-        "turn_id": copy.turn_id,
-        "run_id": copy.run_id,
-        "finish_reason": copy.finish_reason,
-        "token_count": copy.token_count,
-        "importance": copy.importance,
-        "pinned": copy.pinned,
-    }
-    if copy.is_head:
-        line["head"] = True
-    if copy.ends_context:
-        line["ends_context"] = True
-    return line
-
-
-def _text(content: Content) -> str | None:
-    if not isinstance(content, list):
-        return content
-    return "".join(part.data for part in content if isinstance(part, TextPart)) or None
-
-
-def _files(content: Content) -> list[Mapping[str, Any]] | None:
-    files = [asdict(part) for part in content if isinstance(part, MediaPart)] if isinstance(content, list) else []
-    return files or None
-
-
-def _dumped(value: Mapping[str, Any]) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:  # other programs store NaN, which is no JSON
-        finite = json.loads(json.dumps(value), parse_constant=lambda name: None)
-        text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode() + "\n"
 
 
 def _session(header: Members, messages: Iterator[MessageCopy]) -> SessionCopy:
@@ -240,13 +142,13 @@ def _parent(line: Members, number: int) -> int:
     parent = line.whole("parent_id", 1, _MOST_TOKENS)
     if parent is not None and parent >= number:
         raise InvalidImport(
-            f"{line.place}: message {number} names {parent} as its parent, and a parent stands in front of its children."
+            f"{line.place}: message {number} has the parent {parent}, and a parent stands in front of its children."
         )
     return BEGINNING if parent is None else parent
 
 
 def _role(line: Members) -> Role:
-    name = line.text("role")
+    name = line.text("role") or ""
     if name not in _ROLES:
         raise line.wrong("role", f"one of {', '.join(_ROLES)}")
     return _ROLES[name]
@@ -261,7 +163,7 @@ def _content(line: Members) -> Content:
 
 
 def _file(members: Members) -> MediaPart:
-    kind, detail = members.text("type"), members.text("detail")
+    kind, detail = members.text("type") or "", members.text("detail")
     if kind not in _MEDIA:
         raise members.wrong("type", f"one of {', '.join(_MEDIA)}")
     if detail not in (None, "low", "high"):

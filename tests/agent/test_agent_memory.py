@@ -8,7 +8,7 @@ from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.validity import INTERRUPTED, SUMMARY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
-from tests.conversations.agent_kit import events_of, served_model
+from tests.agent.agent_kit import events_of, served_model
 
 
 @pytest.fixture

@@ -40,6 +40,11 @@ def test_the_constructor_is_as_documented():
     ]
 
 
+def test_what_is_not_documented_has_a_name_and_a_default():
+    own = [each for each in inspect.signature(Agent).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    assert [(each.name, each.default) for each in own] == [("limits", None)]
+
+
 def test_run_is_a_coroutine_function_of_the_message():
     assert inspect.iscoroutinefunction(Agent.run)
     assert list(inspect.signature(Agent.run).parameters) == ["self", "user_message"]

@@ -10,7 +10,7 @@ from mnemoir.agent.retrieval import INSTRUCTION, Recalled, framed
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.agent_kit import WordVectors, events_of, served_model
+from tests.agent.agent_kit import WordVectors, events_of, served_model
 
 
 @pytest.fixture

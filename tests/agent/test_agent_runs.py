@@ -23,7 +23,7 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import Finished, ToolCallPart
-from tests.conversations.agent_kit import events_of, served_model
+from tests.agent.agent_kit import events_of, served_model
 from tests.scripted_llm import failure
 
 

@@ -1,0 +1,255 @@
+"""`mnemoir conversations …`: what was said, looked at, searched, carried about, and forgotten."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, given, text_of, tools_called
+from mnemoir.cli.options import Config, DataDir, Json, Project, Url
+from mnemoir.cli.output import counted, note, print_json, print_row
+from mnemoir.cli.session import Session, run
+from mnemoir.cli.transfer import output
+from mnemoir.cli.whole_file import read_file
+
+commands = typer.Typer(
+    help="List, search, export, import and delete conversations.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Id = Annotated[str, typer.Argument(help="Id of the conversation, as list prints it.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose conversations.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
+
+_CLIPPED = 200  # characters of a message in a list
+
+
+@commands.command("list")
+def list_conversations(
+    user: User = "user",
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=200)] = 50,
+    after: Annotated[str | None, typer.Option(help="Go on behind a list: what it printed last.")] = None,
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print conversations, newest activity first: id, time, number of messages, title or first words."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    answer = session.ask("GET", CONVERSATIONS, query=given(user_id=user, limit=limit, cursor=after))
+    if as_json:
+        print_json(answer)
+        return
+    for one in answer["results"]:
+        messages = counted(one["message_count"], "message")
+        print_row(one["id"], _time(one["updated_at"]), messages, one["title"] or one["preview"] or "")
+    if answer["next"]:
+        note(f"More follow with --after {answer['next']}")
+
+
+@commands.command()
+def show(
+    id: Id,
+    limit: Annotated[int, typer.Option(help="At most so many of the last messages.", min=1, max=1000)] = 100,
+    branches: Annotated[bool, typer.Option("--branches", help="The first messages of all branches instead.")] = False,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print the last messages of a conversation, oldest first."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    query = {"user_id": user, "limit": limit, "view": "tree" if branches else "thread"}
+    answer = session.ask("GET", conversation_path(id, "messages"), query=query)
+    if as_json:
+        print_json(answer)
+        return
+    for message in answer["results"]:
+        print_row(*_cells(message))
+        for line in _lines(message):
+            print_row(f"    {line}")
+    if answer["next"]:
+        note("There are more; --limit raises the number." if limit < 1000 else "There are more.")
+
+
+@commands.command()
+def search(
+    words: Annotated[list[str], typer.Argument(help="A question, or some words.")],
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", help="Only in the conversation of this id.")
+    ] = None,
+    role: Annotated[
+        Literal["user", "assistant", "system", "tool"] | None, typer.Option(help="Only what they said.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Not before this time, ISO 8601.")] = None,
+    until: Annotated[str | None, typer.Option(help="Before this time, ISO 8601.")] = None,
+    mode: Annotated[
+        Literal["hybrid", "semantic", "keyword"], typer.Option(help="By words, by meaning, or by both.")
+    ] = "hybrid",
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 10,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Find messages, best first."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    query = given(
+        user_id=user, conversation_id=conversation, role=role, since=since, until=until, limit=limit, mode=mode
+    )
+    answer = session.ask("GET", f"{CONVERSATIONS}/search", query={"q": " ".join(words), **query})
+    if as_json:
+        print_json(answer)
+        return
+    for hit in answer["results"]:
+        message = hit["message"]
+        print_row(hit["conversation_id"], *_cells(message), " ".join(" ".join(_lines(message)).split())[:_CLIPPED])
+    if not answer["results"]:
+        note("Nothing was found.")
+
+
+@commands.command("export")
+def export_conversations(
+    id: Annotated[str | None, typer.Argument(help="Id of one conversation; else all of them.")] = None,
+    file: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    format: Annotated[
+        Literal["jsonl", "json", "markdown", "chatml"], typer.Option(help="Of one conversation; all are JSON lines.")
+    ] = "jsonl",
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Write a conversation, or all of a user, into a file."""
+    if id is None and format != "jsonl":
+        raise typer.BadParameter("All conversations are written as JSON lines; name one for another format.")
+    path = f"{CONVERSATIONS}/export" if id is None else conversation_path(id, "export")
+    query = {"user_id": user} if id is None else {"user_id": user, "format": format}
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    size = run(_download(session, session.target(path, query), file))
+    if as_json and file:
+        print_json({"bytes": size})
+    note(f"Exported {size} bytes.")
+
+
+@commands.command("import")
+def import_conversations(
+    file: Annotated[
+        Path, typer.Argument(help="What export wrote, or another program did.", exists=True, dir_okay=False)
+    ],
+    format: Annotated[
+        Literal["auto", "jsonl", "open-webui", "chatgpt"],
+        typer.Option(help="What wrote it; auto looks into the file."),
+    ] = "auto",
+    on_conflict: Annotated[
+        Literal["skip", "rename", "replace", "merge"],
+        typer.Option(help="What becomes of a conversation whose id is there already."),
+    ] = "skip",
+    dry_run: DryRun = False,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Store the conversations of a file: all of it, or nothing."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    query = given(user_id=user, format=format, on_conflict=on_conflict, dry_run="true" if dry_run else None)
+    answer = session.ask("POST", f"{CONVERSATIONS}/import", query=query, body=read_file(file))
+    if as_json:
+        print_json(answer)
+        return
+    for id in answer["skipped"]:
+        note(f"Left out: {id}")
+    note(f"{answer['message']}.")
+
+
+@commands.command()
+def delete(
+    id: Id,
+    yes: Yes = False,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Forget a conversation for good: what was said, and all that was made of it."""
+    path = conversation_path(id)
+    if not yes:
+        typer.confirm(f"Forget all of conversation {id!r}?", abort=True, err=True)
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    answer = session.ask("DELETE", path, query={"user_id": user})
+    if as_json:
+        print_json(answer)
+        return
+    derived = answer["memories"] + answer["node_memories"]
+    note(f"{answer['message']}; memories made of them: {derived}.")
+
+
+@commands.command()
+def prune(
+    days: Annotated[int, typer.Option(help="Those that were not used for so many days.", min=0, max=36_500)],
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Forget conversations of a user that were not used for long; those that are to be kept stay."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    if not dry_run and not yes:
+        typer.confirm(f"Forget all conversations of {user} not used for {days} days?", abort=True, err=True)
+    answer = session.ask(
+        "POST", f"{CONVERSATIONS}/prune", query={"user_id": user}, body={"days": days, "dry_run": dry_run}
+    )
+    if as_json:
+        print_json(answer)
+        return
+    for id in answer["ids"]:
+        print_row(id)
+    note(f"{answer['message']}.")
+
+
+async def _download(session: Session, target: str, file: Path | None) -> int:
+    """How many bytes there were."""
+    size = 0
+    with output(file) as write:
+        async with session.connected() as connection:
+            async for piece in connection.pieces(target):
+                write(piece)
+                size += len(piece)
+    return size
+
+
+def _cells(message: Mapping[str, Any]) -> tuple[str, ...]:
+    marks = {
+        "pinned": message["pinned"],
+        "branch": not message["on_thread"],
+        "incomplete": message["finish_reason"] == "incomplete",
+    }
+    told = [mark for mark, is_set in marks.items() if is_set]
+    return (f"#{message['id']}", _time(message["created_at"]), message["role"], *told)
+
+
+def _lines(message: Mapping[str, Any]) -> list[str]:
+    """The text, and a line for each tool that is called."""
+    return [*text_of(message["content"]).splitlines(), *(f"[calls {name}]" for name in tools_called(message))]
+
+
+def _time(instant: str | None) -> str:
+    """To the minute."""
+    return (instant or "")[:16].replace("T", " ")

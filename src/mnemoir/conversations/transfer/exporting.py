@@ -1,0 +1,142 @@
+"""Sessions as bytes of a file, made while they are read: a long session takes no more memory than a short one."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Literal
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import ROOT, SessionRecord, StoredMessage
+from mnemoir.conversations.transfer.chatml import write_chatml
+from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
+from mnemoir.conversations.transfer.markdown import write_markdown
+from mnemoir.conversations.transfer.own_writing import write_lines, write_object
+from mnemoir.core.errors import InvalidRequest, NotFound
+
+ExportFormat = Literal["jsonl", "json", "markdown", "chatml"]
+
+_PAGE = 500
+_WRITERS: Mapping[str, Callable[[SessionCopy], Iterator[bytes]]] = {
+    "jsonl": write_lines,
+    "json": write_object,
+    "markdown": write_markdown,
+    "chatml": write_chatml,
+}
+_OF_THE_THREAD = ("markdown", "chatml")
+
+
+def export_session(
+    manager: SessionHolder, session_id: str, format: ExportFormat = "jsonl", *, attachments: Attachments | None = None
+) -> Iterator[bytes]:
+    """The session as a file; JSON and JSON lines hold all branches, the others the thread.
+
+    With `attachments` the bytes of files are in it, else links that only the store knows. Raises NotFound for an
+    unknown session and InvalidRequest for an unknown format; reading on may raise StorageUnavailable.
+    """
+    if format not in _WRITERS:
+        raise InvalidRequest(f"There is no format {format!r:.40}; there are {', '.join(_WRITERS)}.", field="format")
+    session = manager.storage.get_session(session_id)
+    if session is None:
+        raise NotFound(f"There is no session {session_id!r:.80}.", code="conversation_not_found")
+    copy = copy_of(manager.storage, session, attachments, thread_only=format in _OF_THE_THREAD)
+    return _WRITERS[format](copy)
+
+
+def export_all(manager: SessionHolder, *, attachments: Attachments | None = None) -> Iterator[bytes]:
+    """All sessions as JSON lines, newest activity first; one that is deleted meanwhile is left out."""
+    for session_id in _session_ids(manager.storage):
+        session = manager.storage.get_session(session_id)
+        if session is not None:
+            yield from write_lines(copy_of(manager.storage, session, attachments))
+
+
+def copy_of(
+    storage: SessionStorage,
+    session: SessionRecord,
+    attachments: Attachments | None = None,
+    *,
+    thread_only: bool = False,
+) -> SessionCopy:
+    """The session as it is stored; its messages are read in pages."""
+    pages = _pages(storage, session.id)
+    messages = (each for page in pages for each in page if each.is_on_thread or not thread_only)
+    return SessionCopy(
+        messages=_copies(messages, session, attachments),
+        place=session.id,
+        id=session.id,
+        system_prompt=session.system_prompt,
+        metadata=session.metadata,
+        created_at=session.created_at,
+        updated_at=session.updated_at,
+    )
+
+
+def _session_ids(storage: SessionStorage) -> list[str]:
+    """All of them before the first is written: one that is used meanwhile changes its place in the list."""
+    found: dict[str, None] = {}
+    before = None
+    while page := storage.sessions_page(_PAGE, before=before):
+        found.update((session.id, None) for session in page)
+        before = page[-1].updated_at, page[-1].id
+    return list(found)
+
+
+def _pages(storage: SessionStorage, session_id: str) -> Iterator[list[StoredMessage]]:
+    after = 0
+    while page := storage.message_tree(session_id, _PAGE, after=after):
+        yield page
+        after = page[-1].id
+
+
+def _copies(
+    messages: Iterator[StoredMessage], session: SessionRecord, attachments: Attachments | None
+) -> Iterator[MessageCopy]:
+    numbers: dict[int, int] = {ROOT: BEGINNING}
+    for stored, parent_id in _parents_first(messages):
+        parent = numbers[parent_id]
+        numbers[stored.id] = len(numbers)
+        yield MessageCopy(
+            message=_with_files(stored.message, attachments),
+            parent=parent,
+            place=f"message {stored.id}",
+            created_at=stored.created_at,
+            turn_id=stored.turn_id,
+            run_id=stored.run_id,
+            finish_reason=stored.finish_reason,
+            token_count=stored.token_count,
+            importance=stored.importance,
+            pinned=stored.pinned,
+            is_head=stored.id == session.head,
+            ends_context=stored.id == session.context_after,
+        )
+
+
+def _parents_first(messages: Iterator[StoredMessage]) -> Iterator[tuple[StoredMessage, int]]:
+    """The messages, which come by id, each behind its parent, with the parent's id.
+
+    What was said before others and stored after them has a higher id than what follows it: that waits for its parent.
+    One whose parent cannot be read, or that tells none, stands behind the one in front of it.
+    """
+    out: set[int] = {ROOT}
+    newest = ROOT
+    waiting: dict[int, list[StoredMessage]] = defaultdict(list)
+    for stored in messages:
+        if stored.parent_id is not None and stored.parent_id > stored.id:
+            waiting[stored.parent_id].append(stored)
+            continue
+        ready = [(stored, stored.parent_id if stored.parent_id in out else newest)]
+        while ready:
+            each, parent_id = ready.pop()
+            yield each, parent_id
+            out.add(each.id)
+            newest = each.id
+            ready += [(child, each.id) for child in reversed(waiting.pop(each.id, []))]
+    for stored in sorted(chain.from_iterable(waiting.values()), key=lambda each: each.id):
+        yield stored, newest
+        newest = stored.id
+
+
+def _with_files(message: Message, attachments: Attachments | None) -> Message:
+    return message if attachments is None else attachments.bring_back([message])[0]

@@ -1,0 +1,90 @@
+"""A file's session merged with the one that is there: what is new is added, and nothing is changed or taken away.
+
+Two messages are the same when they say the same behind the same message. Of equal siblings, as answers that were
+asked for twice, each is taken for one only.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+
+from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
+from mnemoir.conversations.message_rows import record_of
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import ROOT, SessionRecord
+from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.restoring import Restoring
+
+_PAGE = 500
+
+
+def merge(restoring: Restoring, copy: SessionCopy, session: SessionRecord) -> int:
+    """Add what the session lacks; the number of messages added.
+
+    The thread goes on along the file's where it ended within it, and stays on its branch otherwise.
+    """
+    appender = restoring.appender(session.id, copy.updated_at)
+    comparison = Comparison(restoring.storage, session.id, appender.ids)
+    added = 0
+    for number, message in comparison.new(copy):
+        appender.put(restoring.record(message, session.id), number, message.parent)
+        added += 1
+    appender.flush()
+    way = [appender.ids[number] for number in comparison.way()]
+    goes_on = session.head is None or session.head in way
+    head = way[0] if goes_on else session.head
+    if head and (added or head != session.head):
+        restoring.storage.set_head(session.id, head)
+    return added
+
+
+def count_new(storage: SessionStorage, copy: SessionCopy, session_id: str) -> int:
+    """How many messages `merge` would add."""
+    return sum(1 for _ in Comparison(storage, session_id, {BEGINNING: ROOT}).new(copy))
+
+
+class Comparison:
+    """Which messages of a file are in a session. `ids` is given those that are, by number."""
+
+    def __init__(self, storage: SessionStorage, session_id: str, ids: dict[int, int]) -> None:
+        self._ids = ids
+        self._parents = [BEGINNING]  # by number
+        self._head = BEGINNING
+        self._stored: dict[tuple[int, bytes], deque[int]] = defaultdict(deque)
+        after = 0
+        while page := storage.message_tree(session_id, _PAGE, after=after):
+            for stored in page:
+                self._stored[stored.parent_id or ROOT, _said(stored.message)].append(stored.id)
+            after = page[-1].id
+
+    def new(self, copy: SessionCopy) -> Iterator[tuple[int, MessageCopy]]:
+        """Those that are not, with their numbers; whoever stores them puts their ids to the others."""
+        for number, message in enumerate(copy.messages, start=1):
+            self._parents.append(message.parent)
+            self._head = number if message.is_head else self._head
+            found = self._found(message)
+            if found is None:
+                yield number, message
+            else:
+                self._ids[number] = found
+
+    def way(self) -> Iterator[int]:
+        """The numbers from the file's head to its beginning, after all were compared; BEGINNING last."""
+        number = self._head or len(self._parents) - 1
+        while number != BEGINNING:
+            yield number
+            number = self._parents[number]
+        yield BEGINNING
+
+    def _found(self, message: MessageCopy) -> int | None:
+        """Behind one that is new there is nothing."""
+        parent_id = self._ids.get(message.parent)
+        if parent_id is None:
+            return None
+        same = self._stored.get((parent_id, _said(message.message)))
+        return same.popleft() if same else None
+
+
+def _said(message: Message) -> bytes:
+    digest = message_digest(record_of("", message))
+    return digest if digest != PASSED_OVER else message.text.encode("utf-8", "replace")

@@ -1,0 +1,107 @@
+"""Our own format written; `own_reading` tells what it is."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mnemoir.conversations.messages import Content, MediaPart, TextPart, calls_of
+from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.instants import written
+from mnemoir.conversations.transfer.own_reading import FORMAT, VERSION
+
+_PIECE = 2**16
+
+
+def write_lines(session: SessionCopy) -> Iterator[bytes]:
+    """The lines of a session."""
+    yield from _together(_lines(session))
+
+
+def write_object(session: SessionCopy) -> Iterator[bytes]:
+    """The session as one JSON object, with a message a line."""
+    yield _dumped(_header(session))[:-2].encode() + b',"messages":['
+    separator = "\n"
+    for number, message in enumerate(session.messages, start=1):
+        yield f"{separator}{_dumped(_line(number, message))[:-1]}".encode()
+        separator = ",\n"
+    yield b"\n]}\n"
+
+
+def _together(lines: Iterable[str]) -> Iterator[bytes]:
+    """In pieces of some size: a line alone is little."""
+    taken: list[str] = []
+    size = 0
+    for line in lines:
+        taken.append(line)
+        size += len(line)
+        if size >= _PIECE:
+            yield "".join(taken).encode()
+            taken, size = [], 0
+    yield "".join(taken).encode()
+
+
+def _lines(session: SessionCopy) -> Iterator[str]:
+    yield _dumped(_header(session))
+    for number, message in enumerate(session.messages, start=1):
+        yield _dumped(_line(number, message))
+
+
+def _header(session: SessionCopy) -> Mapping[str, Any]:
+    about = {
+        "id": session.id,
+        "title": session.metadata.title,
+        "user": session.metadata.user,
+        "tags": session.metadata.tags,
+        "custom": session.metadata.custom,
+        "system_prompt": session.system_prompt,
+        "created_at": written(session.created_at),
+        "updated_at": written(session.updated_at),
+    }
+    return {"format": FORMAT, "version": VERSION, "session": about}
+
+
+def _line(number: int, copy: MessageCopy) -> Mapping[str, Any]:
+    message = copy.message
+    line: dict[str, Any] = {
+        "id": number,
+        "parent_id": copy.parent or None,
+        "role": message.role,
+        "content": _text(message.content),
+        "files": _files(message.content),
+        "tool_calls": [asdict(call) for call in calls_of(message)] or None,
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+        "created_at": written(copy.created_at),
+        "turn_id": copy.turn_id,
+        "run_id": copy.run_id,
+        "finish_reason": copy.finish_reason,
+        "token_count": copy.token_count,
+        "importance": copy.importance,
+        "pinned": copy.pinned,
+    }
+    if copy.is_head:
+        line["head"] = True
+    if copy.ends_context:
+        line["ends_context"] = True
+    return line
+
+
+def _text(content: Content) -> str | None:
+    if not isinstance(content, list):
+        return content
+    return "".join(part.data for part in content if isinstance(part, TextPart)) or None
+
+
+def _files(content: Content) -> list[dict[str, Any]] | None:
+    files = [asdict(part) for part in content if isinstance(part, MediaPart)] if isinstance(content, list) else []
+    return files or None
+
+
+def _dumped(value: Mapping[str, Any]) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # other programs store NaN, which is no JSON
+        finite = json.loads(json.dumps(value), parse_constant=lambda name: None)
+        text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode() + "\n"

@@ -1,0 +1,162 @@
+"""Sessions out of a file into the store, with the times they had.
+
+They are written through a connection of its own whose clock shows the file's times, and which waits for the disk. A
+session that is not whole yet says so in its metadata: one whose import was killed can be told from others.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.message_rows import record_of
+from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import ROOT, MessageRecord, SessionExistsError, SessionMetadata
+from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
+from mnemoir.conversations.transfer.exporting import copy_of
+from mnemoir.core.clock import utc_now
+from mnemoir.ports.backends import backend
+
+UNFINISHED = "import_unfinished"  # in `metadata.custom`: the id of the session that this one is to be
+_TOGETHER = 500
+
+
+class Restoring:
+    """One for each import. All methods block and raise StorageUnavailable; `written` tells what to take back then."""
+
+    def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:
+        self.written: list[str] = []
+        self.storage: SessionStorage = backend("sqlite-sessions")(
+            manager.storage.db_path, synced=True, on_corruption="raise", clock=self._time
+        )
+        self._now: datetime | None = None
+        self._manager = manager
+        self._attachments = attachments
+        client = manager.embedding_client
+        self._model = client.model_name if client is not None and manager.semantic_search_enabled else None
+
+    def add(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> int:
+        """Store it as a new session; the number of its messages. Raises SessionExistsError."""
+        count = self._fill(copy, session_id, self._begun(copy, session_id, metadata, session_id), self._model)
+        self.storage.update_session(session_id, metadata=metadata)
+        return count
+
+    def add_aside(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> tuple[str, int]:
+        """Store it under another id, to take a session's place later; that id, and the number of its messages."""
+        aside = str(uuid.uuid4())
+        return aside, self._fill(copy, aside, self._begun(copy, aside, metadata, session_id), None)
+
+    def put_in_place(self, aside: str, session_id: str) -> None:
+        """Let what was stored aside take the session's place. At every moment one of them is there, and whole."""
+        session = self.storage.get_session(aside)
+        if session is None:
+            return
+        self.written.remove(aside)
+        self._delete(session_id)
+        others = {name: value for name, value in session.metadata.custom.items() if name != UNFINISHED}
+        self.add(copy_of(self.storage, session), session_id, replace(session.metadata, custom=others))
+        self._delete(aside)
+
+    def take_back(self) -> None:
+        """Delete what was written, and is in no other session's place."""
+        for session_id in self.written:
+            self._delete(session_id)
+
+    def appender(self, session_id: str, used_at: datetime | None) -> "Appender":
+        """To add messages to a session that is there, as of a time."""
+        self._now = used_at
+        return Appender(self.storage, session_id, self._model)
+
+    def record(self, copy: MessageCopy, session_id: str) -> MessageRecord:
+        """The row of a message; its files are put away."""
+        message = copy.message
+        if self._attachments is not None:
+            message = self._attachments.put_away(message, session_id)
+        return replace(
+            record_of(session_id, message, run_id=copy.run_id, finish_reason=copy.finish_reason),
+            created_at=copy.created_at,
+            turn_id=copy.turn_id,
+            token_count=copy.token_count,
+            importance=copy.importance,
+            pinned=copy.pinned,
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.storage.close()
+
+    def _begun(
+        self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, to_be: str
+    ) -> Iterator[MessageCopy]:
+        """Make the session, as of the time it began; its messages."""
+        first = next(copy.messages, None)
+        self._now = copy.created_at or (first.created_at if first is not None else None)
+        unfinished = replace(metadata, custom={**metadata.custom, UNFINISHED: to_be})
+        if not self.storage.open_session(session_id, copy.system_prompt, unfinished):
+            raise SessionExistsError(f"A session {session_id!r:.80} was made while it was imported. Import it again.")
+        self.written.append(session_id)
+        return copy.messages if first is None else chain([first], copy.messages)
+
+    def _fill(self, copy: SessionCopy, session_id: str, messages: Iterator[MessageCopy], model: str | None) -> int:
+        appender = Appender(self.storage, session_id, model)
+        number = head = mark = BEGINNING
+        newest = self._now
+        for number, message in enumerate(messages, start=1):
+            appender.put(self.record(message, session_id), number, message.parent)
+            head, mark = _places(message, number, head, mark)
+            newest = max(newest or datetime.min, message.created_at or datetime.min)
+        appender.flush()
+        if mark:
+            self.storage.set_head(session_id, appender.ids[mark])
+            self.storage.mark_context(session_id)
+        if number:
+            self.storage.set_head(session_id, appender.ids[head or number])
+        self._now = copy.updated_at or newest
+        self.storage.update_session_activity(session_id)
+        return number
+
+    def _delete(self, session_id: str) -> None:
+        self._manager.delete_session(session_id)
+        if self._attachments is not None:
+            self._attachments.delete(session_id)
+
+    def _time(self) -> datetime:
+        return self._now or utc_now()
+
+
+class Appender:
+    """Puts messages behind others by their numbers, those in a row together."""
+
+    def __init__(self, storage: SessionStorage, session_id: str, model: str | None) -> None:
+        self.ids: dict[int, int] = {BEGINNING: ROOT}  # of what is stored, by number
+        self._storage = storage
+        self._session_id = session_id
+        self._model = model
+        self._behind = ROOT
+        self._numbers: list[int] = []
+        self._records: list[MessageRecord] = []
+
+    def put(self, record: MessageRecord, number: int, parent: int) -> None:
+        """Put a message behind the one whose number is `parent`; it has its id after `flush` at the latest."""
+        if self._numbers and (self._numbers[-1] != parent or len(self._numbers) >= _TOGETHER):
+            self.flush()
+        if not self._numbers:
+            self._behind = self.ids[parent]
+        self._numbers.append(number)
+        self._records.append(record)
+
+    def flush(self) -> None:
+        """Store what waits."""
+        if not self._records:
+            return
+        ids = self._storage.append_messages(
+            self._session_id, self._records, parent_id=self._behind, embedding_model=self._model
+        )
+        self.ids.update(zip(self._numbers, ids, strict=True))
+        self._numbers, self._records = [], []
+
+
+def _places(message: MessageCopy, number: int, head: int, mark: int) -> tuple[int, int]:
+    return number if message.is_head else head, number if message.ends_context else mark

@@ -1,0 +1,153 @@
+"""Chats that are stored, over a config tree whose nodes remember: clients that send their whole history each time."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.recording import Recorder, RecordingOptions
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.events import Event
+from mnemoir.core.messages import Message, text_message
+from mnemoir.core.runs import NodeTrace
+from mnemoir.core.scope import Scope
+from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.services import Services
+from tests.tree_kit import answers
+from tests.workflows.workflow_kit import Desk, chat, nodes_of, text_of
+
+OWN = {"mode": "node"}
+WHOLE: Mapping[str, object] = {}
+PREFIXES = {"user": "Human", "assistant": "Assistant"}
+TEXT_ENDPOINT = {
+    "ApiTypes/Text.json": {
+        "type": "openAIV1Completion",
+        "presetType": "OpenAiCompatibleApis",
+        "maxNewTokensPropertyName": "max_tokens",
+        "streamPropertyName": "stream",
+    },
+    "PromptTemplates/Marks.json": {
+        "promptTemplateSystemPrefix": "<S>",
+        "promptTemplateSystemSuffix": "</S>",
+        "promptTemplateUserPrefix": "<U>",
+        "promptTemplateUserSuffix": "</U>",
+        "promptTemplateAssistantPrefix": "<A>",
+        "promptTemplateAssistantSuffix": "</A>",
+    },
+}
+
+
+def text_endpoint(url: str, **members: object) -> dict[str, object]:
+    """The files of an endpoint `Text` that completes a text."""
+    said = {"endpoint": url, "apiTypeConfigFileName": "Text", "promptTemplate": "Marks"}
+    return {**TEXT_ENDPOINT, "Endpoints/Text.json": {**said, **members}}
+
+
+def remembering(memory: Mapping[str, object], title: str = "Answer", prompt: str = "", **members: object) -> Any:
+    """A node that answers the client with this memory."""
+    return answers(title, prompt, memory=memory, **members)
+
+
+@dataclass(kw_only=True)
+class KeepingDesk(Desk):
+    """A desk whose nodes find the stored conversations."""
+
+    conversations: Conversations
+
+    @property
+    def services(self) -> Services:
+        return replace(super().services, conversations=self.conversations)
+
+
+@dataclass(kw_only=True)
+class Talks:
+    """A server's stored chats. `restart` lets go of all files and begins anew over them."""
+
+    desk: KeepingDesk
+    root: Path
+    recorder: Recorder | None = None
+    nodes: Sequence[Mapping[str, Any]] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def serve(self, *nodes: Mapping[str, Any], **options: Any) -> "Talks":
+        """Let Ann's workflow have these nodes."""
+        self.nodes, self.options = nodes, options
+        workflows = self.desk.tree(*nodes, **options)
+        self.recorder = Recorder(self.desk.conversations, workflows, RecordingOptions())
+        return self
+
+    async def restart(self) -> None:
+        await self.desk.conversations.aclose()
+        self.desk = replace(self.desk, conversations=_conversations(self.root))
+        self.serve(*self.nodes, **self.options)
+
+    def client(self, session: str | None = "tea", *, user: str = "alex", **members: Any) -> "Client":
+        return Client(talks=self, scope=Scope(project="kitchen", user=user, conversation=session), members=members)
+
+    def objects(self, user: str = "alex") -> list[Path]:
+        """The files of that user's node memories."""
+        return sorted(path for path in (self.root / "kitchen" / user / "objects").rglob("*") if path.is_file())
+
+    async def trace(self) -> list[NodeTrace]:
+        """The nodes at the top of the next run that is over."""
+        return nodes_of(await self.desk.runs.next())
+
+
+@dataclass(kw_only=True)
+class Client:
+    """A client with a history of its own, which it sends whole."""
+
+    talks: Talks
+    scope: Scope
+    members: dict[str, Any] = field(default_factory=dict)
+    history: list[Message] = field(default_factory=list)
+
+    async def says(self, text: str | Message, *, stream: bool = True) -> str:
+        """The answer, which joins the history."""
+        self.history.append(text_message("user", text) if isinstance(text, str) else text)
+        return await self.asks(stream=stream)
+
+    async def asks(self, *, stream: bool = True) -> str:
+        """The answer to the history as it is."""
+        answer = text_of(await self.events(stream=stream))
+        self.history.append(text_message("assistant", answer))
+        return answer
+
+    async def again(self) -> str:
+        """Another answer in place of the last one."""
+        self.history.pop()
+        return await self.asks()
+
+    async def events(self, *, stream: bool = True, **request: Any) -> list[Event]:
+        recorder = self.talks.recorder
+        assert recorder is not None
+        caller = Caller(scope=self.scope, request_id="r1", **self.members)
+        recorded = await recorder.begin(chat(*self.history, stream=stream, **request), caller)
+        return [event async for batch in recorder.run(recorded) for event in batch]
+
+
+@asynccontextmanager
+async def keeping(desk: Desk, root: Path) -> AsyncIterator[Talks]:
+    """The stored chats below `root`, over the parts of a desk."""
+    parts = {part.name: getattr(desk, part.name) for part in fields(Desk)}
+    talks = Talks(desk=KeepingDesk(**parts, conversations=_conversations(root)), root=root)
+    yield talks
+    if talks.recorder is not None:
+        await talks.recorder.aclose()
+    await talks.desk.conversations.aclose()
+
+
+def _conversations(root: Path) -> Conversations:
+    return Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE))
+
+
+def sent(llm: Any, at: int = -1) -> list[tuple[str, str]]:
+    """Role and text of the messages of a request to the model."""
+    return [(message["role"], message["content"]) for message in llm.requests[at].body["messages"]]
+
+
+def said(*texts: str) -> list[tuple[str, str]]:
+    """User and assistant in turn, the user first, as `sent` gives them."""
+    return [(("user", "assistant")[at % 2], text) for at, text in enumerate(texts)]
