@@ -6,11 +6,14 @@ They are looked for in all files of the data directory, with logs and journals o
 import json
 import os
 import random
+import shutil
 import string
 import threading
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
+import apsw
 import pytest
 import requests
 
@@ -18,6 +21,7 @@ from tests.acceptance.conversation_kit import (
     Place,
     answered,
     bytes_below,
+    environment_of,
     holds,
     lines_of,
     open_place,
@@ -219,10 +223,12 @@ def test_a_client_that_sends_a_forgotten_conversation_again_begins_a_new_one(pla
     assert place.thread("again") == lines_of(history)
 
 
-def test_an_answer_that_comes_after_its_conversation_was_deleted_is_kept_nowhere(place, words):
+@pytest.mark.parametrize("learns", [False, True])
+def test_an_answer_that_comes_after_its_conversation_was_deleted_is_kept_nowhere(place, words, learns):
     place.chat([said(words.new())], "gone", user="lea")
     place.model.ready = [Answer(text=f"{words.new()} {words.new()}", stall_after=1)]
-    with place.post([said(f"Tell me of {words.new()}")], "gone", user="lea", stream=True) as stream:
+    told = [said(f"My dog is called {words.new()}")]
+    with place.post(told, "gone", user="lea", stream=True, memoryEnabled=learns) as stream:
         pieces = stream.iter_content(None)
         told = next(pieces)
         place.do("DELETE", path_of("gone"), user_id="lea")
@@ -230,8 +236,12 @@ def test_an_answer_that_comes_after_its_conversation_was_deleted_is_kept_nowhere
         told += b"".join(pieces)
     assert words.all[-1].encode() in told or words.all[-2].encode() in told
     settle(place.server)
-    assert place.ids(user_id="lea") == []
-    eventually(lambda: found(place, words) == {})
+    place.chat([said("My cat is called Minka")], "other", user="lea", memoryEnabled=True)
+    eventually(lambda: facts_of(place, "lea"))  # what was to be learned before that has been learned
+    assert (place.ids(user_id="lea"), facts_of(place, "lea")) == (["other"], ["My cat is called Minka"])
+    assert found(place, words) == {}
+    for id in place.ids(user_id="lea"):
+        place.do("DELETE", path_of(id), user_id="lea")
 
 
 def test_a_deletion_waits_for_what_is_being_learned_and_takes_it_too(place, words):
@@ -262,8 +272,14 @@ def test_a_deletion_that_dies_half_way_is_finished_by_the_next_one(tmp_path):
             id = f"talk {round_}"
             everything_said(place, id, words, ANN, remembers=False)
             deleting = threading.Thread(target=delete_or_die, args=(place.server, id))
+            (log,) = place.conversations.glob(f"*/{ANN}/conversations.db-wal")
+            written = log.stat().st_mtime_ns
             deleting.start()
-            threading.Event().wait(rng.random() * 0.03)
+            if round_ % 2:  # the rows are deleted, and their bytes are not overwritten yet
+                while deleting.is_alive() and log.stat().st_mtime_ns == written:
+                    pass
+            else:
+                threading.Event().wait(rng.random() * 0.03)
             place.server.kill()
             deleting.join()
             place.server.start()
@@ -271,6 +287,25 @@ def test_a_deletion_that_dies_half_way_is_finished_by_the_next_one(tmp_path):
             assert again.status_code in (200, 404)
             assert place.ask("GET", path_of(id), params={"user_id": ANN}).status_code == 404
             assert found(place, words) == {}, round_
+
+
+def test_words_that_a_reader_kept_in_the_file_are_gone_once_the_file_is_opened_again(tmp_path):
+    """Another program reads while a conversation is deleted, and the server dies before it has stopped reading."""
+    words = Words("84")
+    with open_place(tmp_path) as place, closing(requests.Session()) as http:
+        everything_said(place, "read", words, ANN, remembers=False)
+        (file,) = place.conversations.glob(f"*/{ANN}/conversations.db")
+        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM messages").fetchall()
+            place.do("DELETE", path_of("read"), user_id=ANN)
+            assert found(place, words) != {}
+            place.server.kill()
+            shutil.copytree(place.server.data_dir, tmp_path / "data-2")
+        with ServerProcess(tmp_path / "data-2", environment=environment_of(place.model.llm)) as server:
+            again = Place(server=server, model=place.model, http=http)
+            assert again.ids(user_id=ANN) == []
+            eventually(lambda: found(again, words) == {})
 
 
 def delete_or_die(server: ServerProcess, id: str) -> None:

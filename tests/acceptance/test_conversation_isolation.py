@@ -80,7 +80,7 @@ class Walk:
         reply = self.place.ask(method, path, params={"user_id": user, **query}, json=body)
         self.holds_own_marks(user, reply)
         assert reply.status_code == status, (user, method, path, reply.text)
-        return reply.json() if "json" in reply.headers["content-type"] else {}
+        return reply.json() if reply.headers["content-type"] == "application/json" else {}
 
     def holds_own_marks(self, user: str, reply) -> None:
         assert set(_MARK.findall(reply.text + str(reply.headers))) <= {self.letter(user)}, (user, reply.url)

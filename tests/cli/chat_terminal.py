@@ -61,7 +61,9 @@ def chatting(
     *arguments: str, home: Path, environment: Mapping[str, str], rows: int = 40, columns: int = 100
 ) -> Iterator[ChatTerminal]:
     """A chat that waits for its first line."""
-    kept = {name: value for name, value in clean_environment().items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    kept = {
+        name: value for name, value in clean_environment().items() if name not in ("COLUMNS", "LINES", "NO_COLOR")
+    }
     terminal = {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "HOME": str(home)}
     child = pexpect.spawn(
         sys.executable,

@@ -1,35 +1,12 @@
 """The terminal chat as a person uses it: typing, watching an answer come, stopping it, leaving."""
 
-import itertools
 import stat
 from functools import partial
 
 import pytest
 
-from tests.cli.chat_server import chat_server
 from tests.cli.chat_terminal import ALT_ENTER, END_OF_INPUT, ENTER, ERASE_LINE, INTERRUPT, TAB, UP, chatting
 from tests.scripted_llm import Answer, failure
-
-_users = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    with chat_server(tmp_path_factory.mktemp("served")) as server:
-        yield server
-
-
-@pytest.fixture
-def llm(served):
-    """The model; it has said nothing yet."""
-    served.llm.clear()
-    return served.llm
-
-
-@pytest.fixture
-def user():
-    """Somebody who has said nothing yet."""
-    return f"user{next(_users)}"
 
 
 @pytest.fixture

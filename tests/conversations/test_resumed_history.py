@@ -139,6 +139,12 @@ def test_a_greeting_in_front_is_kept_and_may_stay_when_the_rest_is_cut(manager):
     assert thread(manager) == ["hello!", "edited"]
 
 
+def test_a_greeting_that_is_said_again_is_no_cut_history(manager):
+    [first] = manager.resume_history("s", [assistant("hello!")]).ids
+    resumed = manager.resume_history("s", [assistant("hello!")] * 3)
+    assert (resumed.ids[0], len(set(resumed.ids)), len(resumed.added)) == (first, 3, 2)
+
+
 def test_another_history_with_an_answer_is_another_thread(manager, ids):
     resumed = manager.resume_history("s", [user("x"), assistant("y"), user("z")])
     assert (resumed.parent_id, thread(manager)) == (ROOT, ["x", "y", "z"])

@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.conversations.counters import CHARS4, HEURISTIC, FunctionCounter, TokenCounter
+from mnemoir.conversations.message_rows import record_of
 from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import ROOT
 from mnemoir.conversations.strategies.choice import strategy_named
 from mnemoir.conversations.strategies.hybrid import BudgetTooSmall
 from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask
-from mnemoir.conversations.validity import INTERRUPTED, assert_valid_history
+from mnemoir.conversations.validity import INTERRUPTED, SUMMARY_PREFIX, assert_valid_history
 from tests.conversations.histories import any_messages, valid_histories
-from tests.conversations.strategy_kit import SESSION, opened, save
+from tests.conversations.strategy_kit import SESSION, Summariser, opened, save, talk
 
+LEFT_OUT = "are left out here"
 NAMES = ["simple", "summarization", "hybrid"]
 COUNTERS = {"chars4": CHARS4, "heuristic": HEURISTIC, "whole lists": FunctionCounter(HEURISTIC.count)}
 
@@ -56,7 +59,7 @@ long_sessions = st.lists(st.one_of(valid_histories(), any_messages()), min_size=
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     messages=long_sessions,
     later=any_messages(),
@@ -94,4 +97,34 @@ def test_a_window_keeps_its_promises(
             assert_valid_history(window, begins="any")
             assert is_part_in_order(without_what_is_made_up(window), stored)
         assert strategy.drain(10)
-        assert len(rows.load_messages(SESSION)) == len(messages) + len(later) if not cleared else True
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=12, deadline=None)
+@given(
+    branches=st.lists(st.tuples(st.integers(0, 200), st.integers(1, 25)), min_size=1, max_size=6),
+    budget=st.integers(100, 500),
+    pins=st.sets(st.integers(0, 200), max_size=3),
+)
+def test_a_window_tells_of_the_thread_alone(tmp_path_factory, name, branches, budget, pins):
+    """Nor does its summary: a branch that was left is not in it."""
+    strategy = strategy_named(name, SummaryOptions(summarise=Summariser(), max_summary_tokens=budget))
+    with opened(tmp_path_factory.mktemp("branches")) as rows:
+        ids = [ROOT]
+        for number, (at, turns) in enumerate(branches):
+            said = [
+                record_of(SESSION, message) for message in talk(turns, first=100 * number, words="and so on " * 4)
+            ]
+            ids += rows.append_messages(SESSION, said, parent_id=ids[at % len(ids)])
+            for pin in pins:
+                rows.set_pinned(ids[pin % len(ids)], True)
+            thread = [message.text.split()[0] for message in rows.load_messages(SESSION)]
+            window = strategy.window(rows, SESSION, budget)
+            told = [message.text for message in window if message.role != "system"]
+            summaries = [message.text for message in window if message.role == "system"]
+            assert {text.split()[0] for text in told} <= set(thread)
+            assert {word for text in summaries if LEFT_OUT not in text for word in summary_words(text)} <= set(thread)
+
+
+def summary_words(text: str) -> list[str]:
+    return text.removeprefix(SUMMARY_PREFIX).split()

@@ -19,6 +19,7 @@ from mnemoir.conversations.threads import (
 )
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
+from tests.conversations.thread_oracle import thread_of
 
 
 @dataclass(frozen=True)
@@ -75,28 +76,11 @@ def forests(draw, *, whole: bool = False) -> list[Row]:
     return rows[::-1]
 
 
-def oracle(rows: list[Row], rule: str, start: str | None) -> list[str]:
-    """The reference read as jumps: from each row to the first older one that its pointer, or the rule, lets in."""
-    at = 0 if start is None else next((i for i, row in enumerate(rows) if row.id == start), len(rows))
-    thread = []
-    while at < len(rows):
-        thread.append(rows[at].id)
-        pointer = rows[at].parent_message_id
-        if pointer in (None, ""):
-            break
-        older = range(at + 1, len(rows))
-        wanted = [i for i in older if pointer in (NIL, rows[i].id)]
-        if rule == "observed":
-            wanted += [i for i in older if rows[i].parent_message_id in (None, "")]
-        at = min(wanted, default=len(rows))
-    return thread
-
-
 @pytest.mark.parametrize("rule", ["scoped", "observed"])
 @given(rows=forests(), number=st.none() | st.integers(0, 15))
 def test_a_thread_is_what_its_pointers_say(rule, rows, number):
     start = None if number is None else f"m{number}"
-    assert ids(extract_thread_messages(rows, rule=rule, start=start)) == oracle(rows, rule, start)
+    assert ids(extract_thread_messages(rows, rule=rule, start=start)) == thread_of(rows, rule, start)
 
 
 @given(rows=forests(whole=True), number=st.none() | st.integers(0, 13))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 Said = tuple[str, str]  # role and text
 
@@ -75,7 +76,7 @@ class Tree:
                 return self._at_the_head(words)
             return found, found[-1]
         if set(roles[: len(found)]) <= {"assistant"} and "assistant" in roles[len(found) :]:
-            found = found + self._within(words[len(found) :])
+            found = found + self._within(words[len(found) :], found)
         return found, found[-1] if found else 0
 
     def _from_the_beginning(self, words: Sequence[Said]) -> Iterator[list[int]]:
@@ -88,23 +89,21 @@ class Tree:
         """The longest; of several that on the thread, else that to the newest."""
         return max(ways, key=lambda way: (len(way), way[-1] in self.thread, way[-1]), default=[])
 
-    def _within(self, words: Sequence[Said]) -> list[int]:
-        thread, pieces = self.thread, []
-        for start in range(len(thread)):
-            for stop in range(start + 1, len(thread) + 1):
-                if self.words(thread[start:stop]) == words[: stop - start]:
-                    pieces.append((stop - start, start))
-        if not pieces:
+    def _within(self, words: Sequence[Said], greeting: Sequence[int]) -> list[int]:
+        """Where the thread says the first of them for longest, at the latest; then along any branch."""
+        if self.thread[: len(greeting)] != greeting:
             return []
-        length, start = max(pieces)
-        fixed = thread[start : start + length]
-        further = [self.way(one) for one in self.nodes if self.way(one)[: start + length] == thread[: start + length]]
-        ways = (way[start:] for way in further if self.words(way[start:]) == words[: len(way) - start])
-        return max(ways, key=lambda way: (len(way), way[-1]), default=fixed)
+        thread = self.thread[len(greeting) :]
+        pieces = [thread[start:stop] for start, stop in combinations(range(len(thread) + 1), 2)]
+        fitting = [piece for piece in pieces if self.words(piece) == words[: len(piece)]]
+        if not fitting:
+            return []
+        piece = max(fitting, key=lambda piece: (len(piece), thread.index(piece[0])))
+        start = self.thread.index(piece[0])
+        ways = (self.way(one)[start:] for one in self.nodes)
+        longer = [way for way in ways if way[: len(piece)] == piece and self.words(way) == words[: len(way)]]
+        return max(longer, key=lambda way: (len(way), way[-1]))
 
     def _at_the_head(self, words: Sequence[Said]) -> tuple[list[int], int]:
-        thread = self.thread
-        fitting = [
-            n for n in range(min(len(words), len(thread)) + 1) if self.words(thread[len(thread) - n :]) == words[:n]
-        ]
-        return thread[len(thread) - max(fitting) :], self.head
+        ends = [self.thread[start:] for start in range(len(self.thread) + 1)]
+        return next(end for end in ends if self.words(end) == words[: len(end)]), self.head

@@ -2,6 +2,7 @@
 
 import random
 from base64 import urlsafe_b64encode
+from itertools import product
 from urllib.parse import quote
 
 import orjson
@@ -38,18 +39,18 @@ async def spoken(server):
     return server
 
 
-@pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("target", LISTS)
-async def test_a_limit_is_a_whole_number(spoken, target, limit):
-    answer = await spoken.ask("GET", f"{target}&limit={limit}")
-    assert error_of(answer) == (422, "validation_error")
-    assert b"limit" in answer.body
+async def test_a_limit_is_a_whole_number(spoken, target):
+    for limit in LIMITS:
+        answer = await spoken.ask("GET", f"{target}&limit={limit}")
+        assert (error_of(answer), limit) == ((422, "validation_error"), limit)
+        assert b"limit" in answer.body
 
 
-@pytest.mark.parametrize("limit", ["0", "1000000000", "9" * 400])
 @pytest.mark.parametrize("target", LISTS)
-async def test_a_limit_beyond_reason_is_clamped(spoken, target, limit):
-    assert len((await spoken.get(f"{target}&limit={limit}"))["results"]) in (1, 2)
+async def test_a_limit_beyond_reason_is_clamped(spoken, target):
+    for limit in ("0", "1000000000", "9" * 400):
+        assert len((await spoken.get(f"{target}&limit={limit}"))["results"]) in (1, 2)
 
 
 def cursor(*members: object) -> str:
@@ -126,52 +127,55 @@ async def test_no_messages_are_nothing_to_add(spoken, body):
     assert error_of(await spoken.ask("POST", of("c", "/messages"), body)) == (422, "validation_error")
 
 
-@pytest.mark.parametrize("parent_id", [-1, True, "1", 1.5, 1e99, 2**63, [], {}])
-async def test_a_parent_is_the_number_of_a_message(spoken, parent_id):
-    answer = await spoken.ask("POST", of("c", "/messages"), {"messages": said("x"), "parent_id": parent_id})
-    assert error_of(answer) == (422, "validation_error")
-    assert b"parent_id" in answer.body
+NO_NUMBERS = [-1, True, "1", 1.5, 1e99, 2**63, [], {}]
 
 
-@pytest.mark.parametrize("message_id", [0, -1, True, "1", 1.5, 1e99, 2**63, None, [], {}])
+async def test_a_parent_is_the_number_of_a_message(spoken):
+    for parent_id in NO_NUMBERS:
+        answer = await spoken.ask("POST", of("c", "/messages"), {"messages": said("x"), "parent_id": parent_id})
+        assert (error_of(answer), parent_id) == ((422, "validation_error"), parent_id)
+        assert b"parent_id" in answer.body
+
+
 @pytest.mark.parametrize(("method", "route"), [("PUT", "/head"), ("POST", "/branch")])
-async def test_a_message_in_a_body_is_named_by_its_number(spoken, method, route, message_id):
-    answer = await spoken.ask(method, of("c", route), {"message_id": message_id})
-    assert error_of(answer) == (422, "validation_error")
-    assert b"message_id" in answer.body
+async def test_a_message_in_a_body_is_named_by_its_number(spoken, method, route):
+    for message_id in [*NO_NUMBERS, 0, None]:
+        answer = await spoken.ask(method, of("c", route), {"message_id": message_id})
+        assert (error_of(answer), message_id) == ((422, "validation_error"), message_id)
+        assert b"message_id" in answer.body
 
 
-@pytest.mark.parametrize("message_id", ["x", "0", "-1", "1e99", "true", "9" * 400, "%00", "..", "1%2F2"])
-async def test_a_message_in_a_path_is_named_by_its_number(spoken, message_id):
-    answer = await spoken.ask("PATCH", f"{CONVERSATIONS}/c/messages/{message_id}", {"pinned": True})
-    assert error_of(answer) == (422, "validation_error")
+async def test_a_message_in_a_path_is_named_by_its_number(spoken):
+    for message_id in ("x", "0", "-1", "1e99", "true", "9" * 400, "%00", "..", "1%2F2"):
+        answer = await spoken.ask("PATCH", f"{CONVERSATIONS}/c/messages/{message_id}", {"pinned": True})
+        assert (error_of(answer), message_id) == ((422, "validation_error"), message_id)
 
 
-@pytest.mark.parametrize("pinned", [None, "true", 1, 0, [], {}])
-async def test_a_pin_is_true_or_false(spoken, pinned):
-    answer = await spoken.ask("PATCH", of("c", "/messages/1"), {"pinned": pinned})
-    assert error_of(answer) == (422, "validation_error")
-    assert b"pinned" in answer.body
+async def test_a_pin_is_true_or_false(spoken):
+    for pinned in (None, "true", 1, 0, [], {}):
+        answer = await spoken.ask("PATCH", of("c", "/messages/1"), {"pinned": pinned})
+        assert (error_of(answer), pinned) == ((422, "validation_error"), pinned)
+        assert b"pinned" in answer.body
 
 
-@pytest.mark.parametrize("id", ["", " ", "x" * 300, "x\0", "a\nb", "\u202ex", [], {}, True, 1.5])
-async def test_a_new_conversation_has_a_printable_id(spoken, id):
+async def test_a_new_conversation_has_a_printable_id(spoken):
     message = (await spoken.get(of("c", "/messages")))["results"][0]["id"]
-    for target, body in ((CONVERSATIONS, {"id": id}), (of("c", "/branch"), {"message_id": message, "id": id})):
-        answer = await spoken.ask("POST", target, body)
-        assert error_of(answer) == (422, "validation_error")
-        assert b"id" in answer.body
+    for id in ["", " ", "x" * 300, "x\0", "a\nb", "\u202ex", [], {}, True, 1.5]:
+        for target, body in ((CONVERSATIONS, {"id": id}), (of("c", "/branch"), {"message_id": message, "id": id})):
+            answer = await spoken.ask("POST", target, body)
+            assert (error_of(answer), id) == ((422, "validation_error"), id)
+            assert b"id" in answer.body
     assert len((await spoken.get(CONVERSATIONS))["results"]) == 1
 
 
-@pytest.mark.parametrize(
-    "id", ["none", "..", ".", "%20", "%00", "%FF", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
-)
-async def test_an_id_that_nobody_has_is_not_found_on_any_route(spoken, id):
+NOBODYS = ["none", "..", ".", "%20", "%00", "%FF", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
+
+
+async def test_an_id_that_nobody_has_is_not_found_on_any_route(spoken):
     before = {path for path in spoken.folder().rglob("*") if path.suffix == ".db"}
-    for method, below, body in ROUTES_OF_ONE:
+    for id, (method, below, body) in product(NOBODYS, ROUTES_OF_ONE):
         answer = await spoken.ask(method, f"{CONVERSATIONS}/{quote(id, safe='%')}{below}", body)
-        assert error_of(answer) == (404, "conversation_not_found"), (method, below)
+        assert error_of(answer) == (404, "conversation_not_found"), (id, method, below)
     assert {path for path in spoken.folder().rglob("*") if path.suffix == ".db"} == before
     assert await thread(spoken, "c") == ["one", "two"]
 
@@ -288,10 +292,10 @@ BODIES = [
 ]
 
 
-async def test_two_thousand_spoiled_bodies_never_break_the_server(spoken):
+async def test_a_thousand_spoiled_bodies_never_break_the_server(spoken):
     dice = random.Random(20_261_122)
     broken = []
-    for _ in range(2000):
+    for _ in range(1000):
         method, target, body = dice.choice(BODIES)
         sent = spoiled(body, dice)
         answer = await spoken.ask(method, target, sent)

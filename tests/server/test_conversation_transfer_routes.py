@@ -160,7 +160,7 @@ async def test_an_import_of_another_kind_is_refused(server, query):
 
 @OWN_LOOP
 async def test_a_long_conversation_is_exported_whole_in_pieces(listen, http):
-    server = await listen()
+    server = await listen({"memory.vector_store.enabled": False})
     await begin(server, "c")
     for n in range(4):
         await add(server, "c", *(f"message {n} {m} " + "x" * 300 for m in range(1000)))

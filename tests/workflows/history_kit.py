@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
-from mnemoir.app.recording import Recorder, RecordingOptions
+from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
@@ -121,11 +121,18 @@ class Client:
         return await self.asks()
 
     async def events(self, *, stream: bool = True, **request: Any) -> list[Event]:
-        recorder = self.talks.recorder
-        assert recorder is not None
+        """All that is said to the history as it is."""
+        return await self.run(await self.begin(stream=stream, **request))
+
+    async def begin(self, *, stream: bool = True, **request: Any) -> Recorded:
+        """Have the history stored, and nothing asked yet."""
+        assert self.talks.recorder is not None
         caller = Caller(scope=self.scope, request_id="r1", **self.members)
-        recorded = await recorder.begin(chat(*self.history, stream=stream, **request), caller)
-        return [event async for batch in recorder.run(recorded) for event in batch]
+        return await self.talks.recorder.begin(chat(*self.history, stream=stream, **request), caller)
+
+    async def run(self, recorded: Recorded) -> list[Event]:
+        assert self.talks.recorder is not None
+        return [event async for batch in self.talks.recorder.run(recorded) for event in batch]
 
 
 @asynccontextmanager

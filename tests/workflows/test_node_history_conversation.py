@@ -88,7 +88,7 @@ async def test_whole_turns_are_left_out_until_prompt_and_answer_fit_beside_them(
     assert used <= 150 < one_more
     assert [text[:2] for _, text in prompt[1:-1]] == ["q1", "a1", "q2", "a2", "q3", "a3"]
     *_, trace = [await talks.trace() for _ in range(5)]
-    assert [note for note in trace[0].notes if "1 turns of the history were left out" in note]
+    assert [note for note in trace[0].notes if "cut to its newest turns, 3:" in note]
 
 
 async def test_a_prompt_that_fills_the_context_leaves_no_room_for_a_history(talks, llm):

@@ -79,7 +79,7 @@ async def test_prefixes_may_name_variables(talks, llm):
 
 
 async def test_a_text_is_cut_to_what_the_context_leaves(talks, llm):
-    completing(talks, llm, NAMED, of_endpoint={"maxContextTokenSize": 120}, maxResponseSizeInTokens=50)
+    completing(talks, llm, NAMED, of_endpoint={"maxContextTokenSize": 100}, maxResponseSizeInTokens=50)
     client = talks.client()
     for at in range(4):
         llm.reply(f"a{at} " + "word " * 6)
@@ -107,9 +107,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "place"), [*WRONG, ("node", ""), (True, "")])
-async def test_a_memory_of_another_shape_ends_the_run_with_its_place(memory, place, talks, llm):
-    talks.serve(remembering(memory))
+@pytest.mark.parametrize(("told", "place"), [*WRONG, ("node", ""), (True, "")])
+async def test_a_memory_of_another_shape_ends_the_run_with_its_place(told, place, talks, llm):
+    talks.serve(remembering(told))
     named = rf"Workflow Chat: node 1 \(Answer\): memory{'.' if place else ''}{place}: "
     with pytest.raises(SettingsError, match=named):
         await talks.client().says("q1")
@@ -151,9 +151,8 @@ def test_the_check_tells_unknown_members_by_name(tmp_path):
 def test_the_check_tells_that_an_endpoint_of_texts_or_a_backup_needs_prefixes(tmp_path):
     backed = {"endpoint": "http://127.0.0.1:8", "apiTypeConfigFileName": "Open-AI-API", "backupEndpointName": "Text"}
     nodes = (asks("One", memory=OWN, endpointName="Text"), asks("Two", memory=OWN, endpointName="Backed"))
-    found = problems(
-        tmp_path, *nodes, asks("Three", memory=NAMED, endpointName="Text"), **{"Endpoints/Backed.json": backed}
-    )
+    sound = asks("Three", memory=NAMED, endpointName="Text")
+    found = problems(tmp_path, *nodes, sound, **{"Endpoints/Backed.json": backed})
     assert {path: problem.level for path, problem in found.items()} == {
         "$[0].memory.role_prefix": "error",
         "$[1].memory.role_prefix": "error",

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TextIO, cast
 import aiohttp
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from yarl import URL
 
 from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
@@ -55,7 +56,7 @@ class OverHttp:
         """See Connection."""
         try:
             async with self._session.request(
-                method, self._url + target, data=_bytes(body), headers=dict(self._headers), allow_redirects=False
+                method, self._at(target), data=_bytes(body), headers=dict(self._headers), allow_redirects=False
             ) as response:
                 return _read(response.status, await response.read())
         except aiohttp.ClientError as exc:
@@ -68,7 +69,7 @@ class OverHttp:
         sent = {**self._headers, **headers}
         try:
             async with self._session.request(
-                method, self._url + target, data=_bytes(body), headers=sent, allow_redirects=False
+                method, self._at(target), data=_bytes(body), headers=sent, allow_redirects=False
             ) as response:
                 if response.status != 200:
                     _read(response.status, await response.read())
@@ -82,6 +83,10 @@ class OverHttp:
     ) -> AsyncGenerator[bytes, None]:
         """See Connection."""
         return _lines(self.pieces(target, method, body, headers))
+
+    def _at(self, target: str) -> URL:
+        """Exactly as it was written: what looks needlessly quoted names something else than without."""
+        return URL(self._url + target, encoded=True)
 
 
 class InProcess:

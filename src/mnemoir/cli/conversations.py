@@ -168,8 +168,8 @@ def import_conversations(
     if as_json:
         print_json(answer)
         return
-    for id in answer["skipped"]:
-        note(f"Left out: {id}")
+    for one in answer["skipped"]:
+        note(f"Left out {one['id']}: {one['reason']}.")
     note(f"{answer['message']}.")
 
 

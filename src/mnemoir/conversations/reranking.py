@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 VectorsOf = Callable[[Sequence[SearchHit]], FloatArray | None]
 
 _DAY_S = 86_400.0
-_DIGITS = 9  # scores that differ by the last bits of their sums tie
+_DIGITS = 9  # what differs by its last bits alone ties
 
 
 def reranked(
@@ -37,7 +37,7 @@ def reranked(
     if asked.temporal_decay is not None:
         days = np.array([_age_s(hit, at) / _DAY_S for hit in hits])
         scores = np.maximum(scores, 0.0) * asked.temporal_decay**days
-    order = np.argsort(-np.round(scores, _DIGITS), kind="stable")
+    order = np.argsort(-_rounded(scores), kind="stable")
     if asked.mmr_lambda is not None:
         sorted_hits = [hits[place] for place in order]
         order = order[_spread(scores[order], _likeness(sorted_hits, vectors_of), asked.mmr_lambda)]
@@ -61,6 +61,12 @@ def _numbers(given: Sequence[float], count: int) -> Floats:
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
         raise InvalidRequest(f"The reranker must give one finite number for each of {count} texts.", field="rerank")
     return numbers
+
+
+def _rounded(scores: Floats) -> Floats:
+    """To so many digits from the first that counts: what is very old has a very small score, and an order."""
+    digits, exponents = np.frexp(scores)
+    return np.asarray(np.ldexp(np.round(digits, _DIGITS), exponents))
 
 
 def _age_s(hit: SearchHit, at: datetime) -> float:

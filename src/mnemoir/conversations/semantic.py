@@ -49,7 +49,7 @@ class _Meaning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """A question before it is embedded: among which messages, and how it is `spoken` to the embedding model."""
+    """A question before it is embedded: among which messages, and how it is `spoken` to the model, if it is."""
 
     wanted: Wanted
     spoken: str | None
@@ -140,12 +140,12 @@ class SemanticSearch:
     ) -> list[SearchHit]:
         """By words and meaning, by words alone while embeddings are out of reach.
 
-        With an `alpha`, 0 to 1, a hit's score is `alpha` parts of similarity and the rest of words. Without one, a
-        store that is `IndexedVectors` is ranked whole, with all that `search` knows; the rankings of another are
-        joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
+        With an `alpha`, 0 to 1, a hit's score is `alpha` parts of similarity and the rest of words; at 0 nothing is
+        embedded. Without one, a store that is `IndexedVectors` is ranked whole, with all that `search` knows; the
+        rankings of another are joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
         """
         is_whole = alpha is None and self._is_whole
-        prepared = await asyncio.to_thread(self._prepared, query, filters, is_whole=is_whole)
+        prepared = await asyncio.to_thread(self._prepared, query, filters, alpha)
         wanted, looked = prepared.wanted, _looked(top_k, rerank)
         if top_k < 1 or wanted.is_nothing:
             return []
@@ -226,11 +226,13 @@ class SemanticSearch:
         if self._meaning is not None:
             await self._meaning.jobs.embed_saved(message_ids)
 
-    def _prepared(self, query: str, filters: SearchFilter, *, is_whole: bool) -> _Prepared:
+    def _prepared(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
         """Everything that blocks, in one thread."""
         wanted = wanted_of(filters, self._rows)
-        spoken = self._index.spoken(query) if is_whole and not wanted.is_nothing else query
-        return _Prepared(wanted=wanted, spoken=spoken if self._can_compare() else None)
+        if wanted.is_nothing or (alpha is not None and alpha <= 0) or not self._can_compare():
+            return _Prepared(wanted=wanted, spoken=None)
+        is_whole = alpha is None and self._is_whole
+        return _Prepared(wanted=wanted, spoken=self._index.spoken(query) if is_whole else query)
 
     def _can_compare(self) -> bool:
         if self._meaning is None:

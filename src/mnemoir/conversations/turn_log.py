@@ -38,18 +38,19 @@ class TurnLog:
             self._attachments[attachment.message_id].append(attachment)
 
     def add(self, conversation_id: str, query: str, answer: str = "", *, parent: str | None, tokens: int = 0) -> Turn:
-        """Store a turn that begins now, or is already answered.
+        """Store a turn that begins now, or is already answered; it is the newest, wherever the clock stands.
 
         Raises InvalidRequest for a parent that is no turn of the conversation, nor the sentinel, nor none.
         """
+        stored = self._by_conversation[conversation_id]
         turn = Turn(
             id=str(uuid.uuid4()),
             conversation_id=conversation_id,
-            parent_message_id=checked_parent(parent, {turn.id for turn in self._by_conversation[conversation_id]}),
+            parent_message_id=checked_parent(parent, {turn.id for turn in stored}),
             query=query,
             answer=answer,
             answer_tokens=tokens,
-            created_at=self._clock(),
+            created_at=max([self._clock(), *(turn.created_at for turn in stored[-1:])]),
             seq=self._seq + 1,
         )
         self._insert(turn)

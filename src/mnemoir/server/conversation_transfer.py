@@ -6,13 +6,23 @@ checked whole before the first conversation of it is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Annotated, Literal
+from dataclasses import asdict
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.transfer import ImportReport, export_all, export_session, import_sessions
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.transfer import (
+    ExportFormat,
+    ImportFormat,
+    ImportReport,
+    OnConflict,
+    export_all,
+    export_session,
+    import_sessions,
+)
+from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.bodies import read_body
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding, opened
@@ -31,12 +41,16 @@ _MEDIA_TYPES = {
     "chatml": "text/plain",
 }
 _NAMES = {"jsonl": "jsonl", "json": "json", "markdown": "md", "chatml": "txt"}
+_WITH_FILES = ("jsonl", "json")  # the others are for reading
+_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
-Format = Literal["jsonl", "json", "markdown", "chatml"]
-ImportFormat = Literal["auto", "jsonl", "open-webui", "chatgpt"]
-OnConflict = Literal["skip", "rename", "replace", "merge"]
 DryRun = Annotated[bool, Query(description="only check it")]
-Pieces = Callable[[MemoryManager], Iterator[bytes]]
+Pieces = Callable[[OwnConversations], Iterator[bytes]]
 
 
 @router.get("/export", summary="All conversations of a user as JSON lines")
@@ -44,16 +58,24 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
     async with opened(site, scope) as own:
         if own is None:
             return _download(_nothing(), "jsonl")
-    return _download(_streamed(site, scope, export_all), "jsonl")
+
+    def pieces(own: OwnConversations) -> Iterator[bytes]:
+        return export_all(own.manager, attachments=Attachments(own.node_parts.objects))
+
+    return _download(_streamed(site, scope, pieces), "jsonl")
 
 
-@router.get(ONE + "/export", summary="One conversation")
-async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: Format = "jsonl") -> Response:
+@router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
+async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
+    def pieces(own: OwnConversations) -> Iterator[bytes]:
+        files = Attachments(own.node_parts.objects) if format in _WITH_FILES else None
+        return export_session(own.manager, id, format, attachments=files)
+
     async with holding(site, scope, id):
-        return _download(_streamed(site, scope, lambda manager: export_session(manager, id, format)), format)
+        return _download(_streamed(site, scope, pieces), format)
 
 
-@router.post("/import", summary="Store conversations from a file, all of it or nothing")
+@router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
 async def import_file(
     request: Request,
     site: SiteHere,
@@ -64,20 +86,30 @@ async def import_file(
 ) -> Response:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
-    def store(manager: MemoryManager) -> ImportReport:
+    def store(own: OwnConversations) -> ImportReport:
         return import_sessions(
-            manager, data, format=format, on_conflict=on_conflict, dry_run=dry_run, user=scope.user
+            own.manager,
+            data,
+            format=format,
+            on_conflict=on_conflict,
+            dry_run=dry_run,
+            user=scope.user,
+            attachments=Attachments(own.node_parts.objects),
         )
 
     async with site.parts.conversations.of(scope) as own:
-        report = await asyncio.to_thread(store, own.manager)
+        report = await asyncio.to_thread(store, own)
     verb = "Would import" if dry_run else "Imported"
-    told = {"conversations": report.sessions, "messages": report.messages, "skipped": report.skipped}
+    told = {
+        "conversations": report.sessions,
+        "messages": report.messages,
+        "skipped": [asdict(skipped) for skipped in report.skipped],
+    }
     message = f"{verb} {report.sessions} conversations with {report.messages} messages"
     return conversation_answer({"success": True, "message": message, **told})
 
 
-def _download(pieces: AsyncIterator[bytes], format: Format) -> Response:
+def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:
     headers = {"content-disposition": f'attachment; filename="conversations.{_NAMES[format]}"'}
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[format], headers=headers)
 
@@ -85,7 +117,7 @@ def _download(pieces: AsyncIterator[bytes], format: Format) -> Response:
 async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
     """In pieces of some size: each is made in a thread, and going there for each line would cost more than it."""
     async with site.parts.conversations.of(scope) as own:
-        pieces = pieces_of(own.manager)
+        pieces = pieces_of(own)
         while piece := await asyncio.to_thread(_piece, pieces):
             yield piece
 

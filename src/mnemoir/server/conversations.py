@@ -34,7 +34,6 @@ from mnemoir.server.conversation_models import (
     ConversationBody,
     ConversationChange,
     HeadBody,
-    Json,
     conversation_answer,
     conversation_json,
     read_messages,
@@ -167,14 +166,10 @@ def _listed(own: OwnConversations, user: str, limit: int, before: tuple[datetime
 
 
 def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Response:
-    return conversation_answer(_told(own, user, id), status)
-
-
-def _told(own: OwnConversations, user: str, id: str) -> Json:
     record = own.manager.get_session(id)
     if record is None:  # deleted a moment ago
         raise not_found(id)
-    return conversation_json(own.manager, record, user)
+    return conversation_answer(conversation_json(own.manager, record, user), status)
 
 
 def _created(own: OwnConversations, user: str, body: ConversationBody, messages: list[Message]) -> Response:
@@ -214,4 +209,5 @@ def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> Re
         new_id = own.manager.branch_session(id, body.message_id, body.id, metadata)
     except SessionExistsError:
         raise ConversationExists(body.id or "") from None
+    Attachments(own.node_parts.objects).copy(id, new_id)
     return _shown(own, user, new_id, 201)

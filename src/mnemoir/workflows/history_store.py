@@ -6,6 +6,7 @@ took several runs, for the calls of a client's tools, is all of these.
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,8 +18,10 @@ from mnemoir.conversations.files import FileRef, FileResolver, file_ref
 from mnemoir.conversations.fitting import borders
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
 from mnemoir.conversations.messages import MediaType, Message
+from mnemoir.conversations.node_document import NodeMemoryData
+from mnemoir.conversations.node_keys import node_key
 from mnemoir.conversations.node_memory import NodeTokenBufferMemory
-from mnemoir.conversations.node_object import NodeObject
+from mnemoir.conversations.node_object import NodeObject, Reading
 from mnemoir.conversations.session_files import SessionFiles, attachments_of
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.session_turns import CurrentTurn, SessionConversations, thread_back
@@ -29,8 +32,9 @@ from mnemoir.ports.turns import Turn
 from mnemoir.workflows.caller import RecordedTurn
 
 _ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt is known
-_MOST_RUNS = 500
-_MOST_MESSAGES = 2000  # looked through for them
+_FIRST_TURNS = 16  # read at first; more only where all of them may fit
+_MOST_TURNS = 500
+_MOST_MESSAGES = 2000  # looked through for runs
 _TOKENS_AROUND_MESSAGE = 8
 _IMAGES: tuple[MediaType, ...] = ("image",)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,11 +55,12 @@ class NodePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadHistory:
-    """A history within its window, oldest message first. `note` tells what was wrong with it, "" for nothing.
+    """A history within its window, oldest message first; older messages than these do not fit into `most_tokens`.
 
-    `parent` is the run before on the thread, where that matters.
+    `parent` is the run before on the thread, where that matters; `note` tells what was wrong, "" for nothing.
     """
 
+    most_tokens: int = _ALL
     messages: Sequence[Message] = ()
     parent: str | None = None
     note: str = ""
@@ -66,24 +71,10 @@ def tokens_of(message: Message) -> int:
     return max(HEURISTIC.count_one(message), _TOKENS_AROUND_MESSAGE + estimate_prompt_tokens(message.text))
 
 
-def read_history(own: OwnConversations, place: NodePlace) -> ReadHistory:
-    """What the node's model may be shown. Raises StorageUnavailable."""
-    storage = own.manager.storage
-    if place.config.mode is MemoryMode.NODE:
-        return _own_rounds(own, place, _runs(storage, place))
-    current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
-    memory = fetch_memory(
-        _pool(place),
-        place.app_id,
-        place.project,
-        place.config,
-        _Reader.of(place),
-        conversations=SessionConversations(storage, files=_files(own, place), current=current),
-    )
-    if memory is None:  # the conversation was deleted meanwhile
-        return ReadHistory()
-    limit = place.config.message_limit
-    return ReadHistory(messages=memory.get_history_prompt_messages(max_token_limit=_ALL, message_limit=limit))
+def read_history(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+    """What the node's model may be shown in a context of so many tokens. Raises StorageUnavailable."""
+    read = _own_rounds if place.config.mode is MemoryMode.NODE else _finished_turns
+    return read(own, place, most_tokens)
 
 
 def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str, parent: str | None) -> None:
@@ -111,22 +102,49 @@ class _Reader:
         return cls(_IMAGES if place.sees_images else ())
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int:
-        return sum(map(tokens_of, messages))
+        return _tokens(messages)
 
 
-def _own_rounds(own: OwnConversations, place: NodePlace, runs: Sequence[str]) -> ReadHistory:
-    parent = runs[0] if runs else None
+def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+    """Of the conversation."""
+    current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
+    sessions = SessionConversations(own.manager.storage, files=_files(own, place), current=current)
+    memory = fetch_memory(
+        _pool(place), place.app_id, place.project, place.config, _Reader.of(place), conversations=sessions
+    )
+    messages: Sequence[Message] = ()
+    most_turns = place.config.message_limit or _MOST_TURNS
+    turns, read = 0, -1
+    while memory is not None and turns < most_turns and read < len(messages) and _tokens(messages) <= most_tokens:
+        turns, read = min(most_turns, 2 * turns or _FIRST_TURNS), len(messages)
+        messages = memory.get_history_prompt_messages(max_token_limit=_ALL, message_limit=turns)
+    return ReadHistory(messages=messages, most_tokens=most_tokens)
+
+
+def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+    """Of the node itself."""
+    key = node_key(place.app_id, place.recorded.conversation_id, place.node_id)
+    reading = NodeObject(key=key, store=own.node_parts.objects).read()
+    runs = _runs(own.manager.storage, place, reading.data, most_tokens)
     memory = _node_memory(own, place, TurnLog(_as_turns([place.run_id, *runs], place.recorded.conversation_id)))
     if memory is None:
         return ReadHistory()
-    reading = NodeObject(key=memory.storage_key, store=own.node_parts.objects).read()
-    note = ""
-    if reading.is_newer:
-        note = "A later version of the program wrote this node's memory: it is left as it is, and nothing is added."
-    elif reading.damage:
-        note = f"This node's memory is damaged and begins anew; its bytes are kept beside it: {reading.damage}"
+    parent = runs[0] if runs else None
     messages = memory.get_history_prompt_messages(place.run_id, place.project, _ALL, parent_message_id=parent)
-    return ReadHistory(messages=_newest(messages, place.config.message_limit), parent=parent, note=note)
+    return ReadHistory(
+        messages=_newest(messages, place.config.message_limit),
+        most_tokens=most_tokens,
+        parent=parent,
+        note=_note(reading),
+    )
+
+
+def _note(reading: Reading) -> str:
+    if reading.is_newer:
+        return "A later version of the program wrote this node's memory: it is left as it is, and nothing is added."
+    if reading.damage:
+        return f"This node's memory is damaged and begins anew; its bytes are kept beside it: {reading.damage}"
+    return ""
 
 
 def _node_memory(own: OwnConversations, place: NodePlace, turns: TurnLog) -> NodeTokenBufferMemory | None:
@@ -139,12 +157,26 @@ def _pool(place: NodePlace) -> dict[tuple[str, str], str]:
     return {("sys", "conversation_id"): place.recorded.conversation_id, ("sys", "message_id"): place.run_id}
 
 
-def _runs(storage: SessionStorage, place: NodePlace) -> list[str]:
-    """The runs that gave the answers of the thread, newest first, without the one under way."""
+def _runs(storage: SessionStorage, place: NodePlace, data: NodeMemoryData, most_tokens: int) -> list[str]:
+    """The runs that gave the answers of the thread, newest first, without the one under way.
+
+    As many as the node's records of them may fit, and at least the newest.
+    """
+    costs: dict[str, int] = defaultdict(int)
+    for record in data.messages:
+        if record.message_id != place.run_id:
+            costs[record.message_id] += tokens_of(Message("user", record.content))
     thread = thread_back(storage, place.recorded.conversation_id, place.recorded.message_id)
-    named = (message.run_id for message in islice(thread, _MOST_MESSAGES))
-    runs = dict.fromkeys(run for run in named if run and run != place.run_id)
-    return list(islice(runs, _MOST_RUNS))
+    runs: dict[str, None] = {}
+    for message in islice(thread, _MOST_MESSAGES):
+        run = message.run_id
+        if not run or run == place.run_id or run in runs:
+            continue
+        runs[run] = None
+        most_tokens -= costs.pop(run, 0)
+        if most_tokens < 0 or not costs or len(runs) == _MOST_TURNS:
+            break
+    return list(runs)
 
 
 def _as_turns(runs: Sequence[str], conversation_id: str) -> Iterator[Turn]:
@@ -159,6 +191,10 @@ def _as_turns(runs: Sequence[str], conversation_id: str) -> Iterator[Turn]:
             created_at=_BEGINNING,
             seq=len(runs) - at,
         )
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    return sum(map(tokens_of, messages))
 
 
 def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message]:

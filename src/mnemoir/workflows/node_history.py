@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from mnemoir.conversations.budget import rest_tokens
+from mnemoir.conversations.budget import UNKNOWN_CONTEXT_BUDGET, rest_tokens
 from mnemoir.conversations.counters import AdditiveCounter
 from mnemoir.conversations.fitting import fit
 from mnemoir.conversations.history_text import history_text, required_prefixes
@@ -103,15 +103,16 @@ class NodeHistory:
     async def fitting(
         self, beside: Sequence[Message], *, context_tokens: int | None, answer_tokens: int
     ) -> Sequence[Remembered]:
-        """The newest turns, whole, that fit; a note tells how many had to go."""
-        if self._read is None:
-            self._read = await self._reading()
+        """The newest turns, whole, that fit; a note tells of a history that was cut."""
+        most_tokens = context_tokens or UNKNOWN_CONTEXT_BUDGET
+        if self._read is None or self._read.most_tokens < most_tokens:
+            self._read = await self._reading(most_tokens)
         messages = self._read.messages
         fitted = await asyncio.to_thread(_fitted, messages, beside, context_tokens, answer_tokens)
-        if left_out := _turns(messages) - _turns(fitted):
+        if len(fitted) < len(messages):
             self._step.note(
-                f"{left_out} turns of the history were left out, oldest first: they do not fit beside the rest of "
-                "the prompt and the answer (maxContextTokenSize of the endpoint)."
+                f"The history was cut to its newest turns, {_turns(fitted)}: no more fit beside the rest of the "
+                "prompt and the answer (maxContextTokenSize of the endpoint)."
             )
         return fitted
 
@@ -130,10 +131,10 @@ class NodeHistory:
         except MnemoirError as exc:
             self._tell("The answer is not in this node's memory", exc)
 
-    async def _reading(self) -> ReadHistory:
+    async def _reading(self, most_tokens: int) -> ReadHistory:
         try:
             async with self._conversations.of(self._step.run.turn.caller.scope) as own:
-                read = await asyncio.to_thread(read_history, own, self._place)
+                read = await asyncio.to_thread(read_history, own, self._place, most_tokens)
         except MnemoirError as exc:
             self._tell("No history is shown", exc)
             return ReadHistory()

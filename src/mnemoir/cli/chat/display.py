@@ -89,8 +89,8 @@ class JsonLines(Plain):
 
     def complete(self, answer: Answer, conversation_id: str | None) -> None:
         """See Display."""
-        told = {"conversation_id": conversation_id, "reply": answer.text, "finish_reason": answer.reason}
-        _write_json(told)
+        told = {"conversation_id": conversation_id, "model": answer.model}
+        _write_json({**told, "reply": answer.text, "finish_reason": answer.reason})
 
     def rows(self, rows: Sequence[str]) -> None:
         """See Display."""

@@ -45,7 +45,7 @@ async def search(chat: Chat, argument: str) -> None:
     if not found:
         chat.display.note("Nothing was found.")
         return
-    chat.display.rows([f"{short(hit['conversation_id'])}  {_row(hit['message'])}" for hit in found])
+    chat.display.rows([f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}" for hit in found])
 
 
 async def memories(chat: Chat, argument: str) -> None:
@@ -62,7 +62,8 @@ def listed(conversation: Mapping[str, Any], now: datetime, *, is_current: bool =
     title = clipped(conversation["title"] or conversation["preview"] or "(empty)", _TITLE)
     messages = counted(conversation["message_count"], "message")
     when = ago(from_text(conversation["updated_at"]) or now, now)
-    return f"{'*' if is_current else ' '} {short(conversation['id'])}  {title:<{_TITLE}}  {messages:>12}  {when}"
+    begin = f"{'*' if is_current else ' '} {short(conversation['id']):<{_SHORT_ID}}"
+    return f"{begin}  {title:<{_TITLE}}  {messages:>12}  {when}"
 
 
 def short(id: str) -> str:

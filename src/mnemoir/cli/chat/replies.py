@@ -16,6 +16,7 @@ _DATA = b"data:"
 class Answer:
     """What there is of an answer. `reason` is None until it is complete; `tools` are those that the model calls."""
 
+    model: str = ""  # who answers, as the server names it
     text: str = ""
     reason: str | None = None
     tools: list[str] = field(default_factory=list)
@@ -24,6 +25,7 @@ class Answer:
         """Add a chunk; the words that are new with it. Raises the error that it tells of."""
         if chunk.get("error"):
             raise _failure(chunk["error"])
+        self.model = chunk.get("model") or self.model
         piece = ""
         for choice in chunk.get("choices") or ():
             delta = choice.get("delta") or {}
@@ -39,8 +41,7 @@ class Answer:
 async def pieces(lines: AsyncGenerator[bytes, None], answer: Answer) -> AsyncIterator[str]:
     """The words of a stream of chunks as they come; `answer` grows with them.
 
-    It is read to its very end, for a client that leaves earlier stops what the server does behind the answer. Raises
-    MnemoirError for an answer that fails, or ends too early.
+    Raises MnemoirError for an answer that fails, or ends too early.
     """
     async with aclosing(lines):
         async for line in lines:

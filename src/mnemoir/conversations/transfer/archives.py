@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from mnemoir.conversations.transfer.copies import InvalidImport
+from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport
 from mnemoir.conversations.transfer.files import MOST_FILE_BYTES
 
 _BEGINNING = b"PK\x03\x04"
@@ -64,9 +64,8 @@ def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
     size_bytes = sum(entry.file_size for entry in found)
     is_swollen = any(entry.file_size > _SMALL + _MOST_SWOLLEN * entry.compress_size for entry in found)
     if size_bytes > MOST_FILE_BYTES or is_swollen:
-        raise InvalidImport(
-            f"The conversations in the archive have {size_bytes} bytes. Unpack it, and import them in parts.",
-            code="payload_too_large",
+        raise ImportTooLarge(
+            f"The conversations in the archive have {size_bytes} bytes. Unpack it, and import them in parts."
         )
     return sorted(found, key=lambda entry: entry.filename)
 
@@ -82,10 +81,7 @@ def _refuse_large(file: BinaryIO) -> None:
         raise InvalidImport("The archive is cut off: its end is missing. Download it again.")
     directory_bytes = _END.unpack_from(tail, at)[5]
     if directory_bytes > _MOST_DIRECTORY_BYTES or _LARGE_MAGIC in tail[max(0, at - _LARGE_BYTES) : at]:
-        raise InvalidImport(
-            "The archive has too many entries. Unpack it, and import its conversations.json.",
-            code="payload_too_large",
-        )
+        raise ImportTooLarge("The archive has too many entries. Unpack it, and import its conversations.json.")
 
 
 def _refuse_strange(entry: zipfile.ZipInfo) -> None:

@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from mnemoir.conversations.transfer.copies import InvalidImport
+from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport
 
 MOST_BYTES = 64 * 2**20  # of one value: a line, or a session
 _MOST_LEVELS = 100
 _MOST_VALUES = 500_000
 _MOST_DIGITS = 40
 _PIECE = 2**20
-# a whole string, or one byte that matters outside of strings; a quotation mark alone begins a string without an end
-_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+# whole strings and whatever does not matter, then the byte that does; a quotation mark there begins a string that has
+# no end. One match for all of it, since each match costs more than what it passes over
+_TOKENS = re.compile(rb'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+["\[\]{},]', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _BOM = b"\xef\xbb\xbf"
 
@@ -76,7 +77,7 @@ class _Window:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._seen = file.read(_PIECE)
+        self._seen = bytearray(file.read(_PIECE))
         self._at = len(_BOM) if self._seen.startswith(_BOM) else 0
 
     def next(self) -> bytes:
@@ -85,7 +86,7 @@ class _Window:
             found = _BLANKS.match(self._seen, self._at)
             self._at = found.end() if found else self._at
             if self._at < len(self._seen) or not self._more():
-                return self._seen[self._at : self._at + 1]
+                return bytes(self._seen[self._at : self._at + 1])
 
     def take(self, byte: bytes, otherwise: str) -> None:
         if self.next() != byte:
@@ -100,27 +101,26 @@ class _Window:
                 raise _too_long(place)
             if not self._more():
                 raise InvalidImport(f"{place} has no end: the file is cut off. Export it again.")
-        taken = self._seen[self._at : end]
+        taken = bytes(self._seen[self._at : end])
         self._at = end
         return taken
 
     def _more(self) -> bool:
         """Twice as much as there is, so that what is scanned again is no more than what is new."""
-        rest = self._seen[self._at :]
-        more = self._file.read(max(_PIECE, len(rest)))
-        self._seen, self._at = rest + more, 0
+        del self._seen[: self._at]
+        self._at = 0
+        more = self._file.read(max(_PIECE, len(self._seen)))
+        self._seen += more
         return bool(more)
 
 
-def _end_of(raw: bytes, start: int, place: str) -> int | None:
+def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
     """Where the object or list that begins at `start` ends; None when it does not end in `raw`."""
     level = values = 0
     for token in _TOKENS.finditer(raw, start):
-        byte = raw[token.start()]
+        byte = raw[token.end() - 1]
         if byte == _QUOTE:
-            if token.end() - token.start() == 1:
-                return None
-            continue
+            return None
         if byte in _OPENING:
             level += 1
         elif byte in _CLOSING:
@@ -130,9 +130,9 @@ def _end_of(raw: bytes, start: int, place: str) -> int | None:
             continue
         values += 1
         if level > _MOST_LEVELS:
-            raise InvalidImport(f"{place} is nested more than {_MOST_LEVELS} levels deep.")
+            raise ImportTooLarge(f"{place} is nested more than {_MOST_LEVELS} levels deep.")
         if values > _MOST_VALUES:
-            raise InvalidImport(f"{place} has more than {_MOST_VALUES} values.")
+            raise ImportTooLarge(f"{place} has more than {_MOST_VALUES} values.")
     return None
 
 
@@ -144,8 +144,8 @@ def _refuse_swollen(raw: bytes, place: str) -> None:
         _end_of(raw, start.end() if start else 0, place)
 
 
-def _too_long(place: str) -> InvalidImport:
-    return InvalidImport(f"{place} is longer than {MOST_BYTES} bytes.", code="payload_too_large")
+def _too_long(place: str) -> ImportTooLarge:
+    return ImportTooLarge(f"{place} is longer than {MOST_BYTES} bytes.")
 
 
 class _Refused(Exception):

@@ -24,6 +24,12 @@ class InvalidImport(InvalidRequest):
     code = "invalid_import"
 
 
+class ImportTooLarge(InvalidImport):
+    """A file, or a part of it, is over a limit."""
+
+    code = "payload_too_large"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageCopy:
     """A message with its place in the session. Times are naive UTC."""

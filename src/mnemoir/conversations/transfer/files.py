@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from mnemoir.conversations.transfer.copies import InvalidImport
+from mnemoir.conversations.transfer.copies import ImportTooLarge
 from mnemoir.core.errors import StorageUnavailable
 
 MOST_FILE_BYTES = 2**30
@@ -77,6 +77,6 @@ def _copy(data: BinaryIO, copied: "tempfile.SpooledTemporaryFile[bytes]") -> Non
     while piece := data.read(_COPIED):
         size += len(piece)
         if size > MOST_FILE_BYTES:
-            raise InvalidImport(f"The file is larger than {MOST_FILE_BYTES} bytes.", code="payload_too_large")
+            raise ImportTooLarge(f"The file is larger than {MOST_FILE_BYTES} bytes.")
         copied.write(piece)
     copied.seek(0)

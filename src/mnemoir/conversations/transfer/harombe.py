@@ -14,7 +14,7 @@ from mnemoir.conversations.message_rows import Columns, message_of
 from mnemoir.conversations.sessions import SessionMetadata, metadata_of
 from mnemoir.conversations.transfer.bounded_json import read_value
 from mnemoir.conversations.transfer.conversations_file import session_id_of
-from mnemoir.conversations.transfer.copies import InvalidImport, MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.instants import read_text
 from mnemoir.core.errors import InvalidRequest
 
@@ -48,7 +48,7 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
     """The sessions, oldest first. Raises InvalidImport for what is no such file, and for a damaged one."""
     data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise InvalidImport(f"{_NAME} is larger than {_MOST_BYTES} bytes.", code="payload_too_large")
+        raise ImportTooLarge(f"{_NAME} is larger than {_MOST_BYTES} bytes.")
     if len(data) < _HEADER_BYTES or max(data[_LOG_MARKS]) > 1:
         raise InvalidImport(
             f"{_NAME} is cut off, or keeps its newest rows in a log beside it. Close the program that writes it, run "

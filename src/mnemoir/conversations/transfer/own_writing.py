@@ -38,7 +38,8 @@ def _together(lines: Iterable[str]) -> Iterator[bytes]:
         if size >= _PIECE:
             yield "".join(taken).encode()
             taken, size = [], 0
-    yield "".join(taken).encode()
+    if taken:
+        yield "".join(taken).encode()
 
 
 def _lines(session: SessionCopy) -> Iterator[str]:

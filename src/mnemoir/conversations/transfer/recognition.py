@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Literal
 from mnemoir.conversations.transfer.archives import is_archive
 from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.chatgpt import read_chatgpt
-from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy
+from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, SessionCopy
 from mnemoir.conversations.transfer.harombe import MAGIC, read_harombe
 from mnemoir.conversations.transfer.open_webui import read_open_webui
 from mnemoir.conversations.transfer.own_reading import is_header, read_lines, read_object
@@ -50,6 +50,8 @@ def _by_object(file: BinaryIO) -> str:
     """One line of many, or one object over many lines."""
     try:
         value = read_value(_without_mark(file.readline(MOST_BYTES + 1)), "Line 1")
+    except ImportTooLarge:
+        raise
     except InvalidImport:
         file.seek(0)
         value = read_value(_without_mark(file.read(MOST_BYTES + 1)), "The file")

@@ -58,7 +58,7 @@ class StoredTree:
         rest = history[len(ids) :]
         is_greeting = all(one.role == "assistant" for one in history[: len(ids)])
         if is_greeting and any(one.role == "assistant" for one in rest):
-            ids = [*ids, *self._on_the_thread(digests[len(ids) :])]
+            ids = [*ids, *self._on_the_thread(digests[len(ids) :], ids[-1] if ids else ROOT)]
         return Found(ids=ids, behind=ids[-1] if ids else ROOT)
 
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
@@ -123,9 +123,12 @@ class StoredTree:
             passed += [note for note in notes if note not in passed]
         return found
 
-    def _on_the_thread(self, digests: Sequence[bytes]) -> list[int]:
-        """The ids of the first messages where the thread says them; and of those that a branch there says besides."""
-        thread = self._rows("from_first", digest=digests[0])
+    def _on_the_thread(self, digests: Sequence[bytes], after: int) -> list[int]:
+        """The ids of the first messages where the thread says them behind a message of it, or anywhere for ROOT.
+
+        A branch that goes on saying them is followed.
+        """
+        thread = self._rows("from_first", digest=digests[0], after=after)
         if not thread:
             return []
         lengths = _matching_lengths(digests, [digest for _, digest in thread])

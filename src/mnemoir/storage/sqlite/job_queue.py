@@ -54,8 +54,9 @@ class SqliteJobQueue:
 
     async def kept(self, queue: str) -> list[Job]:
         """The jobs of the queue that did not succeed, oldest first."""
-        values = {"queue": queue}
-        rows = await self._db.read(lambda connection: connection.execute(_QUERIES["kept_jobs"], values).fetchall())
+        rows: list[Any] = await self._db.read(
+            lambda connection: connection.execute(_QUERIES["kept_jobs"], {"queue": queue}).fetchall()
+        )
         return [_job(*row) for row in rows]
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:

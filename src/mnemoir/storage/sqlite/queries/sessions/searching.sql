@@ -9,10 +9,10 @@ SELECT id, session, role, name, content, at FROM message_rows
 SELECT id FROM messages;
 
 -- name: important
--- On the thread by idx_messages_importance, pinned by idx_messages_pinned; off the thread are few.
+-- An id may come twice. Pinned ones by idx_messages_pinned, those on the thread by idx_messages_importance.
 SELECT id FROM messages WHERE pinned = 1
- UNION SELECT id FROM messages WHERE off_thread IS NULL AND importance >= :threshold
- UNION SELECT id FROM messages WHERE off_thread = 1 AND importance >= :threshold;
+ UNION ALL SELECT id FROM messages WHERE off_thread IS NULL AND importance >= :threshold
+ UNION ALL SELECT id FROM messages WHERE off_thread = 1 AND importance >= :threshold;
 
 -- name: notes
 -- Metadata of all sessions.

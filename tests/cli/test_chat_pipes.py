@@ -1,0 +1,140 @@
+"""The chat without a terminal: each line of the input is a message, for scripts and pipes."""
+
+import json
+
+import pytest
+
+from tests.cli.chat_server import asking
+from tests.cli.command_process import run
+from tests.scripted_llm import Answer, failure
+from tests.serving import free_port
+
+
+@pytest.fixture
+def chat(served, llm, user, tmp_path):
+    """Runs a whole chat of that user."""
+
+    def piped(*arguments, said):
+        return run("chat", "--user", user, *arguments, cwd=tmp_path, stdin=said, **served.environment)
+
+    return piped
+
+
+def told(llm):
+    """The messages of each chat that the model was asked, without instructions, and without what was recalled."""
+    chats = [one.body["messages"] for one in llm.requests if one.body.get("stream")]
+    return [
+        [one["content"].rpartition("\n\n")[2] for one in messages if one["role"] != "system"] for messages in chats
+    ]
+
+
+def test_replies_go_to_standard_output_and_nothing_else(chat, llm):
+    llm.queue(Answer(text="Hello, **you**.\n"), Answer(text="Fine."))
+    done = chat(said="Hello.\n\nHow are you?\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello, **you**.\nFine.\n", "")
+    assert told(llm) == [["Hello."], ["Hello.", "Hello, **you**.\n", "How are you?"]]
+
+
+def test_the_last_line_needs_no_end(chat, llm):
+    assert chat(said="Hello.").stdout == "Understood.\n"
+    assert chat(said="").returncode == 0
+
+
+def test_a_failed_turn_is_told_and_the_rest_goes_on_but_the_end_is_1(chat, llm):
+    llm.queue(failure(500), Answer(text="Awake."))
+    done = chat(said="Hello?\nHello again?\n")
+    assert (done.returncode, done.stdout) == (1, "Awake.\n")
+    assert done.stderr.startswith("mnemoir: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_an_answer_that_breaks_off_is_no_success(chat, llm):
+    llm.queue(Answer(text="one two three four", cut_after=2))
+    done = chat(said="Count.\n")
+    assert done.returncode == 1
+    assert done.stdout.startswith("one two")
+
+
+def test_commands_work_in_a_pipe(chat):
+    done = chat("--session", "piped-1", said="I bake bread.\n/sessions\n/forget\ny\n/sessions\n/exit\nnot read\n")
+    assert (done.returncode, done.stdout.count("\n")) == (0, 2)
+    assert done.stdout.splitlines()[1].startswith("* piped-1   I bake bread.  ")
+    assert "Forgot 2 messages" in done.stderr
+    assert "There are no conversations yet." in done.stderr
+
+
+def test_a_command_that_fails_counts(chat):
+    done = chat(said="/bogus\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "/help" in done.stderr
+
+
+def test_json_lines_are_for_programs(chat, llm):
+    llm.queue(Answer(text="\x1b[31mred"), failure(500))
+    done = chat("--json", "--session", "json-1", "--model", "some", said="Colour?\nAgain?\n/history 1\n")
+    assert done.returncode == 1
+    reply, history = [json.loads(line) for line in done.stdout.splitlines()]
+    assert reply == {
+        "conversation_id": "json-1",
+        "model": "some",
+        "reply": "\x1b[31mred",
+        "finish_reason": "stop",
+    }
+    assert len(history["lines"]) == 1
+
+
+def test_a_chat_goes_on_with_a_conversation_by_the_beginning_of_its_id(chat, llm):
+    first = chat("--session", "long-id-of-a-talk", said="I am Ann.\n")
+    assert "There is no conversation 'long-id-of-a-talk' yet; it begins now." in first.stderr
+    again = chat("--session", "long-id", said="Who am I?\n")
+    assert "Going on with I am Ann.: 2 messages." in again.stderr
+    assert told(llm)[1] == ["I am Ann.", "Understood.", "Who am I?"]
+
+
+def test_a_beginning_of_several_ids_is_refused(chat):
+    for id in ("twin-1", "twin-2"):
+        chat("--session", id, said=f"I am {id}.\n")
+    done = chat("--session", "twin", said="Who am I?\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "2 conversations begin with 'twin': twin-2, twin-1." in done.stderr
+
+
+def test_without_memory_the_model_is_told_the_whole_talk_and_nothing_is_stored(chat, llm, served):
+    done = chat("--no-memory", said="My word is quokka-77.\nWhat is it?\n")
+    assert done.stdout == "Understood.\nUnderstood.\n"
+    assert told(llm) == [["My word is quokka-77."], ["My word is quokka-77.", "Understood.", "What is it?"]]
+    assert len(llm.requests) == 2  # and no fact was looked for
+    assert "There are no conversations yet." in chat(said="/sessions\n").stderr
+    kept = [file for file in served.data_dir.rglob("*") if file.is_file() and "runs" not in file.name]
+    assert kept
+    assert [file for file in kept if b"quokka-77" in file.read_bytes()] == []
+
+
+def test_a_conversation_and_no_memory_do_not_go_together(chat):
+    done = chat("--no-memory", "--session", "kept", said="Hello.\n")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_no_server_at_a_named_address_is_an_error(chat):
+    done = chat("--url", f"http://127.0.0.1:{free_port()}", said="Hello.\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No server answers" in done.stderr
+
+
+def test_it_works_offline_in_this_process(tmp_path):
+    arguments = ("chat", "--data-dir", str(tmp_path / "data"), "--session", "offline-1")
+    first = run(*arguments, cwd=tmp_path, stdin="I row every morning.\n")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.strip()
+    again = run(*arguments, cwd=tmp_path, stdin="/history\n/search morning\n")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.count("I row every morning.") == 2
+
+
+def test_a_model_of_this_process_is_asked_and_facts_are_recalled(served, llm, tmp_path):
+    arguments = ("--data-dir", str(tmp_path / "data"))
+    run("memories", "add", "Rides a red bicycle.", "--verbatim", *arguments, cwd=tmp_path, **asking(llm))
+    llm.clear()
+    done = run("chat", *arguments, cwd=tmp_path, stdin="Which bicycle do I ride?\n", **asking(llm))
+    assert (done.returncode, done.stdout) == (0, "Understood.\n")
+    assert "Rides a red bicycle." in llm.requests[0].prompt

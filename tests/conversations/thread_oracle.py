@@ -1,0 +1,40 @@
+"""Threads and histories as the reference tells them, by other means than ours: to compare with."""
+
+from collections.abc import Sequence
+
+from mnemoir.conversations.threads import NIL
+from mnemoir.ports.turns import Turn
+
+MOST = 500
+
+
+def thread_of(rows: Sequence, rule: str, start: str | None) -> list[str]:
+    """Jumps from each row to the first older one that its pointer, or the rule, lets in; rows come newest first."""
+    at = 0 if start is None else next((i for i, row in enumerate(rows) if row.id == start), len(rows))
+    thread = []
+    while at < len(rows):
+        thread.append(rows[at].id)
+        pointer = rows[at].parent_message_id
+        if pointer in (None, ""):
+            break
+        older = range(at + 1, len(rows))
+        wanted = [i for i in older if pointer in (NIL, rows[i].id)]
+        if rule == "observed":
+            wanted += [i for i in older if rows[i].parent_message_id in (None, "")]
+        at = min(wanted, default=len(rows))
+    return thread
+
+
+def history_of(
+    stored: Sequence[Turn], rule: str, *, limit: int | None, counts_rows: bool, skips_empty: bool, start: str | None
+) -> list[str]:
+    """The ids of the turns that make a history, oldest first; `stored` in any order."""
+    most = MOST if limit is None or limit < 1 else min(limit, MOST)
+    rows = sorted(stored, key=lambda turn: (turn.created_at, turn.seq), reverse=True)
+    thread = thread_of(rows[:most] if counts_rows else rows, rule, start)
+    turns = {turn.id: turn for turn in stored}
+    if thread and turns[thread[0]].answer == "" and turns[thread[0]].answer_tokens == 0:
+        thread = thread[1:]
+    if skips_empty:
+        thread = [id for id in thread if turns[id].answer or turns[id].has_tool_calls]
+    return list(reversed(thread[:most]))
