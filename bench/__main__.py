@@ -1,9 +1,9 @@
-"""`python -m bench [recall|memories|discussions|chat|workflows|start ...]`; all of them without a name."""
+"""`python -m bench [recall|memories|conversations|discussions|chat|workflows|start ...]`; all of them without a name."""
 
 import sys
 from importlib import import_module
 
-NAMES = ("recall", "memories", "discussions", "chat", "workflows", "start")
+NAMES = ("recall", "memories", "conversations", "discussions", "chat", "workflows", "start")
 
 
 def main() -> int:

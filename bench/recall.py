@@ -156,7 +156,8 @@ def _evidence(item: Mapping[str, Any], known: set[str]) -> frozenset[str]:
     return frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & known
 
 
-async def _store(store: SqliteMemoryStore, indexing: Indexing, conversation: Conversation) -> None:
+async def store_turns(store: SqliteMemoryStore, indexing: Indexing, conversation: Conversation) -> None:
+    """Each turn as a message, embedded with what was said before it."""
     turns = conversation.turns
     for start in range(0, len(turns), BATCH):
         batch = range(start, min(start + BATCH, len(turns)))
@@ -188,7 +189,8 @@ def _scope(conversation: Conversation) -> Scope:
     return Scope(project="locomo", user=conversation.name)
 
 
-async def _measured(recall: Recall, conversations: Sequence[Conversation]) -> Quality:
+async def measured(recall: Recall, conversations: Sequence[Conversation]) -> Quality:
+    """Over every question of every conversation."""
     figures, took = [], []
     for conversation in conversations:
         for asked in conversation.asked:
@@ -196,12 +198,12 @@ async def _measured(recall: Recall, conversations: Sequence[Conversation]) -> Qu
             question = Question(text=asked.text, limit=DEPTH, asked_at=ASKED_AT)
             result = await recall.search(_scope(conversation), question, Visible(now=ASKED_AT))
             took.append(time.perf_counter() - started)
-            figures.append(_figures([hit.memory.id.partition("/")[2] for hit in result.hits], asked.evidence))
+            figures.append(ranking_figures([hit.memory.id.partition("/")[2] for hit in result.hits], asked.evidence))
     recalls, hits, gains = (100 * sum(column) / len(figures) for column in zip(*figures, strict=True))
     return Quality(recall=recalls, hit=hits, ndcg=gains, search_s=median(took))
 
 
-def _figures(ranked: Sequence[str], evidence: frozenset[str]) -> tuple[float, float, float]:
+def ranking_figures(ranked: Sequence[str], evidence: frozenset[str]) -> tuple[float, float, float]:
     """Recall, hit and nDCG at DEPTH of one ranking."""
     places = [place for place, key in enumerate(ranked) if key in evidence]
     gain = sum(1 / math.log2(place + 2) for place in places)
@@ -217,7 +219,7 @@ async def _compare(store: SqliteMemoryStore, model: Memorised, conversations: Se
         ("default", Weights(), False),
     ):
         model.is_down = is_down
-        quality = await _measured(Recall(store, model, weights=weights), conversations)
+        quality = await measured(Recall(store, model, weights=weights), conversations)
         figures = (f"{figure:.1f}" for figure in (quality.recall, quality.hit, quality.ndcg))
         rows.append((name, *figures, ms(quality.search_s)))
     turns, asked = (
@@ -230,12 +232,12 @@ async def _compare(store: SqliteMemoryStore, model: Memorised, conversations: Se
 async def _tune(store: SqliteMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
     """One weight at a time, a third and a seventh up and down, as long as a round still gains."""
     best = Weights()
-    goal = (await _measured(Recall(store, model, weights=best), conversations)).goal
+    goal = (await measured(Recall(store, model, weights=best), conversations)).goal
     improved = True
     while improved:
         improved = False
         for weights in _neighbours(best):
-            quality = await _measured(Recall(store, model, weights=weights), conversations)
+            quality = await measured(Recall(store, model, weights=weights), conversations)
             if quality.goal > goal + 0.05:
                 best, goal, improved = weights, quality.goal, True
                 print(f"{quality.recall:.2f} / {quality.hit:.2f} / {quality.ndcg:.2f}", dict(best.final), flush=True)
@@ -255,7 +257,7 @@ async def _measure(path: Path, *, tune: bool) -> None:
         store = SqliteMemoryStore(open_database(Path(folder) / "recall.db"))
         try:
             for conversation in conversations:
-                await _store(store, Indexing(model), conversation)
+                await store_turns(store, Indexing(model), conversation)
             await (_tune if tune else _compare)(store, model, conversations)
         finally:
             await store.aclose()

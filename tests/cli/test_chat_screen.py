@@ -66,7 +66,6 @@ def test_a_reply_is_drawn_anew_when_the_terminal_becomes_narrower(served, llm, u
         terminal.type("next")
         terminal.see("next")
         drawn = [row for row in screen.rows if row]
-    print(chr(10).join(screen.rows)); print("TOP", screen.text[:3000]); 
     assert drawn[0] == "> Talk."
     assert " ".join(drawn[1:-1]).split() == WORDS
     assert drawn[-1] == "> next"

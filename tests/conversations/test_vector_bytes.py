@@ -69,6 +69,7 @@ def test_another_reader_only_puts_it_off_to_the_next_deletion(tmp_path: Path) ->
         assert connection.execute("SELECT count(*) FROM vectors").get == 2
         store.delete(["a"])
         assert store.get()[1] == ["x"]
+        assert b"xyzzy" in all_bytes(tmp_path)
     store.delete(["b"])
     assert b"xyzzy" not in all_bytes(tmp_path)
     store.close()

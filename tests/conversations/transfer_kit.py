@@ -10,7 +10,9 @@ from mnemoir.conversations.sessions import ROOT
 from mnemoir.conversations.transfer import export_all, export_session
 
 HEADER = {"format": "mnemoir-conversation", "version": 1}
-PICTURE = MediaPart(type="image", url="https://pictures.example/map.png", filename="map.png", detail="high", tokens=85)
+PICTURE = MediaPart(
+    type="image", url="https://pictures.example/map.png", filename="map.png", detail="high", tokens=85
+)
 
 
 def rich_session(manager: MemoryManager, session_id: str = "trip") -> list[int]:

@@ -14,6 +14,7 @@ from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Finished
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.workflows.run import MOST_KEPT_CHARACTERS
 from tests.scripted_llm import Answer, failure
 from tests.tree_kit import asked_by, asks
 from tests.workflows.history_kit import OWN, keeping, remembering, said, sent
@@ -242,6 +243,15 @@ async def test_an_answer_that_ends_at_its_limit_is_remembered_and_one_withheld_i
     llm.queue(Answer(text="a1", reason=reason))
     await talks.client().says("q1")
     assert len(talks.objects()) == kept
+
+
+async def test_an_answer_without_end_is_not_remembered_and_that_is_told(talks, llm):
+    talks.serve(remembering(OWN, prompt="#sys.query#"))
+    llm.queue(Answer(text="", pieces=["a", "b" * MOST_KEPT_CHARACTERS, "c"]))
+    await talks.client().says("q1")
+    assert talks.objects() == []
+    (trace,) = await talks.trace()
+    assert "The answer is too long for this node's memory." in trace.notes
 
 
 def memory_of(talks, title="Answer"):

@@ -12,13 +12,7 @@ from typing import Any
 
 import structlog
 
-from mnemoir.conversations.node_keys import (
-    NODE_MEMORY_PREFIX,
-    conversation_prefix,
-    conversation_step,
-    node_key,
-    read_node_key,
-)
+from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_prefix, node_key, read_node_key
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
 from mnemoir.ports.objects import ObjectEntry, ObjectStore
@@ -88,15 +82,6 @@ def delete_node_memory(
     for key in there:
         storage.delete(key)
     return len(there)
-
-
-def delete_memories_of_conversation(storage: ObjectStore, conversation_id: str) -> int:
-    """Delete the node memories of a conversation, of every application; how many objects that were."""
-    step = conversation_step(conversation_id)
-    found = [entry.key for entry in storage.scan(NODE_MEMORY_PREFIX) if entry.key.split("/")[2] == step]
-    for key in found:
-        storage.delete(key)
-    return len(found)
 
 
 def celery_task(app: Any, run: Callable[[], Report], name: str = TASK_NAME) -> Any:  # of Celery, which is optional

@@ -1,13 +1,13 @@
 """Taking a user's conversation away with everything that belongs to it alone: messages, vectors, attachments, notes.
 
-What was derived from it elsewhere is not known here. The session itself goes last, so that a removal that fails can
-be asked for again.
+What was derived from it elsewhere is not known here. Files go before the session, so that a removal that fails can be
+asked for again; and once more behind it, for who was at work meanwhile and did not know yet.
 """
 
 from dataclasses import dataclass
 
 from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.node_cleanup import delete_memories_of_conversation
+from mnemoir.conversations.conversation_nodes import forget_node_memories
 from mnemoir.conversations.users import OwnConversations
 
 
@@ -26,9 +26,11 @@ def remove_conversation(own: OwnConversations, session_id: str) -> Removed | Non
     if not manager.session_exists(session_id):
         return None
     attachments = Attachments(objects).delete(session_id)
-    node_memories = delete_memories_of_conversation(objects, session_id)
+    node_memories = forget_node_memories(objects, session_id)
     messages = manager.clear_history(session_id)
     manager.delete_session(session_id)
+    attachments += Attachments(objects).delete(session_id)
+    node_memories += forget_node_memories(objects, session_id)
     return Removed(messages=messages, node_memories=node_memories, attachments=attachments)
 
 

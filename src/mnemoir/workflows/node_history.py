@@ -78,16 +78,20 @@ class _Said:
         for event in batch:
             if isinstance(event, Text):
                 self.characters += len(event.text)
-                if self.characters <= MOST_KEPT_CHARACTERS:
+                if not self.is_overlong:
                     self.texts.append(event.text)
             elif isinstance(event, Finished):
                 self.is_complete = event.reason in _COMPLETE
 
     @property
+    def is_overlong(self) -> bool:
+        """Whether more was said than is here."""
+        return self.characters > MOST_KEPT_CHARACTERS
+
+    @property
     def text(self) -> str:
-        """The answer; "" for none that can be remembered."""
-        is_whole = self.is_complete and self.characters <= MOST_KEPT_CHARACTERS
-        return "".join(self.texts).strip() if is_whole else ""
+        """The answer; "" for one that broke off."""
+        return "".join(self.texts).strip() if self.is_complete else ""
 
 
 class NodeHistory:
@@ -123,6 +127,9 @@ class NodeHistory:
     async def remember(self, asked: str, said: _Said) -> None:
         """Keep what the node was sent and what it answered, if this is its own memory and the answer is complete."""
         if self._memory.mode is not MemoryMode.NODE or not said.text:
+            return
+        if said.is_overlong:
+            self._step.note("The answer is too long for this node's memory.")
             return
         parent = self._read.parent if self._read else None
         try:

@@ -31,6 +31,7 @@ class GrowingReply:
         self._printed = 0  # characters of the text in blocks that stay
         self._pause_s = _PAUSE_S
         self._drawing: asyncio.TimerHandle | None = None
+        self._end = _End()
         self._live = self._begun()
 
     def add(self, piece: str) -> None:
@@ -45,35 +46,44 @@ class GrowingReply:
         self._console.line(self._console.height)  # what was there can still be scrolled to
         self._console.clear()
         self._console.print(Text(f"> {self._question}", style="dim"))
-        self._printed = 0
+        self._printed, self._end.text = 0, ""
         self._live = self._begun()
         self._draw()
 
     def end(self) -> None:
         """Print what is left; it stays."""
-        if self._drawing is not None:
-            self._drawing.cancel()
+        self._undraw()
         rest = self._text[self._printed :]
-        self._live.update(Text(""))
-        if rest.strip():
-            self._print(rest)
-        self._live.stop()
+        self._end.text = None
+        try:
+            if rest.strip():
+                self._print(rest)
+        finally:
+            self._live.stop()
 
     def _begun(self) -> Live:
-        live = Live(_WAITING, console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
+        live = Live(self._end, console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
         live.start(refresh=True)
         return live
 
     def _draw(self) -> None:
         began = perf_counter()
-        self._drawing = None
+        self._undraw()
         rest = self._text[self._printed :]
         length = finished_blocks(rest)
         self._printed += length
-        self._live.update(_End(rest[length:]), refresh=not length)
+        self._end.text = rest[length:]
         if length:
             self._print(rest[:length])
+        else:
+            self._live.refresh()
         self._pause_s = max(_PAUSE_S, _SHARE * (perf_counter() - began))
+
+    def _undraw(self) -> None:
+        """Forget the drawing that is to come."""
+        if self._drawing is not None:
+            self._drawing.cancel()
+            self._drawing = None
 
     def _print(self, text: str) -> None:
         """Above the part that is drawn again, in one write with it."""
@@ -81,14 +91,19 @@ class GrowingReply:
 
 
 class _End:
-    """The last rows of a text, as many as the screen has room for."""
+    """The last rows of `text`, as many as the screen has room for; with None there is nothing more to come.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    One object for the whole reply: `Live` draws the same one again with all that is printed above it.
+    """
+
+    def __init__(self) -> None:
+        self.text: str | None = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        shown = _markdown(self._text) if self._text.strip() else _WAITING
-        for row in console.render_lines(shown, options, pad=False)[2 - options.size.height :]:
+        if self.text is None:
+            return
+        shown = _markdown(self.text) if self.text.strip() else _WAITING
+        for row in console.render_lines(shown, options, pad=False)[-max(1, options.size.height - 2) :]:
             yield from row
             yield Segment.line()
 

@@ -1,5 +1,6 @@
 """Sessions as bytes of a file, made while they are read: a long session takes no more memory than a short one."""
 
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
@@ -94,15 +95,17 @@ def _copies(
     messages: Iterator[StoredMessage], session: SessionRecord, attachments: Attachments | None
 ) -> Iterator[MessageCopy]:
     numbers: dict[int, int] = {ROOT: BEGINNING}
+    turns: list[str] = [""]  # by number
     for stored, parent_id in _parents_first(messages):
         parent = numbers[parent_id]
-        numbers[stored.id] = len(numbers)
+        numbers[stored.id] = len(turns)
+        turns.append(stored.turn_id or _turn(session.id, stored, len(turns), turns[parent]))
         yield MessageCopy(
             message=_with_files(stored.message, attachments),
             parent=parent,
             place=f"message {stored.id}",
             created_at=stored.created_at,
-            turn_id=stored.turn_id,
+            turn_id=turns[-1],
             run_id=stored.run_id,
             finish_reason=stored.finish_reason,
             token_count=stored.token_count,
@@ -113,18 +116,26 @@ def _copies(
         )
 
 
+def _turn(session_id: str, stored: StoredMessage, number: int, turn_above: str) -> str:
+    """For a row of before there were turns: a user's message begins one. The same each time it is exported."""
+    if turn_above and stored.message.role != "user":
+        return turn_above
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{session_id}/{number}").hex
+
+
 def _parents_first(messages: Iterator[StoredMessage]) -> Iterator[tuple[StoredMessage, int]]:
     """The messages, which come by id, each behind its parent, with the parent's id.
 
     What was said before others and stored after them has a higher id than what follows it: that waits for its parent.
     One whose parent cannot be read, or that tells none, stands behind the one in front of it.
     """
-    out: set[int] = {ROOT}
+    out, held = {ROOT}, set[int]()
     newest = ROOT
     waiting: dict[int, list[StoredMessage]] = defaultdict(list)
     for stored in messages:
-        if stored.parent_id is not None and stored.parent_id > stored.id:
+        if stored.parent_id is not None and (stored.parent_id > stored.id or stored.parent_id in held):
             waiting[stored.parent_id].append(stored)
+            held.add(stored.id)
             continue
         ready = [(stored, stored.parent_id if stored.parent_id in out else newest)]
         while ready:
