@@ -1,4 +1,4 @@
-"""`python -m bench [recall|memories|conversations|discussions|chat|workflows|start ...]`; all of them without a name."""
+"""`python -m bench [NAME ...]`: what is named, in order, or all there is."""
 
 import sys
 from importlib import import_module

@@ -376,7 +376,8 @@ def own_file(sound: Place, name: str) -> bytes:
 
 @pytest.fixture
 def restarted(sound):
-    """Starts the server; it is stopped afterwards."""
+    """Starts the server, with an empty log; it is stopped afterwards."""
+    sound.server.log.write_bytes(b"")
     yield sound.server.start
     sound.server.stop()
 

@@ -11,6 +11,21 @@ from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.conversations.sessions import MessageRecord
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 
+HAROMBE = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at TIMESTAMP NOT NULL, updated_at TIMESTAMP NOT NULL,
+                       system_prompt TEXT NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+                       content TEXT, tool_calls TEXT, tool_call_id TEXT, name TEXT, created_at TIMESTAMP NOT NULL,
+                       FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE);
+CREATE INDEX idx_messages_session ON messages(session_id);
+INSERT INTO sessions VALUES ('s', '2025-01-02T03:04:05', '2025-01-02T03:04:05.5', 'be kind',
+                             '{"user": null, "tags": ["x"], "title": null, "custom": {}}');
+INSERT INTO messages (session_id, role, content, tool_calls, created_at) VALUES
+    ('s', 'user', 'hi', NULL, '2025-01-02T03:04:05'),
+    ('s', 'assistant', '', '[{"id": "c", "name": "look", "arguments": {"at": 1}}]', '2025-01-02T03:04:05.000001'),
+    ('gone', 'user', 'orphan', NULL, '2025-01-02T03:04:06');
+"""
+
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 

@@ -87,15 +87,16 @@ def markdown(*said: Message, **about) -> str:
 
 
 def assert_inert(text: str) -> None:
-    page = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
+    renderer = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    renderer.validateLink = lambda url: True  # a reader that trusts every link
     tags = Tags()
-    tags.feed(page)
+    tags.feed(renderer.render(text))
     assert {tag for tag, _ in tags.found} <= INERT
     links = [attributes.get("href") for tag, attributes in tags.found if tag == "a"]
     assert all(link.lower().startswith(("http://", "https://", "mailto:")) for link in links)
     others = {name for _, attributes in tags.found for name in attributes}
     assert others <= {"href", "title", "class", "style", "start"}
-    assert not any(ord(mark) < 32 and mark != "\n" for mark in text)
+    assert not any(ord(mark) < 32 and mark not in "\n\t" for mark in text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -206,10 +207,7 @@ def test_markdown_tells_the_session_and_its_thread(tmp_path):
         text = exported(manager, format="markdown").decode()
     assert text.startswith("# Lisbon\n\n- Id: trip\n")
     headings = [line.split(",")[0] for line in text.splitlines() if line.startswith("## ")]
-    assert (
-        headings == ["## System", "## User", "## Assistant", "## User", "## Assistant", "## Tool (look)"][:6]
-        or headings
-    )
+    assert headings == ["## System", "## User", "## Assistant", "## User", "## Assistant", "## Tool (look)"]
     assert "*image: map.png*" in text
     assert "*calls look*\n\n```json\n{\n" in text
     assert "To the sea." not in text
@@ -219,11 +217,11 @@ def test_chatml_has_a_turn_for_each_message_of_the_thread(tmp_path):
     with MemoryManager(tmp_path / "m.db") as manager:
         manager.create_session("Be kind.", session_id="s")
         call = ToolCall("c", "look", {"at": "map"})
-        manager.save_messages("s", [Message("user", "hi"), Message("assistant", "let me see", [call])])
+        manager.save_messages("s", [Message("user", "hi"), Message("assistant", "I look", [call])])
         assert exported(manager, "s", "chatml").decode() == (
             "<|im_start|>system\nBe kind.<|im_end|>\n"
             "<|im_start|>user\nhi<|im_end|>\n"
-            '<|im_start|>assistant\nlet me see\n{"tool_call": {"name": "look", "arguments": {"at": "map"}}}<|im_end|>\n'
+            '<|im_start|>assistant\nI look\n{"tool_call": {"name": "look", "arguments": {"at": "map"}}}<|im_end|>\n'
         )
 
 

@@ -1,8 +1,11 @@
 """A disk that fills up or breaks: an honest error, what was stored whole, and the next call works."""
 
+import os
+
 import apsw
 import pytest
 
+from mnemoir.conversations.sessions import SessionMetadata
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
@@ -64,3 +67,53 @@ def test_a_deletion_that_fails_deletes_nothing(disk, storage, error):
     else:
         pytest.fail("the deletion never came through")
     assert (deleted, number > 3, texts(storage)) == (True, True, [])
+
+
+def test_what_is_acknowledged_was_synced_behind_its_last_write(disk, storage):
+    [question] = storage.append_messages("s", [said("q")])
+    for change in (
+        lambda: storage.save_messages([said("a", role="assistant")]),
+        lambda: storage.append_messages("s", [said("b", role="assistant")], parent_id=question),
+        lambda: storage.resume_history("s", [said("q"), said("a", role="assistant"), said("more")]),
+        lambda: storage.set_head("s", question),
+        lambda: storage.branch_session("s", question, "copy", SessionMetadata()),
+        lambda: storage.delete_session("s"),
+    ):
+        disk.calls.clear()
+        change()
+        synced = [at for at, call in enumerate(disk.calls) if call.startswith("sync")]
+        written = [at for at, call in enumerate(disk.calls) if call == "write memory.db-wal"]
+        assert synced
+        assert max(synced) > max(written)
+
+
+@ERRORS
+def test_a_branch_that_fails_at_any_write_or_sync_leaves_the_thread_as_it_was(disk, storage, error):
+    ids = storage.append_messages("s", [said("q"), said("x" * 9000, role="assistant"), said("more")])
+    for number in range(1, MOST_CALLS):
+        disk.arm(number, error)
+        try:
+            storage.append_messages("s", [said("y" * 9000, role="assistant")], parent_id=ids[0])
+        except StorageUnavailable:
+            disk.disarm()
+            assert (len(texts(storage)), storage.get_session("s").head) == (3, ids[-1])
+            continue
+        disk.disarm()
+        break
+    else:
+        pytest.fail("the branch never came through")
+    assert (number > 3, texts(storage)) == (True, ["q", "y" * 9000])
+
+
+def test_every_new_folder_on_the_way_gets_its_name_synced(tmp_path, monkeypatch):
+    synced: list[str] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    MemoryStorage(tmp_path / "project" / "user" / "m.db").close()
+    assert [str(tmp_path), str(tmp_path / "project")] == synced
+    assert (tmp_path / "project").stat().st_mode & 0o777 == 0o700

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import apsw
@@ -15,7 +16,7 @@ from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations import session_connections
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
-from tests.conversations.session_kit import behind_the_back, said, texts
+from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts
 
 
 def started(path: Path, process: int, threads: int, count: int) -> subprocess.Popen[str]:
@@ -57,6 +58,31 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path):
         kept = {message.text for session_id in sessions for message in manager.load_session(session_id)}
     assert len(acknowledged) >= 120
     assert set(acknowledged) <= kept
+
+
+def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_the_tree(tmp_path):
+    path, acknowledged = tmp_path / "memory.db", list[str]()
+    for round_ in range(5):
+        call = [sys.executable, "-m", "tests.conversations.tree_program", str(path), str(round_)]
+        with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as client:
+            assert client.stdout is not None
+            lines = [client.stdout.readline() for _ in range(7 + 4 * round_)]
+            client.kill()
+            lines += client.stdout.readlines()
+        acknowledged += [line.strip() for line in lines if line.endswith("\n")]
+        with MemoryManager(path) as manager:
+            tree = {one.id: one for one in manager.message_tree("s", 100_000)}
+            head = manager.get_session("s").head
+        said_once = Counter(one.message.text for one in tree.values())
+        assert set(acknowledged) <= set(said_once)
+        assert set(said_once.values()) == {1}
+        way = []
+        while head:
+            way.append(head)
+            head = tree[head].parent_id
+        assert way[::-1] == [one.id for one in tree.values() if one.is_on_thread]
+        answers = [one for one in tree.values() if one.message.role == "assistant"]
+        assert all(tree[one.parent_id].message.role == "user" for one in answers)
 
 
 def test_a_child_process_made_by_a_fork_and_its_parent_both_go_on(tmp_path):
@@ -163,45 +189,6 @@ def test_a_commit_is_synced_when_that_is_asked_for(tmp_path, synced):
     assert (mode, keys) == (2 if synced else 1, 1)
 
 
-HAROMBE = """
-CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at TIMESTAMP NOT NULL, updated_at TIMESTAMP NOT NULL,
-                       system_prompt TEXT NOT NULL, metadata TEXT NOT NULL);
-CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
-                       content TEXT, tool_calls TEXT, tool_call_id TEXT, name TEXT, created_at TIMESTAMP NOT NULL,
-                       FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE);
-CREATE INDEX idx_messages_session ON messages(session_id);
-INSERT INTO sessions VALUES ('s', '2025-01-02T03:04:05', '2025-01-02T03:04:05.5', 'be kind',
-                             '{"user": null, "tags": ["x"], "title": null, "custom": {}}');
-INSERT INTO messages (session_id, role, content, tool_calls, created_at) VALUES
-    ('s', 'user', 'hi', NULL, '2025-01-02T03:04:05'),
-    ('s', 'assistant', '', '[{"id": "c", "name": "look", "arguments": {"at": 1}}]', '2025-01-02T03:04:05.000001'),
-    ('gone', 'user', 'orphan', NULL, '2025-01-02T03:04:06');
-"""
-
-
-def test_a_file_of_harombe_is_continued_where_it_is(tmp_path):
-    path = tmp_path / "memory.db"
-    with behind_the_back(path) as file:
-        file.execute(HAROMBE)
-    with MemoryStorage(path) as storage:
-        session = storage.get_session("s")
-        assert (session.system_prompt, session.metadata.tags, session.created_at.second) == ("be kind", ["x"], 5)
-        history = storage.load_messages("s")
-        assert [(message.role, message.text) for message in history] == [("user", "hi"), ("assistant", "")]
-        assert history[1].tool_calls[0].arguments == {"at": 1}
-        assert storage.save_message(said("again")) == 4
-        assert texts(storage)[-1] == "again"
-    with behind_the_back(path) as file:  # as harombe writes and reads it
-        file.execute(
-            "INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at) "
-            "VALUES ('s', 'user', 'theirs', NULL, NULL, NULL, '2099-01-01T00:00:00')"
-        )
-        assert file.execute("SELECT count(*) FROM messages WHERE session_id = 's'").get == 4
-    with MemoryStorage(path) as storage:
-        assert texts(storage)[-1] == "theirs"
-        assert storage.delete_session("s")
-
-
 @pytest.mark.parametrize(
     ("schema", "cause"),
     [
@@ -219,22 +206,6 @@ def test_another_database_is_refused_and_left_as_it_is(tmp_path, schema, cause):
     with behind_the_back(path) as file:
         tables = {name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert "summaries" not in tables
-
-
-def test_an_upgrade_that_was_cut_short_is_done_by_the_next_start(tmp_path):
-    path = tmp_path / "memory.db"
-    with behind_the_back(path) as file:
-        file.execute(HAROMBE)
-        file.execute("CREATE TABLE summaries (clashing)")
-        file.execute("CREATE TABLE embedding_state (clashing)")
-    with pytest.raises(StorageUnavailable):
-        MemoryStorage(path)
-    with behind_the_back(path) as file:
-        columns = {name for (name,) in file.execute("SELECT name FROM pragma_table_info('messages')")}
-        assert "pinned" not in columns
-        file.execute("DROP TABLE summaries; DROP TABLE embedding_state")
-    with MemoryStorage(path) as storage:
-        assert texts(storage) == ["hi", ""]
 
 
 def test_a_folder_in_the_place_of_the_file_is_told(tmp_path):

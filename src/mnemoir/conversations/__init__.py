@@ -254,15 +254,6 @@ _BACKENDS = {
     "SentenceTransformerEmbedding": "sentence-transformers",
     "VectorFileStore": "vector-file",
 }
-_BACKENDS = {
-    "BuiltInEmbedding": "minilm",
-    "ChromaDBVectorStore": "chromadb",
-    "HttpEmbedding": "http-embeddings",
-    "MemoryStorage": "sqlite-sessions",
-    "OllamaEmbedding": "ollama-embeddings",
-    "SentenceTransformerEmbedding": "sentence-transformers",
-    "VectorFileStore": "vector-file",
-}
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -6,7 +6,7 @@ list its objects.
 
 from collections.abc import Iterator
 
-from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_prefix
+from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_step
 from mnemoir.ports.objects import ObjectNotFound, ObjectStore
 
 
@@ -33,20 +33,16 @@ def copy_node_memories(objects: ObjectStore, conversation_id: str, new_id: str) 
         except ObjectNotFound:  # forgotten meanwhile
             continue
         application = start.split("/")[1]
-        objects.save(f"{NODE_MEMORY_PREFIX}{application}/{_step(new_id)}/{rest}", content)
+        objects.save(f"{NODE_MEMORY_PREFIX}{application}/{conversation_step(new_id)}/{rest}", content)
         copied += 1
     return copied
 
 
 def _of(objects: ObjectStore, conversation_id: str) -> Iterator[tuple[str, str]]:
     """The keys of a conversation's objects, each as what is in front of the node's step, and that."""
-    wanted = _step(conversation_id)
+    wanted = conversation_step(conversation_id)
     for entry in objects.scan(NODE_MEMORY_PREFIX):
         steps = entry.key.split("/")
         if len(steps) == 4 and steps[2] == wanted:
             yield "/".join(steps[:3]) + "/", steps[3]
 
-
-def _step(conversation_id: str) -> str:
-    """The conversation as keys spell it."""
-    return conversation_prefix("any", conversation_id).split("/")[2]

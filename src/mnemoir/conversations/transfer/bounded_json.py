@@ -22,7 +22,7 @@ _PIECE = 2**20
 # no end. One match for all of it, since each match costs more than what it passes over
 _TOKENS = re.compile(rb'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+["\[\]{},]', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
-_BOM = b"\xef\xbb\xbf"
+MARK = b"\xef\xbb\xbf"  # with which some programs begin a file in UTF-8
 
 
 def read_value(raw: bytes, place: str) -> Any:
@@ -78,7 +78,7 @@ class _Window:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._seen = bytearray(file.read(_PIECE))
-        self._at = len(_BOM) if self._seen.startswith(_BOM) else 0
+        self._at = len(MARK) if self._seen.startswith(MARK) else 0
 
     def next(self) -> bytes:
         """The next byte that is no blank, which stays; b"" at the end."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from mnemoir.conversations.sessions import checked_session_id
-from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.members import Members
 from mnemoir.core.errors import InvalidRequest
 
@@ -16,7 +16,7 @@ _ITEM = "Conversation"
 def conversations_in(file: IO[bytes]) -> Iterator[tuple[Members, bytes]]:
     """Each conversation, with its bytes; one in memory at a time. Raises InvalidImport while they are read."""
     if first_byte(file) == b"{":
-        raw = file.read(MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
+        raw = file.read(MOST_BYTES + 1).removeprefix(MARK)
         yield Members(read_value(raw, "The file"), f"{_ITEM} 1"), raw
         return
     for number, raw in enumerate(array_items(file, _ITEM), start=1):

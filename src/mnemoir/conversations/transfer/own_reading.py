@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, get_args
 
 from mnemoir.conversations.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall
 from mnemoir.conversations.sessions import SessionMetadata, metadata_of
-from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, read_value
+from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, read_value
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.members import Members
 from mnemoir.core.errors import InvalidRequest
@@ -65,9 +65,9 @@ class _Lines:
             return taken
         while line := self._file.readline(MOST_BYTES + 1):
             self._number += 1
-            if line.strip():
+            if value := line.removeprefix(MARK).strip():
                 place = f"Line {self._number}"
-                return place, read_value(line.removeprefix(b"\xef\xbb\xbf"), place)
+                return place, read_value(value, place)
         return None
 
     def messages(self) -> Iterator[MessageCopy]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal
 
 from mnemoir.conversations.transfer.archives import is_archive
-from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.chatgpt import read_chatgpt
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, SessionCopy
 from mnemoir.conversations.transfer.harombe import MAGIC, read_harombe
@@ -49,12 +49,12 @@ def _recognised(file: BinaryIO) -> str:
 def _by_object(file: BinaryIO) -> str:
     """One line of many, or one object over many lines."""
     try:
-        value = read_value(_without_mark(file.readline(MOST_BYTES + 1)), "Line 1")
+        value = read_value(_first_line(file), "The first line")
     except ImportTooLarge:
         raise
     except InvalidImport:
         file.seek(0)
-        value = read_value(_without_mark(file.read(MOST_BYTES + 1)), "The file")
+        value = read_value(file.read(MOST_BYTES + 1).removeprefix(MARK), "The file")
     finally:
         file.seek(0)
     if is_header(value):
@@ -80,12 +80,16 @@ def _first_item(file: BinaryIO) -> Any:
     return read_value(raw, "Conversation 1")
 
 
-def _without_mark(raw: bytes) -> bytes:
-    return raw.removeprefix(b"\xef\xbb\xbf")
+def _first_line(file: BinaryIO) -> bytes:
+    """The first one that is not blank; b"" for none."""
+    while line := file.readline(MOST_BYTES + 1):
+        if value := line.removeprefix(MARK).strip():
+            return value
+    return b""
 
 
 def _read_json(file: BinaryIO) -> Iterator[SessionCopy]:
-    value = read_value(_without_mark(file.read(MOST_BYTES + 1)), "The file")
+    value = read_value(file.read(MOST_BYTES + 1).removeprefix(MARK), "The file")
     if not is_header(value):
         raise InvalidImport("The file is no session of Mnemoir.")
     yield read_object(value, "The file")

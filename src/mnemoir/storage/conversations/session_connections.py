@@ -100,7 +100,8 @@ class Connections:
         opened.connection.close()
 
     def _opened(self) -> Opened:
-        prepare_folder(self.path.parent)
+        for folder in reversed((self.path.parent, *self.path.parent.parents)):
+            prepare_folder(folder)  # one by one, so that each name is synced
         with folder_locked(self.path.parent):
             identity = identity_of(self.path)
             try:

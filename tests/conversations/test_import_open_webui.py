@@ -1,0 +1,187 @@
+"""Chats of Open WebUI: with their branches and their head, or as the flat lists of before."""
+
+import json
+from datetime import datetime
+
+import pytest
+
+from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart
+from mnemoir.conversations.transfer import import_sessions
+from mnemoir.conversations.transfer.copies import InvalidImport
+from tests.conversations.transfer_kit import texts, tree
+
+AT = 1_772_625_600  # 2026-03-04T12:00:00Z
+
+
+def node(name: str, parent: str | None, role: str, content, **more) -> dict:
+    return {"id": name, "parentId": parent, "childrenIds": [], "role": role, "content": content, **more}
+
+
+def chat(*nodes: dict, current: str | None = None, **about) -> dict:
+    history = {"messages": {each["id"]: each for each in nodes}, "currentId": current}
+    inner = {"id": "", "title": "Lisbon", "models": ["llama3"], "params": {"system": "Be kind."}, "history": history}
+    return {
+        "id": "chat-1",
+        "user_id": "someone",
+        "title": "Lisbon",
+        "chat": inner,
+        "created_at": AT,
+        "updated_at": AT + 600,
+        "meta": {"tags": ["travel"]},
+        "archived": False,
+        **about,
+    }
+
+
+BRANCHED = [
+    node("q1", None, "user", "Where to?", timestamp=AT),
+    node("a1", "q1", "assistant", "To the sea.", timestamp=AT + 1, model="llama3", done=True),
+    node("a2", "q1", "assistant", "To the hills.", timestamp=AT + 2, model="mistral", modelIdx=1),
+    node("q2", "a1", "user", "Which one?", timestamp=AT + 30),
+    node("a3", "q2", "assistant", "The Atl", timestamp=AT + 31, done=False),
+    node("q1b", None, "user", "Where from?", timestamp=AT + 40),
+]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with MemoryManager(tmp_path / "memory.db") as manager:
+        yield manager
+
+
+def take(store: MemoryManager, value, **options):
+    return import_sessions(store, json.dumps(value).encode(), **options)
+
+
+@pytest.mark.parametrize("current", ["a3", "a2", "q1b"])
+def test_branches_and_the_head_survive(store, current):
+    report = take(store, [chat(*reversed(BRANCHED), current=current)])
+    assert (report.ids, report.messages) == (["chat-1"], 6)
+    assert tree(store, "chat-1") == [
+        ("Where to?", None),
+        ("To the sea.", "Where to?"),
+        ("To the hills.", "Where to?"),
+        ("Which one?", "To the sea."),
+        ("The Atl", "Which one?"),
+        ("Where from?", None),
+    ]
+    threads = {
+        "a3": ["Where to?", "To the sea.", "Which one?", "The Atl"],
+        "a2": ["Where to?", "To the hills."],
+        "q1b": ["Where from?"],
+    }
+    assert texts(store, "chat-1") == threads[current]
+
+
+def test_times_titles_tags_and_the_prompt_come_along(store):
+    take(store, [chat(*BRANCHED, current="a3")])
+    session = store.get_session("chat-1")
+    assert (session.created_at, session.updated_at) == (datetime(2026, 3, 4, 12), datetime(2026, 3, 4, 12, 10))
+    assert (session.system_prompt, session.metadata.title, session.metadata.tags) == (
+        "Be kind.",
+        "Lisbon",
+        ["travel"],
+    )
+    assert (session.metadata.user, session.metadata.custom) == (None, {"imported_from": "open-webui"})
+    stored = store.storage.message_tree("chat-1", 10)
+    assert stored[3].created_at == datetime(2026, 3, 4, 12, 0, 30)
+    assert [each.finish_reason for each in stored] == [None, None, None, None, "incomplete", None]
+    turns = [each.turn_id for each in stored]
+    assert turns[0] == turns[1] == turns[2] != turns[3] == turns[4] != turns[5]
+
+
+def test_a_flat_list_of_before_is_one_thread(store):
+    old = {
+        "id": "old",
+        "title": "Old",
+        "chat": {
+            "title": "Old",
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": "hi", "timestamp": AT},
+                {"role": "assistant", "content": "hello"},
+            ],
+            "tags": [{"name": "tagged"}],
+            "timestamp": AT * 1000,
+        },
+    }
+    take(store, [old])
+    assert texts(store, "old") == ["hi", "hello"]
+    session = store.get_session("old")
+    assert (session.system_prompt, session.metadata.tags) == ("Be brief.", ["tagged"])
+    assert (session.created_at, session.updated_at) == (datetime(2026, 3, 4, 12), datetime(2026, 3, 4, 12))
+
+
+def test_one_chat_and_the_inside_of_one_are_recognised(store):
+    inside = chat(*BRANCHED, current="a2")["chat"] | {"id": "inside"}
+    assert take(store, inside).ids == ["inside"]
+    assert take(store, chat(*BRANCHED)).ids == ["chat-1"]
+    assert take(store, []).ids == []
+
+
+def test_a_chat_without_a_usable_id_gets_the_same_one_each_time(store):
+    nameless = chat(*BRANCHED, id="")
+    [made] = take(store, [nameless]).ids
+    assert [each.id for each in take(store, [nameless]).skipped] == [made]
+
+
+def test_pictures_are_kept_and_other_files_are_named(store):
+    dot = "data:image/png;base64,iVBORw0KGgo="
+    parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": dot}}]
+    files = [
+        {"type": "image", "url": "https://pictures.example/map.png"},
+        {"type": "image", "url": "/api/v1/files/12/content"},
+        {"type": "file", "name": "plan.pdf", "id": "13"},
+        {"type": "image", "url": "javascript:alert(1)"},
+    ]
+    take(store, [chat(node("q", None, "user", parts), node("r", "q", "user", "these", files=files))])
+    assert store.load_session("chat-1") == [
+        Message("user", [MediaPart(type="image", url=dot), TextPart("look")]),
+        Message(
+            "user",
+            [
+                MediaPart(type="image", url="https://pictures.example/map.png"),
+                TextPart("these\n[image: /api/v1/files/12/content]\n[file: plan.pdf]\n[image: javascript:alert(1)]"),
+            ],
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "cause"),
+    [
+        (chat(node("a", "b", "user", "x"), node("b", "a", "user", "y")), "Conversation 2: 2 messages .*circle"),
+        (chat(node("a", "a", "user", "x")), "Conversation 2: 1 messages .*circle"),
+        (
+            chat(node("a", "gone", "user", "x")),
+            "Conversation 2: the message 'a' has a parent that is not in the file",
+        ),
+        (chat(node("a", None, "user", "x"), current="gone"), "Conversation 2: its newest message 'gone' is not"),
+        (chat(node("a", None, "narrator", "x")), "Conversation 2, history, messages, a: the member role"),
+        (chat(node("a", None, "user", 7)), "the member content must be a text, not 7"),
+        (chat(node("a", None, "user", "x", timestamp=-1e18)), "the member timestamp must be a time"),
+        (chat(node("a", None, "user", "x", timestamp=True)), "the member timestamp must be a time"),
+        (chat(updated_at=10**30), "Conversation 2: the member updated_at must be a time"),
+        (chat() | {"chat": []}, "Conversation 2, chat must be an object"),
+        ([], "Conversation 2 is not an object"),
+        ("x", "Conversation 2 is not an object"),
+    ],
+)
+def test_a_broken_chat_is_named_and_nothing_is_stored(store, broken, cause):
+    with pytest.raises(InvalidImport, match=cause):
+        take(store, [chat(*BRANCHED), broken, chat(*BRANCHED, id="third")])
+    assert store.list_sessions() == []
+
+
+def test_a_file_that_is_cut_off_is_refused(store):
+    whole = json.dumps([chat(*BRANCHED), chat(*BRANCHED, id="second")]).encode()
+    for length in range(len(whole) // 2, len(whole), 37):
+        with pytest.raises(InvalidImport):
+            import_sessions(store, whole[:length])
+    for behind in (b"]", b"{}", b"x", b",{}"):
+        with pytest.raises(InvalidImport, match="the file goes on"):
+            import_sessions(store, whole + behind)
+    with pytest.raises(InvalidImport, match="neither a comma nor the end"):
+        import_sessions(store, whole.replace(b"}, {", b"} {"))
+    assert store.list_sessions() == []
+    assert import_sessions(store, b" \n" + whole + b"\n ").sessions == 2
