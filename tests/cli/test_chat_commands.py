@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from tests.cli.chat_server import piped, told
 from tests.cli.chat_terminal import chatting
 from tests.cli.command_process import run_here
 
@@ -13,6 +14,17 @@ from tests.cli.command_process import run_here
 def chat(served, llm, user, tmp_path):
     """Begins a chat of that user."""
     return partial(chatting, "--user", user, home=tmp_path, environment=served.environment)
+
+
+@pytest.fixture
+def talk(served, llm, user, tmp_path, capsys):
+    """Has that user say something in a conversation, in a chat that is over then."""
+
+    def said(id, text):
+        where = {"cwd": tmp_path, "capsys": capsys, **served.environment}
+        assert piped("--user", user, "--session", id, said=text, **where).returncode == 0
+
+    return said
 
 
 @pytest.fixture
@@ -29,11 +41,10 @@ def conversations(served, user, tmp_path, capsys):
     return ask
 
 
-def test_conversations_are_listed_and_gone_on_with(chat):
-    with chat("--session", "apple-0001") as terminal:
-        assert "There are no conversations yet." in terminal.ask("/sessions")
-        terminal.ask("I sell apples.")
+def test_conversations_are_listed_and_gone_on_with(chat, talk):
     with chat("--session", "apricot-0002") as terminal:
+        assert "There are no conversations yet." in terminal.ask("/sessions")
+        talk("apple-0001", "I sell apples.")
         terminal.ask("I sell apricots.")
         listed = terminal.ask("/SESSIONS 5")
         lines = [line.strip() for line in listed.splitlines() if "I sell" in line]
@@ -44,10 +55,9 @@ def test_conversations_are_listed_and_gone_on_with(chat):
         assert "I sell apples." in terminal.ask("/history")
 
 
-def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat):
+def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat, talk):
     for id in ("shared-1", "shared-2"):
-        with chat("--session", id) as terminal:
-            terminal.ask(f"This is {id}.")
+        talk(id, f"This is {id}.")
     with chat("--session", "shared-1") as terminal:
         assert "Usage: /load <session>" in terminal.ask("/load")
         assert "No conversation begins with 'sha'." in terminal.ask("/load sha")  # which is too short
@@ -73,8 +83,7 @@ def test_clearing_hides_what_was_said_from_the_model_and_deletes_nothing(chat, l
         assert "Cleared: " in terminal.ask("/clear")
         llm.clear()
         terminal.ask("What is my number?")
-        asked = next(one for one in llm.requests if one.body.get("stream"))
-        assert [one["role"] for one in asked.body["messages"] if one["role"] != "system"] == ["user"]
+        assert told(llm) == [["What is my number?"]]
         history = terminal.ask("/history")
         assert (
             history.index("4711") < history.index("--- the context was cleared here ---") < history.index("What is")
@@ -94,9 +103,8 @@ def test_a_pinned_message_is_marked(chat):
         assert "has no message 999999" in terminal.ask("/pin 999999")
 
 
-def test_words_are_found_in_all_conversations(chat):
-    with chat("--session", "kitchen-1") as terminal:
-        terminal.ask("The kettle is blue.")
+def test_words_are_found_in_all_conversations(chat, talk):
+    talk("kitchen-1", "The kettle is blue.")
     with chat() as terminal:
         assert "Usage: /search <words>" in terminal.ask("/search")
         found = terminal.ask("/search blue kettle")

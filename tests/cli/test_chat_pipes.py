@@ -1,31 +1,21 @@
 """The chat without a terminal: each line of the input is a message, for scripts and pipes."""
 
 import json
+from functools import partial
 
 import pytest
 
-from tests.cli.chat_server import asking
-from tests.cli.command_process import run
+from tests.cli.chat_server import asking, piped, told
+from tests.cli.command_process import run, run_here
+from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, failure
 from tests.serving import free_port
 
 
 @pytest.fixture
-def chat(served, llm, user, tmp_path):
+def chat(served, llm, user, tmp_path, capsys):
     """Runs a whole chat of that user."""
-
-    def piped(*arguments, said):
-        return run("chat", "--user", user, *arguments, cwd=tmp_path, stdin=said, **served.environment)
-
-    return piped
-
-
-def told(llm):
-    """The messages of each chat that the model was asked, without instructions, and without what was recalled."""
-    chats = [one.body["messages"] for one in llm.requests if one.body.get("stream")]
-    return [
-        [one["content"].rpartition("\n\n")[2] for one in messages if one["role"] != "system"] for messages in chats
-    ]
+    return partial(piped, "--user", user, cwd=tmp_path, capsys=capsys, **served.environment)
 
 
 def test_replies_go_to_standard_output_and_nothing_else(chat, llm):
@@ -103,7 +93,7 @@ def test_without_memory_the_model_is_told_the_whole_talk_and_nothing_is_stored(c
     done = chat("--no-memory", said="My word is quokka-77.\nWhat is it?\n")
     assert done.stdout == "Understood.\nUnderstood.\n"
     assert told(llm) == [["My word is quokka-77."], ["My word is quokka-77.", "Understood.", "What is it?"]]
-    assert len(llm.requests) == 2  # and no fact was looked for
+    assert [one for one in llm.requests if is_extraction(one) and "quokka-77" in one.prompt] == []
     assert "There are no conversations yet." in chat(said="/sessions\n").stderr
     kept = [file for file in served.data_dir.rglob("*") if file.is_file() and "runs" not in file.name]
     assert kept
@@ -131,10 +121,9 @@ def test_it_works_offline_in_this_process(tmp_path):
     assert again.stdout.count("I row every morning.") == 2
 
 
-def test_a_model_of_this_process_is_asked_and_facts_are_recalled(served, llm, tmp_path):
-    arguments = ("--data-dir", str(tmp_path / "data"))
-    run("memories", "add", "Rides a red bicycle.", "--verbatim", *arguments, cwd=tmp_path, **asking(llm))
-    llm.clear()
-    done = run("chat", *arguments, cwd=tmp_path, stdin="Which bicycle do I ride?\n", **asking(llm))
+def test_a_model_of_this_process_is_asked_and_facts_are_recalled(llm, tmp_path, capsys):
+    arguments, here = ("--data-dir", str(tmp_path / "data")), {"cwd": tmp_path, "capsys": capsys, **asking(llm)}
+    run_here("memories", "add", "Rides a red bicycle.", "--verbatim", *arguments, **here)
+    done = piped(*arguments, said="Which bicycle do I ride?\n", **here)
     assert (done.returncode, done.stdout) == (0, "Understood.\n")
-    assert "Rides a red bicycle." in llm.requests[0].prompt
+    assert ["Rides a red bicycle." in one.prompt for one in llm.requests if one.body.get("stream")] == [True]

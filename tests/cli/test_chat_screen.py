@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pyte
 
+from tests.cli.chat_server import told
 from tests.cli.chat_terminal import ENTER, chatting
 from tests.scripted_llm import Answer
 
@@ -98,7 +99,7 @@ def test_a_line_that_is_typed_survives_another_size(served, llm, user, tmp_path)
         terminal.see("Understood.")
         terminal.see_prompt()
         assert screen.text.count("half a thought") == 1
-    assert llm.requests[0].body["messages"][-1]["content"] == "half a thought"
+    assert told(llm)[0][-1] == "half a thought"
 
 
 def test_a_reply_longer_than_the_screen_is_there_once_and_whole(served, llm, user, tmp_path):

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from tests.cli.chat_server import told
 from tests.cli.chat_terminal import ALT_ENTER, END_OF_INPUT, ENTER, ERASE_LINE, INTERRUPT, TAB, UP, chatting
 from tests.scripted_llm import Answer, failure
 
@@ -86,7 +87,7 @@ def test_an_interrupt_at_the_prompt_asks_and_keeps_what_was_typed(chat, llm):
         terminal.see(r"\[y/N\]")
         terminal.say("y")
         assert terminal.ended() == 0
-    assert llm.requests[0].body["messages"][-1]["content"] == "half a thought made whole"
+    assert told(llm)[0][-1] == "half a thought made whole"
 
 
 def test_the_end_of_input_leaves(chat):
@@ -101,7 +102,7 @@ def test_a_message_may_have_several_lines(chat, llm):
     with chat() as terminal:
         terminal.type("first line" + ALT_ENTER + "second line" + ENTER)
         terminal.see("Understood.")
-    assert llm.requests[0].body["messages"][-1]["content"] == "first line\nsecond line"
+    assert told(llm)[0][-1] == "first line\nsecond line"
 
 
 def test_tab_completes_commands_and_conversations(chat):

@@ -16,21 +16,14 @@ from tests.conversations.transfer_kit import texts, tree
 AT = 1_772_625_600.25  # 2026-03-04T12:00:00.250000Z
 
 
-def node(name: str, parent: str | None, role: str | None = None, *parts, **more) -> dict:
+def node(key: str, parent: str | None, role: str | None = None, *parts, **more) -> dict:
     """A node of the tree; without a role a placeholder."""
     if role is None:
-        return {"id": name, "message": None, "parent": parent, "children": []}
+        return {"id": key, "message": None, "parent": parent, "children": []}
     content = more.pop("content", {"content_type": "text", "parts": list(parts)})
     author = {"role": role, "name": more.pop("name", None), "metadata": {}}
-    message = {
-        "id": name,
-        "author": author,
-        "create_time": AT,
-        "content": content,
-        "metadata": {},
-        "recipient": "all",
-    }
-    return {"id": name, "message": {**message, **more}, "parent": parent, "children": []}
+    message = {"id": key, "author": author, "create_time": AT, "content": content, "metadata": {}, "recipient": "all"}
+    return {"id": key, "message": {**message, **more}, "parent": parent, "children": []}
 
 
 def conversation(*nodes: dict, current: str | None = None, **about) -> dict:
@@ -139,7 +132,7 @@ def test_pictures_and_recordings_are_named(store):
     content = {"content_type": "multimodal_text", "parts": [image, "What is it?", spoken, clip]}
     take(store, conversation(node("q", None, "user", content=content)))
     assert texts(store, "conv-1") == [
-        "[image: file-service://file-1]\nWhat is it?\nand this\n[real: sediment://file_2]"
+        "[image: file-service://file-1]\nWhat is it?\nand this\n[audio: sediment://file_2]"
     ]
 
 

@@ -22,10 +22,20 @@ INSERT INTO sessions VALUES
 INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at) VALUES
     ('s', 'user', 'hi', NULL, NULL, NULL, '2025-01-02T03:04:05'),
     ('s', 'tool', 'seen', NULL, 'c', 'look', '2025-01-02T03:04:07'),
-    ('s', 'assistant', '', '[{"id": "c", "name": "look", "arguments": {"at": 1}}]', NULL, NULL, '2025-01-02T03:04:06'),
+    ('s', 'assistant', '', '[{"id":"c","name":"look","arguments":{"at":1}}]', NULL, NULL, '2025-01-02T03:04:06'),
     ('t', 'narrator', 'nobody said it', NULL, NULL, NULL, '2025-01-03T00:00:00'),
     ('t', 'user', CAST(x'ff41' AS TEXT), 'damaged', NULL, NULL, 'yesterday'),
     ('gone', 'user', 'orphan', NULL, NULL, NULL, '2025-01-02T03:04:06');
+"""
+MANY = """
+WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 300)
+INSERT INTO messages (session_id, role, content, created_at)
+SELECT 's', 'user', printf('%0300d', n), '2025-01-03' FROM numbers;
+"""
+ENDLESS = """
+DROP TABLE messages;
+CREATE VIEW messages AS WITH RECURSIVE endless (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
+SELECT id FROM endless
 """
 
 
@@ -73,11 +83,7 @@ def test_the_file_is_left_as_it_was(store, tmp_path):
         ("CREATE TABLE bookmarks (id)", "without the tables"),
         (TABLES + "PRAGMA user_version = 2", "of another program, or of Mnemoir"),
         (TABLES + ROWS + "PRAGMA journal_mode = wal", "a log beside it"),
-        (
-            TABLES + "DROP TABLE messages; CREATE VIEW messages AS WITH RECURSIVE endless (id) AS "
-            "(SELECT 1 UNION ALL SELECT id + 1 FROM endless) SELECT id FROM endless",
-            "without the tables",
-        ),
+        (TABLES + ENDLESS, "without the tables"),
         (
             TABLES + "ALTER TABLE messages ADD COLUMN bomb TEXT AS (hex(zeroblob(1000000000)))",
             "without the tables",
@@ -93,11 +99,7 @@ def test_another_database_is_refused(store, tmp_path, sql, cause):
 
 
 def test_a_damaged_database_is_refused_or_read_and_never_half_stored(store, tmp_path):
-    many = "".join(
-        f"INSERT INTO messages (session_id, role, content, created_at) VALUES ('s', 'user', '{at:0300}', '2025-01-03');"
-        for at in range(300)
-    )
-    data = database(tmp_path, TABLES + ROWS + many)
+    data = database(tmp_path, TABLES + ROWS + MANY)
     refused = 0
     for at in range(0, len(data), len(data) // 40):
         damaged = data[:at] + bytes(255 - byte for byte in data[at : at + 50]) + data[at + 50 :]

@@ -157,7 +157,7 @@ def test_pictures_are_kept_and_other_files_are_named(store):
             "Conversation 2: the message 'a' has a parent that is not in the file",
         ),
         (chat(node("a", None, "user", "x"), current="gone"), "Conversation 2: its newest message 'gone' is not"),
-        (chat(node("a", None, "narrator", "x")), "Conversation 2, history, messages, a: the member role"),
+        (chat(node("a", None, "narrator", "x")), "Conversation 2, chat, history, messages, a: the member role"),
         (chat(node("a", None, "user", 7)), "the member content must be a text, not 7"),
         (chat(node("a", None, "user", "x", timestamp=-1e18)), "the member timestamp must be a time"),
         (chat(node("a", None, "user", "x", timestamp=True)), "the member timestamp must be a time"),

@@ -1,5 +1,6 @@
 """Messages are a tree: any of them can be gone on from, and what is read is the way to the head."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from mnemoir.conversations.messages import MediaPart, TextPart, ToolCall
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from tests.conversations import search_kit
 from tests.conversations.session_kit import NOON, Hands, assistant, behind_the_back, said, texts, user
 
 NAIVE_NOON = NOON.replace(tzinfo=None)
@@ -310,3 +312,17 @@ def test_sessions_with_times_of_another_form_are_paged_once_each(storage):
         file.execute("UPDATE sessions SET updated_at = '2025-01-02T03:04:05' WHERE id IN ('a', 'b')")
         file.execute("UPDATE sessions SET updated_at = 'never' WHERE id = 'c'")
     assert pages(storage, 1) == ["c", "d", "b", "a"]
+
+
+async def test_search_finds_all_branches_and_copies(tmp_path):
+    with search_kit.manager(tmp_path, search_kit.WordsClient()) as manager:
+        [question] = await asyncio.to_thread(manager.append_messages, "s", [user("where is the train")])
+        answers = [assistant("the train is red"), assistant("the train is late")]
+        for answer in answers:
+            await asyncio.to_thread(manager.append_messages, "s", [answer], parent_id=question)
+        copy = await asyncio.to_thread(manager.branch_session, "s", question)
+        found = {(hit.session_id, hit.message.text) for hit in await manager.search("train", 9)}
+        assert found == {("s", "where is the train"), (copy, "where is the train")} | {
+            ("s", one.text) for one in answers
+        }
+        assert manager.storage.vector_counts() == {"embedded": 4}

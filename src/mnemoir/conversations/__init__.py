@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from mnemoir.conversations.session_search import SearchHit
     from mnemoir.conversations.session_storage import SessionStorage
     from mnemoir.conversations.sessions import (
+        ROOT,
+        MessageNotFoundError,
         MessageRecord,
+        Resumed,
         SessionExistsError,
         SessionMetadata,
         SessionRecord,
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     VectorFileStore: Callable[..., VectorStore]
 
 __all__ = [
+    "ROOT",
     "BaseMemory",
     "BuiltInEmbedding",
     "ChromaDBVectorStore",
@@ -99,6 +103,7 @@ __all__ = [
     "MemoryMode",
     "MemoryStorage",
     "Message",
+    "MessageNotFoundError",
     "MessageRecord",
     "ModelEmbeddingClient",
     "NodeMemoryData",
@@ -106,6 +111,7 @@ __all__ = [
     "NodeMemoryMessage",
     "NodeTokenBufferMemory",
     "OllamaEmbedding",
+    "Resumed",
     "SearchFilter",
     "SearchHit",
     "SentenceTransformerEmbedding",
@@ -209,7 +215,10 @@ _MODULES = {
     "session_search": ("SearchHit",),
     "session_storage": ("SessionStorage",),
     "sessions": (
+        "ROOT",
+        "MessageNotFoundError",
         "MessageRecord",
+        "Resumed",
         "SessionExistsError",
         "SessionMetadata",
         "SessionRecord",

@@ -41,7 +41,7 @@ class MemoryConfig(Section):
     """Sessions, their windows and their vectors. `enabled` keeps conversations that nobody gave a session id, too."""
 
     enabled: bool = False
-    storage_path: Place | None = None
+    storage_path: Place | None = Path("~/.mnemoir/memory.db").expanduser()
     max_history_tokens: int = Field(default=4096, ge=512, le=128_000)
     auto_prune_days: int | None = Field(default=30, ge=1)
     strategy: StrategyName = "simple"

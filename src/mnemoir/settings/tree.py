@@ -149,6 +149,7 @@ class Memory(MemoryConfig):
     `storage_path` is a folder with a folder for each user; without one, `conversations` in the data directory.
     """
 
+    storage_path: AbsolutePath | None = None
     auto_prune_days: int | None = Field(default=None, ge=1)
     history: History = "client"
     vector_store: Vectors = Vectors()

@@ -21,6 +21,7 @@ _NOT_SAID = frozenset(
     {"user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "app_pairing_content"}
 )
 _FINISHED = {"max_tokens": "length", "interrupted": "incomplete"}
+_MEDIA = ("image", "audio", "video")
 _UNFINISHED = ("in_progress", "finished_partial_completion")
 
 
@@ -69,7 +70,7 @@ def _node(name: str, members: Members, nodes: Mapping[str, Members]) -> ForeignN
 def _message(name: str, members: Members, nodes: Mapping[str, Members], parent: str | None) -> Message | None:
     """None for what is no part of the conversation: placeholders, empty instructions, thinking."""
     content = members.object("content")
-    if "author" not in members or content.raw("content_type") in _NOT_SAID:
+    if "author" not in members or _kind(content) in _NOT_SAID:
         return None
     role = members.object("author").text("role") or ""
     if role not in _ROLES:
@@ -86,9 +87,12 @@ def _message(name: str, members: Members, nodes: Mapping[str, Members], parent: 
 
 
 def _text(content: Members) -> str:
+    return _TEXTS.get(_kind(content), _joined_parts)(content)
+
+
+def _kind(content: Members) -> str:
     kind = content.raw("content_type")
-    write = _TEXTS[kind] if isinstance(kind, str) and kind in _TEXTS else _joined_parts
-    return write(content)
+    return kind if isinstance(kind, str) else ""
 
 
 def _joined_parts(content: Members) -> str:
@@ -102,11 +106,11 @@ def _part(part: object, place: str) -> str:
     if isinstance(part, str):
         return part
     members = Members(part, f"{place}, parts")
-    kind = str(members.raw("content_type") or "file")
-    if kind == "audio_transcription":
+    if _kind(members) == "audio_transcription":
         return members.text("text") or ""
-    name = members.raw("asset_pointer") or members.object("audio_asset_pointer").raw("asset_pointer") or "unnamed"
-    return f"[{kind.split('_')[0]:.40}: {name!s:.200}]"
+    kind = next((medium for medium in _MEDIA if medium in _kind(members)), "file")
+    name = members.raw("asset_pointer") or members.object("audio_asset_pointer").raw("asset_pointer")
+    return f"[{kind}: {name or 'without a name'!s:.200}]"
 
 
 def _quote(content: Members) -> str:

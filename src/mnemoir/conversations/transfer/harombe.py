@@ -5,7 +5,7 @@ a view, a virtual one, or one with computed columns is refused. What is damaged 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, BinaryIO
 
 import apsw
@@ -21,6 +21,7 @@ from mnemoir.core.errors import InvalidRequest
 MAGIC = b"SQLite format 3\0"
 _MOST_BYTES = 256 * 2**20
 _HEADER_BYTES = 100
+_PAGE_SIZE, _PAGE_COUNT = slice(16, 18), slice(28, 32)
 _LOG_MARKS = slice(18, 20)  # of the header: 1 and 1, or 2 and 2 where a log lies beside the file
 _STEPS_BETWEEN, _MOST_CHECKS = 100_000, 20_000  # of SQLite's machine: some minutes at most
 _NAME = "The file"
@@ -49,9 +50,11 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
     data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise ImportTooLarge(f"{_NAME} is larger than {_MOST_BYTES} bytes.")
-    if len(data) < _HEADER_BYTES or max(data[_LOG_MARKS]) > 1:
+    if _is_cut_off(data):
+        raise InvalidImport(f"{_NAME} is cut off: bytes are missing at its end. Import a whole copy.")
+    if max(data[_LOG_MARKS]) > 1:
         raise InvalidImport(
-            f"{_NAME} is cut off, or keeps its newest rows in a log beside it. Close the program that writes it, run "
+            f"{_NAME} keeps its newest rows in a log beside it. Close the program that writes it, run "
             "`PRAGMA journal_mode = DELETE` on it, and import it then. A file of Mnemoir is opened where it is."
         )
     with _readable(data) as connection:
@@ -59,19 +62,30 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
             yield _session(connection, row, f"Session {at}")
 
 
+def _is_cut_off(data: bytes) -> bool:
+    """By the size that its header tells; SQLite itself reads what is there, and misses no page until it needs it."""
+    if len(data) < _HEADER_BYTES:
+        return True
+    page_bytes, pages = int.from_bytes(data[_PAGE_SIZE]), int.from_bytes(data[_PAGE_COUNT])
+    return len(data) < pages * (2**16 if page_bytes == 1 else page_bytes)
+
+
 @contextmanager
 def _readable(data: bytes) -> Iterator[apsw.Connection]:
     """The database, in memory. Raises InvalidImport in place of SQLite's errors."""
-    connection = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as connection, _sqlite_errors():
         connection.deserialize("main", data)
         _restrain(connection)
         _check(connection)
         yield connection
+
+
+@contextmanager
+def _sqlite_errors() -> Iterator[None]:
+    try:
+        yield
     except apsw.Error as exc:
         raise InvalidImport(f"{_NAME} is damaged: {exc}. Import a copy that can be read.") from None
-    finally:
-        connection.close()
 
 
 def _restrain(connection: apsw.Connection) -> None:
@@ -107,7 +121,7 @@ def _session(connection: apsw.Connection, row: tuple[Any, ...], place: str) -> S
 
 def _messages(connection: apsw.Connection, key: object, place: str) -> Iterator[MessageCopy]:
     number = 0
-    for message_id, *columns, created_at in connection.execute(_MESSAGES, (key,)):
+    for message_id, *columns, created_at in _rows(connection, _MESSAGES, (key,)):
         role, *others = map(_text, columns)
         message = message_of(message_id, Columns(role or "", *others))
         if message is not None:
@@ -118,6 +132,11 @@ def _messages(connection: apsw.Connection, key: object, place: str) -> Iterator[
                 created_at=read_text(_text(created_at) or ""),
             )
             number += 1
+
+
+def _rows(connection: apsw.Connection, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    with _sqlite_errors():  # here as well: whoever stores a session asks for its messages
+        yield from connection.execute(query, values)
 
 
 def _metadata(raw: bytes | None, place: str) -> SessionMetadata:

@@ -99,16 +99,16 @@ SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NU
 
 -- name: from_first
 -- What the thread says from the first message on that says a certain thing, behind a message of the thread or 0;
--- nothing when none says it. The first is found by idx_messages_digest, for which its order is made here.
+-- nothing when none says it. The planner would look for the first one through the whole thread.
 SELECT id, digest FROM messages
  WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
-   AND (created_at, id) >= (SELECT created_at, id FROM messages
+   AND (created_at, id) >= (SELECT created_at, id FROM messages INDEXED BY idx_messages_digest
                              WHERE session_id = :session AND digest = :digest AND off_thread IS NULL
                                AND (created_at, id) > (
                                    CASE :after WHEN 0 THEN -9e999
                                    ELSE (SELECT created_at FROM messages WHERE id = :after AND off_thread IS NULL)
                                    END, :after)
-                             ORDER BY +created_at, id LIMIT 1)
+                             ORDER BY created_at, id LIMIT 1)
  ORDER BY created_at, id;
 
 -- name: other_question
