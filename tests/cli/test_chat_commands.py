@@ -159,11 +159,11 @@ def test_a_conversation_goes_into_a_file_and_in_again(chat, tmp_path):
 
 def test_help_names_every_command_and_other_words_are_refused(chat):
     with chat() as terminal:
-        told = terminal.ask("/help")
+        listed = terminal.ask("/help")
         for name in ("sessions", "load", "save", "history", "clear", "forget", "search", "memories", "export"):
-            assert f"/{name}" in told
+            assert f"/{name}" in listed
         for name in ("import", "pin", "help", "exit", "quit", "q"):
-            assert f"/{name}" in told
+            assert f"/{name}" in listed
         assert "There is no command '/bogus'. /help lists them." in terminal.ask("/bogus")
         terminal.say("/QUIT")
         assert terminal.ended() == 0

@@ -111,14 +111,12 @@ def test_no_server_at_a_named_address_is_an_error(chat):
     assert "No server answers" in done.stderr
 
 
-def test_it_works_offline_in_this_process(tmp_path):
+def test_it_works_offline_in_a_process_of_its_own(tmp_path):
     arguments = ("chat", "--data-dir", str(tmp_path / "data"), "--session", "offline-1")
-    first = run(*arguments, cwd=tmp_path, stdin="I row every morning.\n")
-    assert first.returncode == 0, first.stderr
-    assert first.stdout.strip()
-    again = run(*arguments, cwd=tmp_path, stdin="/history\n/search morning\n")
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.count("I row every morning.") == 2
+    done = run(*arguments, cwd=tmp_path, stdin="I row every morning.\n/history 2\n/search morning\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("I row every morning.") >= 2
+    assert "assistant" in done.stdout
 
 
 def test_a_model_of_this_process_is_asked_and_facts_are_recalled(llm, tmp_path, capsys):

@@ -75,16 +75,19 @@ def test_the_head_can_be_moved_to_any_branch_and_back(storage, branched):
 
 @pytest.mark.parametrize("message_id", [ROOT, 999, -1, 2**70])
 def test_a_head_that_is_no_message_of_the_session_is_refused(storage, branched, message_id):
-    if message_id < 2**63:
-        assert not storage.set_head("s", message_id)
-        assert not storage.set_head("unknown", branched["q"])
+    assert not storage.set_head("s", message_id)
+    assert not storage.set_head("unknown", branched["q"])
+    assert storage.messages_by_id([message_id]) == {}
+    assert not storage.set_pinned(message_id, True)
+    assert storage.thread_messages("s", 9, before=message_id or 999) == []
+    assert storage.message_tree("s", 9, after=max(999, message_id)) == []
     assert storage.get_session("s").head == branched["more"]
     assert storage.get_session("unknown") is None
 
 
 def test_a_parent_that_is_no_message_of_the_session_is_refused(storage, branched):
     other = storage.save_message(said("x", session_id="t"))
-    for session_id, parent in (("s", 999), ("s", other), ("new", branched["q"])):
+    for session_id, parent in (("s", 999), ("s", -1), ("s", 2**70), ("s", other), ("new", branched["q"])):
         with pytest.raises(MessageNotFoundError, match="has no message"):
             storage.append_messages(session_id, [said("y")], parent_id=parent)
     assert storage.get_session("new") is None
@@ -322,7 +325,6 @@ async def test_search_finds_all_branches_and_copies(tmp_path):
             await asyncio.to_thread(manager.append_messages, "s", [answer], parent_id=question)
         copy = await asyncio.to_thread(manager.branch_session, "s", question)
         found = {(hit.session_id, hit.message.text) for hit in await manager.search("train", 9)}
-        assert found == {("s", "where is the train"), (copy, "where is the train")} | {
-            ("s", one.text) for one in answers
-        }
+        everywhere = {(one, "where is the train") for one in ("s", copy)}
+        assert found == everywhere | {("s", answer.text) for answer in answers}
         assert manager.storage.vector_counts() == {"embedded": 4}

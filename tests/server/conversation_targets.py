@@ -53,6 +53,7 @@ ROUTES_OF_ALL: Sequence[tuple[str, str, JSON | None]] = (
     ("GET", "/export", None),
     ("POST", "/import", {}),
     ("POST", "/prune", {"days": 1}),
+    ("POST", "/node-memory/cleanup", {}),
 )
 
 

@@ -25,7 +25,7 @@ OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
 everyones, server = shared_server(), own_project()
 
 ODD_IDS = ["a/b", "a/messages", "50% tea", "tea time", "\U0001f375", "../x", "/etc/passwd", "con", "%41", "messages"]
-NAMES_OF_ROUTES = ["search", "export", "import", "prune"]
+NAMES_OF_ROUTES = ["search", "export", "import", "prune", "node-memory"]
 
 
 async def test_a_conversation_is_begun_with_all_that_is_noted_about_it(server):

@@ -209,7 +209,7 @@ def prune(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Forget conversations of a user that were not used for long; those that are to be kept stay."""
+    """Remove conversations of a user that were not used for long; those that are to be kept stay, and so do facts."""
     session = Session(config=config, data_dir=data_dir, url=url, project=project)
     if not dry_run and not yes:
         typer.confirm(f"Forget all conversations of {user} not used for {days} days?", abort=True, err=True)
@@ -222,6 +222,35 @@ def prune(
     for id in answer["ids"]:
         print_row(id)
     note(f"{answer['message']}.")
+
+
+@commands.command("node-memory-cleanup")
+def node_memory_cleanup(
+    older_than_days: Annotated[
+        int | None,
+        typer.Option(
+            help="Also those that were not written for so many days.", min=0, max=36_500, show_default=False
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Remove what workflow nodes remember of conversations that are gone."""
+    session = Session(config=config, data_dir=data_dir, url=url, project=project)
+    body = {"older_than_days": older_than_days, "dry_run": dry_run}
+    answer = session.ask("POST", f"{CONVERSATIONS}/node-memory/cleanup", query={"user_id": user}, body=body)
+    if as_json:
+        print_json(answer)
+        return
+    note(f"{answer['message']}; {answer['bytes']} bytes.")
+    if answer["failed"]:
+        note(f"{answer['failed']} could not be removed; run it again, and see the log.")
+        raise typer.Exit(1)
 
 
 async def _download(session: Session, target: str, file: Path | None) -> int:

@@ -5,10 +5,13 @@ asked for again; and once more behind it, for who was at work meanwhile and did 
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.conversation_nodes import forget_node_memories
+from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import utc_now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,12 @@ def remove_conversation(own: OwnConversations, session_id: str) -> Removed | Non
     return Removed(messages=messages, node_memories=node_memories, attachments=attachments)
 
 
-def prune_conversations(own: OwnConversations, days: int) -> list[str]:
-    """Remove those last used more than so many days ago that are not to be kept; their ids. ValueError below 0."""
-    found = own.manager.prune_old_sessions(days, dry_run=True)
-    return [session_id for session_id in found if remove_conversation(own, session_id) is not None]
+def remove_if_old(own: OwnConversations, session_id: str, days: int) -> bool:
+    """Remove one that was last used more than so many days ago, unless it is to be kept; whether it is gone by that.
+
+    It may have been used since it was found to be old. Blocks; raises as `remove_conversation` does.
+    """
+    record = own.manager.get_session(session_id)
+    if record is None or record.metadata.is_kept or record.updated_at >= naive_utc(utc_now()) - timedelta(days=days):
+        return False
+    return remove_conversation(own, session_id) is not None

@@ -34,6 +34,7 @@ from mnemoir.server import (
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.conversation_models import (
     BranchBody,
+    CleanupBody,
     ConversationBody,
     ConversationChange,
     HeadBody,
@@ -59,7 +60,7 @@ from mnemoir.server.under_way import UnderWay
 
 _BODIES = (
     *(AddBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
-    *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody),
+    *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody, CleanupBody),
 )
 # static paths first: a user or a memory of any name follows them
 _ROUTERS = (

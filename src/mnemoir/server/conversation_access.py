@@ -23,7 +23,7 @@ from mnemoir.server.site import Site
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"
-register_names("conversation", "search", "export", "import", "prune")
+register_names("conversation", "search", "export", "import", "prune", "node-memory")
 
 UserQuery = Annotated[str | None, Query(alias="user_id", description="whose conversations; else the server's user's")]
 

@@ -138,6 +138,14 @@ class PruneBody(_Body):
     dry_run: bool | None = False
 
 
+class CleanupBody(_Body):
+    """`POST /api/conversations/node-memory/cleanup`; without days only those of conversations that are gone."""
+
+    user_id: UserId | None = None
+    older_than_days: Annotated[int, Field(ge=0, le=_MOST_DAYS)] | None = None
+    dry_run: bool = False
+
+
 def conversation_answer(body: Json, status: int = 200) -> Response:
     """JSON of whatever was stored, odd characters of an imported file among it."""
     return Response(tolerant_json(body), status_code=status, media_type="application/json")

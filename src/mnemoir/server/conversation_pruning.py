@@ -1,27 +1,30 @@
-"""`/api/conversations/prune`: the end of conversations that were not used for long."""
+"""`/api/conversations/prune` and `/node-memory/cleanup`: the end of what was not used for long.
+
+Facts that were learned from a pruned conversation stay: memory outlives the talk. Forgetting takes them too.
+"""
 
 import asyncio
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.node_cleanup import Report, cleanup_node_memory
+from mnemoir.conversations.removal import remove_conversation
 from mnemoir.conversations.sessions import naive_utc
+from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
-from mnemoir.core.errors import NotFound
-from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened, owner_in_body
-from mnemoir.server.conversation_models import PruneBody, conversation_answer
+from mnemoir.server.conversation_models import CleanupBody, PruneBody, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere, accepts, body_of
-from mnemoir.server.site import Site
 
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 
-@router.post("/prune", summary="Forget what was not used for so many days", openapi_extra=accepts(PruneBody))
+@router.post("/prune", summary="Remove what was not used for so many days", openapi_extra=accepts(PruneBody))
 async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(body_of(PruneBody))]
 ) -> Response:
@@ -32,18 +35,39 @@ async def prune(
         if own is not None:
             ids = await asyncio.to_thread(own.manager.storage.old_sessions, body.days)
             if not body.dry_run:
-                ids = [id for id in ids if await _forgotten(site, scope, own.manager, id, before)]
+                ids = [id for id in ids if await asyncio.to_thread(_removed, own, id, before)]
     verb = "Would delete" if body.dry_run else "Deleted"
     return conversation_answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 
 
-async def _forgotten(site: Site, scope: Owner, manager: MemoryManager, id: str, before: datetime) -> bool:
+@router.post(
+    "/node-memory/cleanup",
+    summary="Remove node memories that are old, or whose conversation is gone",
+    openapi_extra=accepts(CleanupBody),
+)
+async def cleanup(
+    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(body_of(CleanupBody))]
+) -> Response:
+    scope = owner_in_body(request, scope, body.user_id)
+    async with opened(site, scope) as own:
+        report = Report() if own is None else await asyncio.to_thread(_cleaned, own, body)
+    verb = "Would delete" if body.dry_run else "Deleted"
+    message = f"{verb} {report.deleted} node memories, kept {report.kept}"
+    return conversation_answer({"success": report.failed == 0, "message": message, **asdict(report)})
+
+
+def _removed(own: OwnConversations, id: str, before: datetime) -> bool:
     """Whether it was still old when its turn came, and is gone."""
-    record = await asyncio.to_thread(manager.get_session, id)
+    record = own.manager.get_session(id)
     if record is None or record.updated_at >= before or record.metadata.is_kept:
         return False
-    try:
-        await site.parts.forgetting.forget(scope, id)
-    except NotFound:  # somebody else was quicker
-        return False
-    return True
+    return remove_conversation(own, id) is not None
+
+
+def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:
+    return cleanup_node_memory(
+        own.node_parts.objects,
+        body.older_than_days,
+        lambda app, conversation: own.manager.session_exists(conversation),
+        body.dry_run,
+    )

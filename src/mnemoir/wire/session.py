@@ -27,6 +27,12 @@ def shown_history(body: Json) -> History | None:
     return "server" if asked == "server" else "client"
 
 
+def asks_to_store(body: Json) -> bool | None:
+    """The member `store` of OpenAI's protocols: whether the client wants the chat kept; None where it does not say."""
+    asked = body.get("store")
+    return asked if isinstance(asked, bool) else None
+
+
 def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:
     """The first of these fields that holds more than blanks, and its value; None when none does.
 

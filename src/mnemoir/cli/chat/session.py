@@ -11,8 +11,10 @@ from mnemoir.core.errors import InvalidRequest
 
 @dataclass(slots=True, kw_only=True)
 class Chat:
-    """`conversation` changes when another one is loaded; `failures` counts what went wrong so far. With
-    `can_be_interrupted` an interrupt stops the answer or the command under way, and not the chat."""
+    """`conversation` changes when another one is loaded; `failures` counts what went wrong so far.
+
+    With `can_be_interrupted` an interrupt stops the answer or the command under way, and not the chat.
+    """
 
     server: Server
     input: Input

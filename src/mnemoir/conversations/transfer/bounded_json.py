@@ -18,9 +18,8 @@ _MOST_LEVELS = 100
 _MOST_VALUES = 500_000
 _MOST_DIGITS = 40
 _PIECE = 2**20
-# whole strings and whatever does not matter, then the byte that does; a quotation mark there begins a string that has
-# no end. One match for all of it, since each match costs more than what it passes over
-_TOKENS = re.compile(rb'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+["\[\]{},]', re.DOTALL)
+# a whole string, or one byte that matters outside of strings; a quotation mark alone begins a string without an end
+_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 MARK = b"\xef\xbb\xbf"  # with which some programs begin a file in UTF-8
 
@@ -118,9 +117,11 @@ def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
     """Where the object or list that begins at `start` ends; None when it does not end in `raw`."""
     level = values = 0
     for token in _TOKENS.finditer(raw, start):
-        byte = raw[token.end() - 1]
+        byte = raw[token.start()]
         if byte == _QUOTE:
-            return None
+            if token.end() - token.start() == 1:
+                return None
+            continue
         if byte in _OPENING:
             level += 1
         elif byte in _CLOSING:

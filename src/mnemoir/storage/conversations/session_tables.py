@@ -186,7 +186,7 @@ def taken(session_id: str) -> SessionExistsError:
 
 
 def clamped(number: int) -> int:
-    """A limit or an offset that SQLite takes as it is meant."""
+    """A limit, an offset or an id that SQLite takes as it is meant: no message has one that is cut."""
     return max(0, min(number, _MOST))
 
 

@@ -14,6 +14,7 @@ from mnemoir.storage.conversations.session_rows import Row, text_of
 from mnemoir.storage.sqlite.queries import queries
 
 _TREE = queries("sessions/tree")
+_MOST_IDS = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ def place_of(connection: apsw.Connection, session_id: str, message_id: int) -> P
     """That of a message, on whichever branch, or of ROOT; None when the session has no such message."""
     if message_id == ROOT:
         return BEGINNING
+    if not 0 < message_id <= _MOST_IDS:
+        return None
     values = {"session": session_id, "id": message_id}
     return _place(connection.execute(_TREE["place"], values).fetchone())
 

@@ -164,7 +164,7 @@ class TreeTables:
         """The messages of all branches with an id above `after`, by id."""
         self._link(session_id)
         values = {"session": storable(session_id), "limit": clamped(limit)}
-        while rows := self._read(_TREE["tree"], {**values, "after": after}):
+        while rows := self._read(_TREE["tree"], {**values, "after": clamped(after)}):
             if messages := list(stored_messages(rows)):
                 return messages
             after = rows[-1][0]

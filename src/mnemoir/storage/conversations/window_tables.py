@@ -49,7 +49,9 @@ class WindowTables:
         self, session_id: str, after: int | None, before: int | None, limit: int
     ) -> list[StoredMessage]:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border."""
-        while rows := self._rows("oldest", session_id, limit=clamped(limit), after=after or 0, **in_front_of(before)):
+        while rows := self._rows(
+            "oldest", session_id, limit=clamped(limit), after=clamped(after or 0), **in_front_of(before)
+        ):
             if messages := list(stored_messages(rows)):
                 return messages
             after = rows[-1][0]
@@ -74,14 +76,14 @@ class WindowTables:
 
     def set_pinned(self, message_id: int, pinned: bool) -> bool:
         """False when there is no such message."""
-        values = {"id": message_id, "pinned": 1 if pinned else None}
+        values = {"id": clamped(message_id), "pinned": 1 if pinned else None}
         return bool(self._file.write(lambda connection: connection.execute(_MESSAGES["pin"], values).fetchall()))
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Those that are there."""
 
         def work(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-            return connection.executemany(_MESSAGES["one"], [{"id": one} for one in message_ids]).fetchall()
+            return connection.executemany(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids]).fetchall()
 
         return {stored.id: stored for stored in stored_messages(self._file.read(work))}
 
@@ -137,7 +139,7 @@ class WindowTables:
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
     """In front of which place; a message that is gone has nothing in front of it."""
-    return {"before": 0, "end": _END} if before is None else {"before": before, "end": _NOWHERE}
+    return {"before": 0, "end": _END} if before is None else {"before": clamped(before), "end": _NOWHERE}
 
 
 def _release(connection: apsw.Connection, session_id: str, claim: str) -> bool:
