@@ -89,13 +89,36 @@ def test_the_file_is_left_as_it_was(store, tmp_path):
             "without the tables",
         ),
         (TABLES + "DROP TABLE messages; CREATE VIRTUAL TABLE messages USING fts5 (id)", "without the tables"),
-        (TABLES + "DROP TABLE sessions; CREATE TABLE sessions (id)", "damaged: .*no such column"),
+        (
+            TABLES + "DROP TABLE sessions; CREATE TABLE sessions (id)",
+            "damaged: .*no column|damaged: .*no such column",
+        ),
     ],
 )
 def test_another_database_is_refused(store, tmp_path, sql, cause):
     with pytest.raises(InvalidImport, match=cause):
         import_sessions(store, database(tmp_path, sql))
     assert store.list_sessions() == []
+
+
+def test_a_page_that_many_others_share_is_damage(store, tmp_path):
+    data = bytearray(database(tmp_path, TABLES + ROWS + MANY))
+    [page] = [at for at in range(4096, len(data), 4096) if data[at] == 5]  # the inner one of the messages
+    cells = [int.from_bytes(data[at : at + 2]) for at in range(page + 12, page + 30, 2)]
+    for cell in cells:
+        data[page + cell : page + cell + 4] = data[page + cells[0] : page + cells[0] + 4]
+    with pytest.raises(InvalidImport, match="damaged"):
+        import_sessions(store, bytes(data))
+
+
+def test_constraints_of_a_file_are_not_computed(store, tmp_path):
+    costly = TABLES.replace("role TEXT NOT NULL", "role TEXT NOT NULL CHECK (length(randomblob(900000000)) > 0)")
+    rows = (
+        "PRAGMA ignore_check_constraints = 1; "
+        "INSERT INTO sessions VALUES ('s', '2025-01-02', '2025-01-02', '', '{}'); "
+        "INSERT INTO messages (session_id, role, content, created_at) VALUES ('s', 'user', 'hi', '2025-01-02')"
+    )
+    assert import_sessions(store, database(tmp_path, costly + rows)).messages == 1
 
 
 def test_a_damaged_database_is_refused_or_read_and_never_half_stored(store, tmp_path):

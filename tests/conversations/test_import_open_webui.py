@@ -7,7 +7,8 @@ import pytest
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart
 from mnemoir.conversations.transfer import import_sessions
-from mnemoir.conversations.transfer.copies import InvalidImport
+from mnemoir.conversations.transfer.copies import InvalidImport, MessageCopy
+from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from tests.conversations.transfer_kit import texts, tree
 
 AT = 1_772_625_600  # 2026-03-04T12:00:00Z
@@ -71,6 +72,23 @@ def test_branches_and_the_head_survive(store, current):
         "q1b": ["Where from?"],
     }
     assert texts(store, "chat-1") == threads[current]
+
+
+def test_no_message_is_older_than_the_one_it_follows():
+    def at(minute: int | None, name: str, parent: str | None) -> ForeignNode:
+        copy = MessageCopy(message=Message("user", name), parent=0, place=name)
+        created_at = None if minute is None else datetime(2026, 3, 4, 12, minute)
+        return ForeignNode(parent=parent, copy=copy, created_at=created_at)
+
+    nodes = {
+        "c": at(9, "c", "b"),
+        "b": at(1, "b", "a"),
+        "a": at(5, "a", None),
+        "d": at(None, "d", "a"),
+        "e": at(None, "e", None),
+    }
+    ordered = [(copy.message.text, copy.created_at.minute) for copy in in_order(nodes, "d", "Conversation 1")]
+    assert ordered == [("e", 1), ("a", 5), ("b", 5), ("d", 5), ("c", 9)]
 
 
 def test_times_titles_tags_and_the_prompt_come_along(store):

@@ -5,6 +5,8 @@ from base64 import b64encode
 
 import pytest
 
+from mnemoir.conversations.node_keys import node_key
+from mnemoir.storage.objects.local import LocalObjects
 from tests.scripted_llm import Answer
 from tests.server.conversation_targets import (
     CONVERSATIONS,
@@ -83,6 +85,20 @@ async def test_a_picture_that_was_sent_is_kept_as_a_file_and_shown_to_a_model_wh
     assert message["content"][0]["image_url"]["url"].startswith("mnemoir:attachments/c/")
     shown = (await server.get(of("c", "/window")))["messages"]
     assert shown[0]["content"][0]["image_url"]["url"] == url
+
+
+async def test_a_branch_keeps_its_pictures_and_node_memories_when_its_original_is_forgotten(server):
+    url = f"data:image/png;base64,{b64encode(PNG).decode()}"
+    (message,) = await sent_and_read(
+        server, {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    )
+    objects = LocalObjects(server.folder() / "objects")
+    objects.save(node_key("app", "c", "node"), b'{"version": 1, "messages": []}')
+    await server.ask("POST", of("c", "/branch"), {"message_id": message["id"], "id": "d/e"})
+    succeeded(await server.ask("DELETE", of("c")))
+    shown = (await server.get(of("d/e", "/window")))["messages"]
+    assert shown[0]["content"][0]["image_url"]["url"] == url
+    assert [entry.key for entry in objects.scan("node_memory/")] == [node_key("app", "d/e", "node")]
 
 
 async def test_parts_of_text_are_one_text(server):

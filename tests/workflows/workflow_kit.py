@@ -69,7 +69,7 @@ class ListedMemory:
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread
 
-    async def keep(self, scope: Scope, turn: ChatTurn) -> None:
+    async def keep(self, caller: Caller, turn: ChatTurn) -> None:
         self.kept.append(turn)
 
 

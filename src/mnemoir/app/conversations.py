@@ -8,6 +8,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -15,7 +16,9 @@ import structlog
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.user_pool import UserPool
 from mnemoir.conversations.removal import remove_if_old
+from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import utc_now
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.turnstile import Turnstile
@@ -86,10 +89,10 @@ class Conversations:
 
     async def _pruned(self, folder: Path, days: int) -> int:
         async with self._pool.holding(folder) as own:
-            pruned = 0
+            before, pruned = naive_utc(utc_now()) - timedelta(days=days), 0
             for session_id in await asyncio.to_thread(own.manager.storage.old_sessions, days):
                 async with self._one_by_one.passing((folder, session_id)):
-                    pruned += await in_thread(remove_if_old, own, session_id, days)
+                    pruned += await in_thread(remove_if_old, own, session_id, before)
             return pruned
 
     def _folders(self) -> list[Path]:

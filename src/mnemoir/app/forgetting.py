@@ -6,12 +6,13 @@ is another server's, its facts are that server's to forget.
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
-from mnemoir.conversations.removal import remove_conversation
+from mnemoir.app.in_thread import in_thread
+from mnemoir.app.remembering import queue_of
+from mnemoir.conversations.removal import Removed, remove_conversation
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -20,43 +21,76 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.run_store import RunStore
 
 _PATIENCE_S = 30.0  # for a memory that is being made of it
+_NO_QUEUE = ""  # where what is added over the memory API waits
+_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
     """How much there was."""
 
-    messages: int
-    memories: int
-    node_memories: int
+    conversations: int = 0
+    messages: int = 0
+    memories: int = 0
+    node_memories: int = 0
+
+    def __add__(self, other: "Forgotten") -> "Forgotten":
+        return Forgotten(
+            conversations=self.conversations + other.conversations,
+            messages=self.messages + other.messages,
+            memories=self.memories + other.memories,
+            node_memories=self.node_memories + other.node_memories,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
-    """`queue_of` names the queue of jobs that derive memories from a user's turns."""
+    """One for all users."""
 
     conversations: Conversations
     facts: Facts
     background: Background
     runs: RunStore
     discussions: Discussions
-    queue_of: Callable[[Scope], str]
 
     async def forget(self, scope: Scope, session_id: str) -> Forgotten:
         """Raises NotFound, Conflict while memories are being made of it, StorageUnavailable."""
-        async with self.conversations.of(scope) as own:
+        async with self.conversations.deciding(scope, session_id), self.conversations.of(scope) as own:
             if not await asyncio.to_thread(own.manager.session_exists, session_id):
                 raise not_found(session_id)
             memories = await self._forget_derived(replace(scope.owner, conversation=session_id), session_id)
-            removed = await asyncio.to_thread(remove_conversation, own, session_id)
-        if removed is None:
-            raise not_found(session_id)
-        return Forgotten(messages=removed.messages, memories=memories, node_memories=removed.node_memories)
+            removed = await in_thread(remove_conversation, own, session_id) or Removed()
+        return Forgotten(
+            conversations=1, messages=removed.messages, memories=memories, node_memories=removed.node_memories
+        )
+
+    async def forget_all(self, scope: Scope) -> Forgotten:
+        """All conversations of the scope's owner, and the folder they are in. Raises Conflict and StorageUnavailable.
+
+        What somebody begins meanwhile goes too. Nothing of what was forgotten before a failure comes back.
+        """
+        total = Forgotten()
+        if not await asyncio.to_thread(self.conversations.folder_of(scope).exists):
+            return total
+        while True:
+            for session_id in await self._some_of(scope):
+                total += await self._forget_if_there(scope, session_id)
+            if await self.conversations.remove_empty(scope):
+                return total
+
+    async def _some_of(self, scope: Scope) -> list[str]:
+        async with self.conversations.of(scope) as own:
+            return [record.id for record in await asyncio.to_thread(own.manager.list_sessions, _PAGE)]
+
+    async def _forget_if_there(self, scope: Scope, session_id: str) -> Forgotten:
+        try:
+            return await self.forget(scope, session_id)
+        except NotFound:  # somebody else was quicker
+            return Forgotten()
 
     async def _forget_derived(self, scope: Scope, session_id: str) -> int:
-        await self.background.withdraw(
-            self.queue_of(scope), lambda job: _conversation_of(job) == session_id, patience_s=_PATIENCE_S
-        )
+        for queue in (queue_of(scope), _NO_QUEUE):
+            await self.background.withdraw(queue, lambda job: _scope_of(job) == scope, patience_s=_PATIENCE_S)
         memories = await self.facts.forget_session(scope, session_id)
         await self.runs.forget(scope)
         await self.discussions.remove_everywhere(session_id)
@@ -71,6 +105,7 @@ def not_found(session_id: str) -> NotFound:
     )
 
 
-def _conversation_of(job: Job) -> str | None:
-    named = (job.payload.get("scope") or {}).get("conversation")
-    return named if isinstance(named, str) else None
+def _scope_of(job: Job) -> Scope | None:
+    """Whose conversation a job is about; None for a job about none."""
+    named = job.payload.get("scope")
+    return replace(Scope(**named), agent=None, app=None, node=None) if isinstance(named, dict) else None

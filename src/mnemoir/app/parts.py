@@ -1,14 +1,13 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
-import json
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 
+from mnemoir.app import remembering
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
@@ -16,16 +15,16 @@ from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
+from mnemoir.app.remembering import Turns
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
 from mnemoir.core.scope import Scope
-from mnemoir.memory.background import Background, Handler
+from mnemoir.memory.background import Background
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.jobs import Job, JobQueue
+from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
@@ -41,7 +40,6 @@ from mnemoir.workflows.services import ChatMemory
 
 DATABASE_FILE = "mnemoir.db"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
-_MOST_WAITING = 5  # turns not looked into yet that go into a prompt
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -118,15 +116,15 @@ async def open_parts(settings: Settings) -> Parts:
         )
         service = _memory_service(settings, session)
         jobs = SqliteJobQueue(database)
-        background = own(Background(jobs, {"remember": _rememberer(service)}))
-        runs = own(open_runs(settings))
-        memory = _chat_memory(settings, service, background, project_settings)
-        kept = open_discussions(embedding, indexing, own)
         conversations = own(open_conversations(settings, model, embedding))
+        background = own(Background(jobs, {remembering.KIND: remembering.rememberer(service)}))
+        runs = own(open_runs(settings))
+        memory = _chat_memory(settings, service, Turns(background, conversations), project_settings)
+        kept = open_discussions(embedding, indexing, own)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, session, own
         )
-        recorder = own(Recorder(conversations, workflows, recording_options(settings)))
+        recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,
@@ -150,7 +148,6 @@ async def open_parts(settings: Settings) -> Parts:
                 background=background,
                 runs=runs,
                 discussions=discussions,
-                queue_of=_turns_of,
             ),
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
@@ -196,7 +193,7 @@ def _service_key(settings: Settings) -> str | None:
 
 
 def _chat_memory(
-    settings: Settings, service: HttpMemoryService, background: Background, projects: ProjectSettingsStore
+    settings: Settings, service: HttpMemoryService, turns: Turns, projects: ProjectSettingsStore
 ) -> ChatMemory:
     async def allowance(scope: Scope) -> int | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
@@ -205,26 +202,4 @@ def _chat_memory(
         limit = settings.memory.search_limit if own.search_limit is None else own.search_limit
         return limit or _NO_OWN_LIMIT
 
-    async def keep(scope: Scope, turn: ChatTurn) -> None:
-        payload = {"scope": asdict(scope), "turn": asdict(turn)}
-        await background.put("remember", payload, queue=_turns_of(scope))
-
-    async def waiting(scope: Scope) -> list[ChatTurn]:
-        jobs = await background.waiting(_turns_of(scope), limit=_MOST_WAITING)
-        return [ChatTurn(**job.payload["turn"]) for job in jobs]
-
-    return ChatMemory(service=service, allowance=allowance, waiting=waiting, keep=keep)
-
-
-def _turns_of(scope: Scope) -> str:
-    """One user's turns are remembered in the order they were said: "moved to B" must not come before "lives in A"."""
-    return json.dumps([scope.tenant, scope.project, scope.user])
-
-
-def _rememberer(service: HttpMemoryService) -> Handler:
-    async def run(job: Job) -> Mapping[str, Any]:
-        scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
-        await service.remember(scope, turn, key=job.id)
-        return {}
-
-    return run
+    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)

@@ -42,17 +42,17 @@ class Pruning:
     async def _prune_daily(self, days: int) -> None:
         stamp = self._conversations.root / STAMP_FILE
         while True:
-            if await asyncio.to_thread(self._is_due, stamp):
-                await self._prune(days, stamp)
+            try:
+                await self._prune_if_due(days, stamp)
+            except (MnemoirError, OSError) as exc:
+                _log.warning("conversations not pruned", error=type(exc).__name__)
             await asyncio.sleep(_LOOK_S)
 
-    async def _prune(self, days: int, stamp: Path) -> None:
-        try:
-            pruned = await self._conversations.prune(days)
-            await asyncio.to_thread(stamp.touch)
-        except (MnemoirError, OSError) as exc:
-            _log.warning("conversations not pruned", error=type(exc).__name__)
+    async def _prune_if_due(self, days: int, stamp: Path) -> None:
+        if not await asyncio.to_thread(self._is_due, stamp):
             return
+        pruned = await self._conversations.prune(days)
+        await asyncio.to_thread(stamp.touch, 0o600)
         if pruned:
             _log.info("conversations pruned", count=pruned, days=days)
 

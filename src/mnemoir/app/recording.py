@@ -9,6 +9,7 @@ import asyncio
 import traceback
 import uuid
 from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -16,18 +17,221 @@ import structlog
 
 from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
+from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
-from mnemoir.app.shown_history import INSTRUCTIONS, StoredHistory, with_recalled
+from mnemoir.app.shown_history import INSTRUCTIONS, stored_history, with_recalled
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.model_messages import from_model, read_call
 from mnemoir.conversations.sessions import MessageNotFoundError, checked_session_id
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
-from mnemoir.core.errors import InvalidRequest, MnemoirError
+from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Event
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
+from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.session import History
 from mnemoir.workflows.caller import Caller, RecordedTurn
 from mnemoir.workflows.dispatch import Workflows
+
+_log = structlog.get_logger(__name__)
+
+INCOMPLETE = "incomplete"
+_GRACE_S = 5.0
+_WINDOWS_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingOptions:
+    """Which chats are kept, and what models are shown of them.
+
+    With `always` those without a session id are kept too. With `shows_stored` a model is shown the stored window in
+    place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown what was said
+    before, in this conversation or another, and bears on the question.
+    """
+
+    always: bool = False
+    shows_stored: bool = False
+    retrieval: RetrievalLimits | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Recorded:
+    """A chat as it is to be run. `turn` is what is stored of it, None for a chat that is not kept."""
+
+    chat: ChatRequest
+    caller: Caller
+    turn: RecordedTurn | None = None
+    gathering: Gathering = field(default_factory=Gathering)
+
+
+class Recorder:
+    """Stores chats and runs them."""
+
+    def __init__(
+        self, conversations: Conversations, workflows: Workflows, runs: RunStore, options: RecordingOptions
+    ) -> None:
+        self._conversations = conversations
+        self._workflows = workflows
+        self._runs = runs
+        self._options = options
+        self._writing: set[asyncio.Task[None]] = set()
+        # threads of their own: making a window may wait for a summary, and with it everybody else who needs a thread
+        self._windows = ThreadPoolExecutor(_WINDOWS_AT_ONCE, thread_name_prefix="window")
+
+    async def begin(
+        self, chat: ChatRequest, caller: Caller, *, shown: History | None = None, store: bool | None = None
+    ) -> Recorded:
+        """Store what is new of the client's history, unless `store` is False; with True also without a session id.
+
+        With `shown` of "server", or of None where the options say so, the chat becomes one of the stored window.
+        Raises InvalidRequest when a request asks for that and there can be none, and then what the files raise.
+        """
+        shows_stored = shown == "server" if shown else self._options.shows_stored
+        if store is False or not self._is_kept(chat, caller, always=store or self._options.always):
+            if shown == "server":
+                raise InvalidRequest(
+                    'history is "server", and this chat belongs to no stored conversation. Send a session id, such '
+                    "as the header X-Session-Id, and messages.",
+                    field="history",
+                )
+            return Recorded(chat=chat, caller=caller)
+        try:
+            return await self._begun(chat, caller, shows_stored=shows_stored)
+        except Exception as exc:
+            if shows_stored:
+                raise
+            _tell("a chat is not kept", exc, caller.run_id)
+            return Recorded(chat=chat, caller=caller)
+
+    async def run(self, recorded: Recorded) -> AsyncGenerator[Sequence[Event], None]:
+        """The events of the workflow that answers. A complete answer is stored before its last batch is given out."""
+        events = self._workflows.run(recorded.chat, recorded.caller)
+        if recorded.turn is None:
+            async with aclosing(events) as batches:
+                async for batch in batches:
+                    yield batch
+            return
+        gathering = recorded.gathering
+        try:
+            async with aclosing(events) as batches:
+                async for batch in batches:
+                    gathering.take(batch)
+                    if gathering.is_finished:
+                        await asyncio.shield(self._storing(recorded))  # also for a client that leaves just now
+                    yield batch
+        finally:
+            if not gathering.is_finished:
+                self._storing(recorded)  # the request is ending: nothing can be waited for any more
+
+    async def aclose(self) -> None:
+        """Let answers that were cut off be written."""
+        self._windows.shutdown(wait=False, cancel_futures=True)
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=_GRACE_S)
+
+    async def _begun(self, chat: ChatRequest, caller: Caller, *, shows_stored: bool) -> Recorded:
+        sent = chat.request.messages
+        async with self._conversations.of(caller.scope) as own:
+            history = await in_thread(_said, sent)
+            recalled = await self._recalled(own, history)  # first, so that a question never finds itself
+            session_id = caller.scope.conversation or await in_thread(own.manager.find_session, history)
+            session_id = checked_session_id(session_id or str(uuid.uuid4()))
+            prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
+            async with self._conversations.deciding(caller.scope, session_id):
+                turn, new = await in_thread(_stored, own, session_id, history, prompt)
+            if shows_stored:
+                loop = asyncio.get_running_loop()
+                shown = await loop.run_in_executor(self._windows, stored_history, own, session_id, sent, new)
+                chat = replace(chat, request=replace(chat.request, messages=shown))
+        return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
+
+    async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[Recalled]:
+        """What bears on a question; nothing, with a warning, when it cannot be looked for."""
+        limits, question = self._options.retrieval, history[-1]
+        if limits is None or question.role != "user" or not question.text:
+            return ()
+        try:
+            return await recalled_for(question.text, own.manager, Reader(), limits, history)
+        except Exception as exc:  # noqa: BLE001  # a foreign embedder or vector store may raise anything
+            _log.warning("nothing recalled of other conversations", error=type(exc).__name__)
+            return ()
+
+    def _is_kept(self, chat: ChatRequest, caller: Caller, *, always: bool) -> bool:
+        """A prompt without roles is no conversation; what an app asks for itself is no part of one."""
+        if caller.client_task or chat.unmarked_prompt is not None:
+            return False
+        if all(one.role in INSTRUCTIONS for one in chat.request.messages):
+            return False
+        return caller.scope.conversation is not None or always
+
+    def _storing(self, recorded: Recorded) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._store(recorded), name="store an answer")
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        return task
+
+    async def _store(self, recorded: Recorded) -> None:
+        """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
+        turn, caller = recorded.turn, recorded.caller
+        if turn is None:
+            return
+        try:
+            async with self._conversations.of(caller.scope) as own:
+                is_kept = await in_thread(_store_answer, own, turn, recorded.gathering, caller.run_id)
+            if not is_kept:
+                _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
+                await self._runs.forget(caller.recorded_scope)
+        except Exception as exc:  # noqa: BLE001  # the answer itself is the client's all the same
+            _tell("an answer is not kept", exc, caller.run_id)
+
+
+def _said(sent: Sequence[core.Message]) -> list[Message]:
+    return [from_model(without_tags(one)) for one in sent if one.role not in INSTRUCTIONS]
+
+
+def _stored(
+    own: OwnConversations, session_id: str, history: Sequence[Message], prompt: str
+) -> tuple[RecordedTurn, Sequence[Message]]:
+    """What is stored of the chat, and the messages that are new of it: the last one at least."""
+    attachments, manager = Attachments(own.node_parts.objects), own.manager
+    history = [attachments.put_away(message, session_id) for message in history]
+    resumed = manager.resume_history(session_id, history, system_prompt=prompt)
+    newest = resumed.ids[-1]
+    stored = manager.get_message(session_id, newest)
+    turn = RecordedTurn(
+        conversation_id=session_id, message_id=newest, turn_id=(stored.turn_id if stored else None) or str(newest)
+    )
+    return turn, history[len(history) - max(1, len(resumed.added)) :]
+
+
+def _store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:
+    """Whether the conversation is still there. An answer without a word and without a call is none."""
+    reply = gathering.so_far()
+    if not (reply.text or reply.tool_calls):
+        return own.manager.get_message(turn.conversation_id, turn.message_id) is not None
+    calls = [read_call(call) for call in reply.tool_calls]
+    answer = Message("assistant", reply.text or None, calls or None)
+    reason = reply.reason if gathering.is_finished else INCOMPLETE
+    try:
+        own.manager.append_messages(
+            turn.conversation_id, [answer], parent_id=turn.message_id, run_id=run_id, finish_reason=reason
+        )
+    except MessageNotFoundError:
+        return False
+    return True
+
+
+def _tell(event: str, exc: Exception, run_id: str) -> None:
+    """Where a fault of our own happened, and its text only at debug level: that may quote what a person said."""
+    if isinstance(exc, MnemoirError):
+        cause = {"cause": exc.message} if isinstance(exc, StorageUnavailable) else {}
+        _log.warning(event, run=run_id, code=exc.code, **cause)
+        return
+    where = [
+        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(exc.__traceback__)[-8:]
+    ]
+    _log.error(event, run=run_id, error=type(exc).__name__, where=where)
+    _log.debug(event, run=run_id, cause=str(exc))

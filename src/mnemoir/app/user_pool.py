@@ -44,7 +44,7 @@ class UserPool(Generic[Key, Value]):
 
     @asynccontextmanager
     async def holding(self, key: Key) -> AsyncIterator[Value]:
-        """The value of a key, until the context ends. Raises what `open` raises, and StorageUnavailable at the end."""
+        """The value of a key, until the context ends. Raises what `open` raises; after `aclose` StorageUnavailable."""
         async with self._using(key) as place:
             async with place.lock:
                 value = await in_thread(self._opened, key, place) if place.value is None else place.value

@@ -61,6 +61,11 @@ def session_step(session_id: str) -> str:
     return attachments_prefix(session_id).split("/")[1]
 
 
+def links_of(session_id: str) -> str:
+    """What every link to a file of the session begins with."""
+    return f"{SCHEME}{attachments_prefix(session_id)}"
+
+
 def read_link(url: str) -> AttachmentLink | None:
     """What a link says; None for any other URL."""
     found = _LINK.fullmatch(url)

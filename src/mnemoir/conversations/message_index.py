@@ -158,11 +158,14 @@ class MessageIndex:
     def _put(self, page: Sequence[Said]) -> list[int]:
         """Take in messages with the vectors there are; the ids of those that have one."""
         known = [said for said in page if said.role in _ROLES]
-        vectors = self._vectors.vectors_of([vector_id(said.id) for said in known]) if self._vectors else {}
-        if known:
-            self._index.put([_row(said, vectors.get(vector_id(said.id))) for said in known])
-            self._roles.extend([_ROLES.index(said.role) for said in known])
-        return [message_id for name in vectors if (message_id := message_id_of(name)) is not None]
+        if not known:
+            return []
+        names = [vector_id(said.id) for said in known]
+        stored = self._vectors.vectors_of(names) if self._vectors else {}
+        vectors = [stored.get(name) for name in names]
+        self._index.put([_row(said, vector) for said, vector in zip(known, vectors, strict=True)])
+        self._roles.extend([_ROLES.index(said.role) for said in known])
+        return [said.id for said, vector in zip(known, vectors, strict=True) if vector]
 
     def _bury(self) -> None:
         """Let go of what is not there any more."""

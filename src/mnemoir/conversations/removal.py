@@ -5,22 +5,20 @@ asked for again; and once more behind it, for who was at work meanwhile and did 
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.conversation_nodes import forget_node_memories
-from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.clock import utc_now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
     """How much there was. `messages` are those of all branches."""
 
-    messages: int
-    node_memories: int
-    attachments: int
+    messages: int = 0
+    node_memories: int = 0
+    attachments: int = 0
 
 
 def remove_conversation(own: OwnConversations, session_id: str) -> Removed | None:
@@ -37,12 +35,12 @@ def remove_conversation(own: OwnConversations, session_id: str) -> Removed | Non
     return Removed(messages=messages, node_memories=node_memories, attachments=attachments)
 
 
-def remove_if_old(own: OwnConversations, session_id: str, days: int) -> bool:
-    """Remove one that was last used more than so many days ago, unless it is to be kept; whether it is gone by that.
+def remove_if_old(own: OwnConversations, session_id: str, before: datetime) -> bool:
+    """Remove one that was last used before that time, in UTC, unless it is to be kept; whether it is gone by that.
 
     It may have been used since it was found to be old. Blocks; raises as `remove_conversation` does.
     """
     record = own.manager.get_session(session_id)
-    if record is None or record.metadata.is_kept or record.updated_at >= naive_utc(utc_now()) - timedelta(days=days):
+    if record is None or record.metadata.is_kept or record.updated_at >= before:
         return False
     return remove_conversation(own, session_id) is not None

@@ -4,11 +4,13 @@ A search judges all messages before it ranks any, so little here comes in pages.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import SessionMetadata
+
+_EPOCH = datetime(1970, 1, 1)
 
 
 class Said(NamedTuple):
@@ -24,7 +26,7 @@ class Said(NamedTuple):
     @property
     def said_at_s(self) -> float | None:
         """Seconds since 1970."""
-        return None if self.said_at is None else self.said_at.replace(tzinfo=UTC).timestamp()
+        return None if self.said_at is None else (self.said_at - _EPOCH).total_seconds()
 
 
 class SearchedRows(Protocol):

@@ -6,7 +6,7 @@ Distances are cosine distances, 0 to 2; similarity is 1 - distance. A zero vecto
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class TokenPart:
     token_codes: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StoredVector:
+class StoredVector(NamedTuple):
     """A vector as an index takes it over: unit length in float16, and the ids of its tokens, if it has them."""
 
     vector: bytes

@@ -86,14 +86,11 @@ class Background:
         """
         try:
             async with asyncio.timeout(patience_s):
-                while True:
-                    found = [job for job in await self._jobs.kept(queue) if unwanted(job)]
-                    await self._jobs.remove([job.id for job in found])
-                    running = [self._running[job.id] for job in found if job.id in self._running]
-                    if not running:
-                        return
-                    for ended in running:
-                        await ended.wait()
+                while found := [job for job in await self._jobs.kept(queue) if unwanted(job)]:
+                    await self._jobs.remove([job.id for job in found])  # one that a worker has taken stays
+                    for job in found:
+                        if ended := self._running.get(job.id):
+                            await ended.wait()
         except TimeoutError as exc:
             raise Conflict("Memories are being made of it at this moment. Try again later.") from exc
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.conversation_nodes import copy_node_memories
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionExistsError
 from mnemoir.conversations.users import OwnConversations
@@ -210,4 +211,5 @@ def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> Re
     except SessionExistsError:
         raise ConversationExists(body.id or "") from None
     Attachments(own.node_parts.objects).copy(id, new_id)
+    copy_node_memories(own.node_parts.objects, id, new_id)
     return _shown(own, user, new_id, 201)

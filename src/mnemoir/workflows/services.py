@@ -16,6 +16,7 @@ from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
 from mnemoir.ports.wikipedia import OfflineWikipedia
 from mnemoir.ports.workflow_locks import WorkflowLocks
+from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 
 
@@ -24,13 +25,14 @@ class ChatMemory:
     """Memory of what users said, as the Recall and Remember nodes need it.
 
     `allowance` is how many memories the project of a scope lets into a prompt, None when it has switched memory off;
-    `waiting` gives the user's turns that no memory has been derived from yet, oldest first; `keep` writes one down.
+    `waiting` gives the user's turns that no memory has been derived from yet, oldest first; `keep` writes one down,
+    unless the conversation it is stored in is gone.
     """
 
     service: MemoryService
     allowance: Callable[[Scope], Awaitable[int | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
-    keep: Callable[[Scope, ChatTurn], Awaitable[None]]
+    keep: Callable[[Caller, ChatTurn], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ _HEADING = re.compile(r"\A( {0,3})(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _TICKS = re.compile(r"`+")
 _PICTURE = re.compile(r"!(?=\[)")
-_LINK = re.compile(r"\](?=\()(?!\((?:https?://|mailto:))", re.IGNORECASE)
+_LINK = re.compile(r"\](?=\()(?!\((?:https?://|mailto:))")
 _DEFINITION = re.compile(r"\](?=:)")
 _MARKUP = re.compile(r"[&<>\\`*_{}\[\]()#+!|~$^=-]")
 

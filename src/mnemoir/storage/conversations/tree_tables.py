@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from mnemoir.conversations.attachment_links import links_of
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.sessions import (
     MessageRecord,
@@ -126,7 +127,8 @@ class TreeTables:
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
         """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
 
-        Copies keep all but their ids; none has a vector yet. Windows of the new session begin at its first message.
+        Copies keep all but their ids; none has a vector yet, and files that they link to are still to be copied.
+        Windows of the new session begin at its first message.
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
         session = storable(session_id)
@@ -136,6 +138,8 @@ class TreeTables:
             "new": checked_session_id(new_id),
             "metadata": storable(metadata.to_json()),
             "now": time_text(self._clock()),
+            "links": links_of(session_id),
+            "new_links": links_of(new_id),
         }
 
         def work(connection: apsw.Connection) -> list[int]:

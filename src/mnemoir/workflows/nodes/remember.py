@@ -25,7 +25,7 @@ class Remember(ValueNode[NodeProperties]):
         turn, memory = step.run.turn, self.services.memory
         said = self._said(turn)
         if said is not None and await memory.allowance(turn.caller.scope) is not None:
-            await memory.keep(turn.caller.recorded_scope, said)
+            await memory.keep(turn.caller, said)
         return ""
 
     def _said(self, turn: Turn) -> ChatTurn | None:

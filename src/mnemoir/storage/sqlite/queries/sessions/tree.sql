@@ -151,7 +151,8 @@ SELECT :new, :now, :now, system_prompt, :metadata FROM sessions WHERE id = :sess
 SELECT seq FROM sqlite_sequence WHERE name = 'messages';
 
 -- name: copy_way
--- The way to a message again, in another session, with ids that follow the last one.
+-- The way to a message again, in another session, with ids that follow the last one. Links to attachments become links
+-- to those of the new session.
 WITH RECURSIVE way (id, parent_id) AS (
     SELECT id, parent_id FROM messages WHERE id = :id AND session_id = :session
      UNION
@@ -160,8 +161,8 @@ WITH RECURSIVE way (id, parent_id) AS (
 INSERT INTO messages (id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
                       token_count, importance, pinned, files, run_id, finish_reason, digest)
 SELECT :last + place, :new, role, content, tool_calls, tool_call_id, name, created_at,
-       CASE place WHEN 1 THEN 0 ELSE :last + place - 1 END, turn_id, token_count, importance, pinned, files, run_id,
-       finish_reason, digest
+       CASE place WHEN 1 THEN 0 ELSE :last + place - 1 END, turn_id, token_count, importance, pinned,
+       replace(files, :links, :new_links), run_id, finish_reason, digest
   FROM (SELECT messages.*, row_number() OVER (ORDER BY messages.created_at, messages.id) AS place
           FROM way JOIN messages ON messages.id = way.id)
  ORDER BY place;

@@ -1,0 +1,65 @@
+"""The turns of users on their way to memory: written down one behind the other, and told to the memory service.
+
+Of a stored conversation nothing is learned that was forgotten before the answer was complete.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from mnemoir.app.conversations import Conversations
+from mnemoir.app.in_thread import in_thread
+from mnemoir.core.scope import Scope
+from mnemoir.memory.background import Background, Handler
+from mnemoir.ports.jobs import Job
+from mnemoir.ports.memory_service import ChatTurn, MemoryService
+from mnemoir.workflows.caller import Caller
+
+KIND = "remember"
+_MOST_WAITING = 5  # turns not looked into yet that go into a prompt
+
+
+class Turns:
+    """Turns that no memory was derived from yet."""
+
+    def __init__(self, background: Background, conversations: Conversations) -> None:
+        self._background = background
+        self._conversations = conversations
+
+    async def keep(self, caller: Caller, turn: ChatTurn) -> None:
+        """Write it down, unless the conversation it is stored in was forgotten. Raises StorageUnavailable."""
+        if caller.recorded is None:
+            await self._put(caller.scope, turn)
+            return
+        stored = caller.recorded
+        async with self._conversations.deciding(caller.scope, stored.conversation_id):
+            async with self._conversations.of(caller.scope) as own:
+                found = await in_thread(own.manager.get_message, stored.conversation_id, stored.message_id)
+            if found is not None:
+                await self._put(caller.recorded_scope, turn)
+
+    async def waiting(self, scope: Scope) -> Sequence[ChatTurn]:
+        """The user's newest ones, oldest first."""
+        jobs = await self._background.waiting(queue_of(scope), limit=_MOST_WAITING)
+        return [ChatTurn(**job.payload["turn"]) for job in jobs]
+
+    async def _put(self, scope: Scope, turn: ChatTurn) -> None:
+        payload = {"scope": asdict(scope), "turn": asdict(turn)}
+        await self._background.put(KIND, payload, queue=queue_of(scope))
+
+
+def queue_of(scope: Scope) -> str:
+    """One user's turns are remembered in the order they were said: "moved to B" must not come before "lives in A"."""
+    return json.dumps([scope.tenant, scope.project, scope.user])
+
+
+def rememberer(service: MemoryService) -> Handler:
+    """Works such jobs off."""
+
+    async def run(job: Job) -> Mapping[str, Any]:
+        scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
+        await service.remember(scope, turn, key=job.id)
+        return {}
+
+    return run

@@ -1,0 +1,73 @@
+"""What a model is shown of a stored conversation, in place of or beside what the client sent."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemoir.agent.retrieval import Recalled
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.model_messages import to_model
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core import messages as core
+from mnemoir.core.fence import RecalledLine, put_up
+from mnemoir.core.messages import ChatRequest
+from mnemoir.workflows.run import last_user_message
+
+INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of what is said to the model and not in the conversation
+_MOST_IN_A_TURN = 64  # messages in front of a tool's result, within which its question is looked for
+
+
+def stored_history(
+    own: OwnConversations, session_id: str, sent: Sequence[core.Message], new: Sequence[Message]
+) -> list[core.Message]:
+    """The client's system messages, or else the stored prompt, and the window, which ends with what is `new`.
+
+    New messages are never cut away, however many tokens they have. Blocks: a strategy may ask a model for a summary.
+    """
+    system = [one for one in sent if one.role in INSTRUCTIONS]
+    if not system:
+        record = own.manager.get_session(session_id)
+        prompt = record.system_prompt if record else ""
+        system = [core.text_message("system", prompt)] if prompt else []
+    window = _up_to(own.manager.load_history(session_id), new) or _newest_turn(own.manager, session_id, new)
+    return [*system, *to_model(Attachments(own.node_parts.objects).bring_back(window))]
+
+
+def with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatRequest:
+    """The chat with what was recalled in front of its last question, but for what it holds anyway.
+
+    It stands within the fence of memories, which is taken away again before anything is learned from the question.
+    """
+    messages = list(chat.request.messages)
+    place = last_user_message(messages)
+    present = {(one.role, one.text) for one in messages}
+    lines = [RecalledLine(text=one.line) for one in recalled if (one.message.role, one.message.text) not in present]
+    if not lines or place is None:
+        return chat
+    pictures = [part for part in messages[place].parts if not isinstance(part, core.TextPart)]
+    text = core.TextPart(text=put_up(lines, messages[place].text))
+    messages[place] = replace(messages[place], parts=(text, *pictures))
+    return replace(chat, request=replace(chat.request, messages=messages))
+
+
+def _up_to(window: Sequence[Message], new: Sequence[Message]) -> Sequence[Message]:
+    """The window without what another request added behind the new messages; [] when these are not in it."""
+    said, wanted = _words(window), _words(new)
+    for end in range(len(said), len(wanted) - 1, -1):
+        if said[end - len(wanted) : end] == wanted:
+            return window[:end]
+    return []
+
+
+def _newest_turn(manager: MemoryManager, session_id: str, new: Sequence[Message]) -> Sequence[Message]:
+    """The new messages, and before a tool's result what it is the answer to."""
+    if new[0].role != "tool":
+        return new
+    recent = _up_to(manager.get_recent_messages(session_id, len(new) + _MOST_IN_A_TURN), new)
+    start = next((at for at in range(len(recent) - len(new), 0, -1) if recent[at].role == "user"), 0)
+    return recent[start:] or new
+
+
+def _words(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    return [(one.role, one.text) for one in messages]
