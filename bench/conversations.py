@@ -12,14 +12,13 @@ import sqlite3
 import tempfile
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import numpy as np
 import psutil
 
+from bench.conversation_baselines import WORDS, PlainSearch, plain_table, save_plainly
 from bench.conversation_recall import compare_recall
 from bench.memories import questions, texts
 from bench.report import median, ms, percentile, table
@@ -28,7 +27,6 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.search_filter import SearchFilter
 from mnemoir.conversations.sessions import MessageRecord, SessionMetadata
-from mnemoir.ports.embedding import Embedding, FloatArray, Passage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 
 SIZE = 100_000
@@ -39,37 +37,8 @@ BATCH = 32
 BATCHES = 100
 SINGLES = 300
 FEW = 10
-DIMENSION = 384
 MIB = 2**20
-_WORDS = 4096
-_FUSED = 50
 _BEAT_S = 0.01
-
-
-class Words:
-    """Token vectors from a table; a text is their mean."""
-
-    name = "table"
-    dimension = DIMENSION
-
-    def __init__(self) -> None:
-        rows = np.random.default_rng(1).standard_normal((_WORDS, DIMENSION)).astype(np.float32)
-        self._rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        return [self.of(passage.text) for passage in passages]
-
-    async def aclose(self) -> None:
-        pass
-
-    def of(self, text: str) -> Embedding:
-        """Its embedding, at once."""
-        ids = np.array([zlib.crc32(word.encode()) % _WORDS for word in text.lower().split()], np.uint16)
-        mean = self._rows[ids].mean(axis=0)
-        return Embedding(vector=mean / np.linalg.norm(mean), token_ids=ids, token_vectors=self._rows[ids])
-
-
-WORDS = Words()
 
 
 @contextmanager
@@ -94,22 +63,6 @@ def timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
-
-
-def plain_table(folder: Path) -> sqlite3.Connection:
-    """Messages as a plain program keeps them, as durably."""
-    db = sqlite3.connect(folder / "plain.db", check_same_thread=False)
-    db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
-    db.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, role TEXT, body TEXT, at REAL)")
-    db.execute("CREATE INDEX by_session ON messages (session, id)")
-    return db
-
-
-def save_plainly(db: sqlite3.Connection, messages: Sequence[Message], session: str = "s") -> None:
-    """One transaction."""
-    rows = [(session, message.role, message.text, time.time()) for message in messages]
-    with db:
-        db.executemany("INSERT INTO messages (session, role, body, at) VALUES (?, ?, ?, ?)", rows)
 
 
 def measure_saving(memory: MemoryManager, db: sqlite3.Connection, name: str) -> list[str]:
@@ -137,29 +90,6 @@ def fill(memory: MemoryManager, messages: Sequence[Message], session: str) -> No
     for start in range(0, len(messages), 500):
         memory.save_messages(session, messages[start : start + 500])
     asyncio.run(memory.wait_for_pending_embeddings())
-
-
-class PlainSearch:
-    """FTS5 and a matrix, both in memory, joined by reciprocal rank."""
-
-    def __init__(self, wanted: Sequence[str]) -> None:
-        self._db = sqlite3.connect(":memory:")
-        self._db.execute("CREATE VIRTUAL TABLE f USING fts5(body, tokenize = 'porter unicode61')")
-        self._db.executemany("INSERT INTO f (rowid, body) VALUES (?, ?)", enumerate(wanted))
-        self._matrix: FloatArray = np.stack([WORDS.of(text).vector for text in wanted])
-
-    def find(self, question: str) -> list[int]:
-        """The ten best."""
-        words = " OR ".join(f'"{word}"' for word in question.rstrip("?").split()[1:])
-        query = "SELECT rowid FROM f WHERE f MATCH ? ORDER BY rank LIMIT ?"
-        by_words = [row for (row,) in self._db.execute(query, (words, _FUSED))]
-        cosines = self._matrix @ WORDS.of(question).vector
-        near = np.argpartition(-cosines, _FUSED)[:_FUSED]
-        scores: dict[int, float] = {}
-        for ranking in (by_words, near[np.argsort(-cosines[near])].tolist()):
-            for rank, row in enumerate(ranking, start=1):
-                scores[row] = scores.get(row, 0.0) + 1 / (60 + rank)
-        return sorted(scores, key=lambda row: -scores[row])[:10]
 
 
 async def _searches(memory: MemoryManager, kind: str, filters: SearchFilter | None = None) -> list[float]:

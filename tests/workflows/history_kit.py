@@ -75,7 +75,7 @@ class Talks:
         """Let Ann's workflow have these nodes."""
         self.nodes, self.options = nodes, options
         workflows = self.desk.tree(*nodes, **options)
-        self.recorder = Recorder(self.desk.conversations, workflows, RecordingOptions())
+        self.recorder = Recorder(self.desk.conversations, workflows, self.desk.runs, RecordingOptions())
         return self
 
     async def restart(self) -> None:

@@ -88,6 +88,9 @@ class ListedRuns:
         self._as_they_ended.append(copy.deepcopy(run))
         self._ended.put_nowait(run)
 
+    async def forget(self, scope: Scope) -> None:
+        """Nothing: every run is looked at."""
+
     async def next(self) -> RunTrace:
         """The trace of the next run that is over, also with what runs behind the answer."""
         async with asyncio.timeout(20):

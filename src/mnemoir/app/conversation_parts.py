@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
@@ -12,11 +11,9 @@ from mnemoir.app.recording import RecordingOptions
 from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.model_messages import to_model
-from mnemoir.conversations.node_memory import NodeParts
 from mnemoir.conversations.strategies.choice import strategy_named
 from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
-from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.vectors import VectorStore
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.memory.facts.secrets import without_secret
@@ -24,19 +21,10 @@ from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
-from mnemoir.storage.locks.file import FileLock
-from mnemoir.storage.objects.local import LocalObjects
 
 FOLDER = "conversations"
 _SUMMARY_S = 30.0
 _OPENAI_MODEL = "text-embedding-3-small"
-
-
-@runtime_checkable
-class _Closable(Protocol):
-    """A vector store that holds files or memory until it is told to let go."""
-
-    def close(self) -> None: ...
 
 
 def open_conversations(settings: Settings, model: ChatModel, embedding: EmbeddingModel) -> Conversations:
@@ -45,8 +33,8 @@ def open_conversations(settings: Settings, model: ChatModel, embedding: Embeddin
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
     strategy = make_strategy(settings, model)
 
-    def opened(folder: Path) -> OwnConversations:
-        manager = MemoryManager(
+    def manager(folder: Path) -> MemoryManager:
+        return MemoryManager(
             folder / SESSIONS_FILE,
             chosen.max_history_tokens,
             client,
@@ -55,11 +43,9 @@ def open_conversations(settings: Settings, model: ChatModel, embedding: Embeddin
             embed_sync=False,
             synced=True,
         )
-        parts = NodeParts(objects=LocalObjects(folder / "objects"), lock=FileLock(folder / "locks"))
-        return OwnConversations(folder=folder, manager=manager, node_parts=parts)
 
     return Conversations(
-        folder_of_conversations(settings), opened, _close, lambda folder: folder_of_vectors(settings, folder)
+        folder_of_conversations(settings), manager, lambda folder: folder_of_vectors(settings, folder)
     )
 
 
@@ -119,15 +105,6 @@ def folder_of_vectors(settings: Settings, folder: Path) -> Path | None:
     chosen = settings.memory.vector_store
     base = chosen.persist_directory if chosen.enabled and chosen.backend != "builtin" else None
     return None if base is None else base / folder.parent.name / folder.name
-
-
-def _close(own: OwnConversations) -> None:
-    """The vectors last: closing the manager finishes those under way."""
-    try:
-        own.manager.close()
-    finally:
-        if isinstance(own.manager.vector_store, _Closable):
-            own.manager.vector_store.close()
 
 
 def _given(name: str) -> tuple[str, ...]:

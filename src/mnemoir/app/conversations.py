@@ -10,11 +10,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import structlog
 
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.user_pool import UserPool
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.node_memory import NodeParts
 from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
@@ -23,28 +26,37 @@ from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.locks.file import FileLock
+from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sqlite.data_file import sync_folder
 
 SESSIONS_FILE = "conversations.db"
 
-Open = Callable[[Path], OwnConversations]  # those of one user, in that folder
-Close = Callable[[OwnConversations], None]
+MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
 _PATIENCE_S = 30.0  # for who still has something to do in a folder that is to go
 _log = structlog.get_logger(__name__)
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    """A vector store that holds files or memory until it is told to let go."""
+
+    def close(self) -> None: ...
 
 
 class Conversations:
     """Implements `UserConversations`. `root` is made when somebody first says something.
 
-    `elsewhere` names a further folder of a user, by the first one, where files of a vector store lie.
+    `elsewhere` names a second folder of a user, by the first one, where the files of a vector store lie.
     """
 
-    def __init__(self, root: Path, open: Open, close: Close, elsewhere: Callable[[Path], Path | None]) -> None:
+    def __init__(
+        self, root: Path, make_manager: MakeManager, elsewhere: Callable[[Path], Path | None] = lambda folder: None
+    ) -> None:
         self.root = root
-        self._open = open
-        self._close = close
+        self._make_manager = make_manager
         self._elsewhere = elsewhere
-        self._pool: UserPool[Path, OwnConversations] = UserPool(open, close)
+        self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = Turnstile()
 
     @asynccontextmanager
@@ -98,18 +110,32 @@ class Conversations:
     def _folders(self) -> list[Path]:
         return sorted(file.parent for file in self.root.glob(f"*/*/{SESSIONS_FILE}"))
 
+    def _opened(self, folder: Path) -> OwnConversations:
+        manager = self._make_manager(folder)
+        parts = NodeParts(objects=LocalObjects(folder / "objects"), lock=FileLock(folder / "locks"))
+        return OwnConversations(folder=folder, manager=manager, node_parts=parts)
+
     def _removed_empty(self, folder: Path) -> bool:
         if (folder / SESSIONS_FILE).exists():
-            own = self._open(folder)
+            own = self._opened(folder)
             try:
                 if own.manager.list_sessions(1):
                     return False
             finally:
-                self._close(own)
+                _close(own)
         elsewhere = self._elsewhere(folder)
         for each in (folder, *([elsewhere] if elsewhere else [])):
             _remove(each)
         return True
+
+
+def _close(own: OwnConversations) -> None:
+    """The vectors last: closing the manager finishes those under way."""
+    try:
+        own.manager.close()
+    finally:
+        if isinstance(own.manager.vector_store, _Closable):
+            own.manager.vector_store.close()
 
 
 def _remove(folder: Path) -> None:

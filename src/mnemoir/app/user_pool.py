@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import structlog
 
 from mnemoir.app.in_thread import in_thread
-from mnemoir.core.errors import Conflict, StorageUnavailable
+from mnemoir.core.errors import Conflict
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -40,11 +40,10 @@ class UserPool(Generic[Key, Value]):
         self._most_idle = most_idle
         self._places: dict[Key, _Place[Value]] = {}  # the one used last stands last
         self._closing: set[asyncio.Task[None]] = set()
-        self._is_closed = False
 
     @asynccontextmanager
     async def holding(self, key: Key) -> AsyncIterator[Value]:
-        """The value of a key, until the context ends. Raises what `open` raises; after `aclose` StorageUnavailable."""
+        """The value of a key, until the context ends. Raises what `open` raises."""
         async with self._using(key) as place:
             async with place.lock:
                 value = await in_thread(self._opened, key, place) if place.value is None else place.value
@@ -71,8 +70,7 @@ class UserPool(Generic[Key, Value]):
                 place.lock.release()
 
     async def aclose(self) -> None:
-        """Close all of them, held or not; none is opened any more."""
-        self._is_closed = True
+        """Close all of them, held or not. One that is asked for afterwards is opened anew."""
         if self._closing:
             await asyncio.wait(self._closing)
         for place in list(self._places.values()):
@@ -82,8 +80,6 @@ class UserPool(Generic[Key, Value]):
 
     @asynccontextmanager
     async def _using(self, key: Key) -> AsyncIterator[_Place[Value]]:
-        if self._is_closed:
-            raise StorageUnavailable("The files of users are closed: the program is stopping.")
         place = self._places.setdefault(key, _Place())
         place.users += 1
         try:
@@ -112,7 +108,8 @@ class UserPool(Generic[Key, Value]):
             raise Conflict("It is in use at this moment. Try again later.") from exc
 
     def _rests(self, key: Key, place: _Place[Value]) -> None:
-        self._places.pop(key, None)
+        if self._places.get(key) is place:
+            del self._places[key]
         if place.value is None:
             return
         self._places[key] = place

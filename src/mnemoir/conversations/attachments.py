@@ -20,6 +20,7 @@ from mnemoir.conversations.attachment_links import (
     attachments_prefix,
     bytes_of,
     digest_of,
+    links_of,
     read_link,
     session_step,
 )
@@ -102,6 +103,18 @@ class Attachments:
         A message whose files are all gone is its plain text, and [] where it had none.
         """
         return [self._brought_back(message) for message in messages]
+
+    def read(self, session_id: str, name: str) -> FileBytes | None:
+        """A file of a session by the last step of its link, with what its first bytes say it is.
+
+        None when there is none of that name, or a damaged one.
+        """
+        link = read_link(f"{links_of(session_id)}{name}")
+        content = None if link is None or not self._objects.exists(link.key) else self._content(link)
+        if content is None:
+            return None
+        kind = _kind_of(content)
+        return FileBytes(content=content, mime_type=kind.mime_type if kind else _UNKNOWN_TYPE)
 
     def copy(self, session_id: str, new_session_id: str) -> None:
         """Give another session copies of all files of this one, for messages that were copied there."""

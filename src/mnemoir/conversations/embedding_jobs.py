@@ -171,8 +171,8 @@ class EmbeddingJobs:
         metadata = [vector_metadata(stored) for stored in messages]
         if isinstance(self._store, IndexedVectors):
             self._store.add_with_tokens(names, vectors, documents, metadata, dict(_tokens(names, made)))
-        else:
-            self._store.add(names, vectors, documents, metadata)
+        else:  # of any making: by name, and in lists
+            self._store.add(ids=names, embeddings=vectors.tolist(), documents=documents, metadata=metadata)
         gone = self._rows.vectors_added([stored.id for stored in messages], model)
         if gone:
             self._store.delete([vector_id(message_id) for message_id in gone])

@@ -7,9 +7,11 @@ asked for again; and once more behind it, for who was at work meanwhile and did 
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemoir.conversations.attachment_links import attachments_prefix
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.conversation_nodes import forget_node_memories
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.ports.objects import ObjectStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +28,11 @@ def remove_conversation(own: OwnConversations, session_id: str) -> Removed | Non
     manager, objects = own.manager, own.node_parts.objects
     if not manager.session_exists(session_id):
         return None
-    attachments = Attachments(objects).delete(session_id)
+    attachments = _delete_attachments(objects, session_id)
     node_memories = forget_node_memories(objects, session_id)
     messages = manager.clear_history(session_id)
     manager.delete_session(session_id)
-    attachments += Attachments(objects).delete(session_id)
+    attachments += _delete_attachments(objects, session_id)
     node_memories += forget_node_memories(objects, session_id)
     return Removed(messages=messages, node_memories=node_memories, attachments=attachments)
 
@@ -44,3 +46,9 @@ def remove_if_old(own: OwnConversations, session_id: str, before: datetime) -> b
     if record is None or record.metadata.is_kept or record.updated_at >= before:
         return False
     return remove_conversation(own, session_id) is not None
+
+
+def _delete_attachments(objects: ObjectStore, session_id: str) -> int:
+    deleted = Attachments(objects).delete(session_id)
+    objects.delete(f"{attachments_prefix(session_id)}none")  # with what a killed writer left where no object is
+    return deleted

@@ -15,6 +15,7 @@ from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
+    conversation_attachments,
     conversation_messages,
     conversation_pruning,
     conversation_search,
@@ -74,6 +75,7 @@ _ROUTERS = (
     conversation_pruning.router,
     conversations.router,
     conversation_messages.router,
+    conversation_attachments.router,
     memories.router,
 )
 

@@ -6,7 +6,7 @@ on the disk before it is answered.
 
 import asyncio
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -20,12 +20,13 @@ from mnemoir.conversations.conversation_nodes import copy_node_memories
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionExistsError
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.errors import Conflict
+from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.server.conversation_access import (
     CONVERSATIONS,
     ONE,
     OwnerHere,
+    UserQuery,
     holding,
     opened,
     owner_in_body,
@@ -84,6 +85,17 @@ async def create(
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
     async with site.parts.conversations.of(scope) as own:
         return await asyncio.to_thread(_created, own, scope.user, body, messages)
+
+
+@router.delete("", summary="Forget all conversations of a user, and all that was made of them")
+async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Response:
+    if user is None:  # a missing filter never means everybody's, nor anybody's in particular
+        raise InvalidRequest(
+            "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
+        )
+    forgotten = await site.parts.forgetting.forget_all(scope)
+    message = f"Deleted {forgotten.conversations} conversations with {forgotten.messages} messages"
+    return conversation_answer({"success": True, "message": message, **asdict(forgotten)})
 
 
 @router.get(ONE, summary="One conversation")

@@ -142,6 +142,7 @@ def _parents_first(messages: Iterator[StoredMessage]) -> Iterator[tuple[StoredMe
             each, parent_id = ready.pop()
             yield each, parent_id
             out.add(each.id)
+            held.discard(each.id)
             newest = each.id
             ready += [(child, each.id) for child in reversed(waiting.pop(each.id, []))]
     for stored in sorted(chain.from_iterable(waiting.values()), key=lambda each: each.id):

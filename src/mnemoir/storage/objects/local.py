@@ -62,14 +62,15 @@ class LocalObjects:
         return None if status is None else _modified(status)
 
     def delete(self, key: str) -> None:
-        """Take the file away, and the folders that are empty then."""
+        """Take the file away, what killed writers left beside it, and the folders that are empty then."""
         folder, name = self._place(key)
         with file_errors(key, "deleted"):
             with folder.open() as opened:
                 if opened is None:
                     return
                 with folder_locked(opened):
-                    remove_file(opened, name)
+                    for each in (name, *filter(is_unfinished, os.listdir(opened))):
+                        remove_file(opened, each)
                     os.fsync(opened)
             self._remove_empty(folder)
 
