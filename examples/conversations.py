@@ -37,7 +37,8 @@ print(say("No, make that September."))
 
 for message in ask("GET", "/messages", params={"view": "tree"}).json()["results"]:
     mark = " " if message["on_thread"] else "-"
-    print(mark, message["id"], "behind", message["parent_id"], message["role"], " ".join(message["content"].split())[:60])
+    text = " ".join(message["content"].split())[:60]
+    print(mark, message["id"], "behind", message["parent_id"], message["role"], text)
 
 print(ask("GET", "/export", params={"format": "markdown"}).text)
 print(ask("DELETE").json()["message"])

@@ -1,5 +1,6 @@
 """The pages hold together: links lead somewhere, and samples run as they are printed."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import requests
 
-from tests.serving import ServerProcess
+from tests.serving import ServerProcess, clean_environment
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -23,6 +25,13 @@ def samples(page):
 
 SAMPLES = samples("memory-api.md")
 CHATS = samples("clients/sdks.md")
+TALKS = {  # pages whose samples go on with each other
+    "conversations.md": ("sh", "python"),
+    "strategies.md": ("sh", "python"),
+    "export-and-import.md": ("sh", "python"),
+    "node-memory.md": ("python",),
+    "agent.md": ("python",),
+}
 EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))
 WRITTEN_FOR = "http://127.0.0.1:6060"
 
@@ -80,6 +89,22 @@ def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     assert '"error"' not in done.stdout
+
+
+@pytest.mark.parametrize("page", TALKS)
+def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, server, tmp_path):
+    body = {"model": "mnemoir", "messages": [{"role": "user", "content": "I drink green tea."}]}
+    chat = requests.post(f"{server.url}/v1/chat/completions", json=body, headers={"X-Session-Id": "tea"}, timeout=60)
+    assert chat.headers["X-Conversation-Id"] == "tea"
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = clean_environment(PATH=commands, MNEMOIR_SERVER__PORT=str(server.port))
+    wanted = [(kind, source) for kind, source in samples(page) if kind in TALKS[page]]
+    assert {kind for kind, _ in wanted} == set(TALKS[page])
+    for kind, source in wanted:
+        line = command(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert '"error"' not in done.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
@@ -67,6 +66,4 @@ def tree(manager: MemoryManager, session_id: str = "s") -> Sequence[tuple[str, s
     return [(stored.message.text, names.get(stored.parent_id or 0)) for stored in found]
 
 
-def is_empty(folder: Path) -> bool:
-    with MemoryManager(folder / "memory.db") as manager:
-        return not manager.list_sessions()
+HELLO = [said("user", "hi"), said("assistant", "hello")]

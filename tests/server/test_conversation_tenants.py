@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.server.conversation_targets import (
+    ATTACHMENT,
     CONVERSATIONS,
     ROUTES_OF_ALL,
     ROUTES_OF_ONE,

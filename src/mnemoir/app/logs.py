@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -51,7 +52,7 @@ def set_up(settings: Log, stream: TextIO | None = None, directory: Path | None =
             *_form(settings.format, target),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(target) if file is None else lambda *_: _Both(target, file),
+        logger_factory=lambda *_: _Lines(target, file),
         cache_logger_on_first_use=False,  # tests and the CLI set up more than once
     )
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[_Forwarding(file)], force=True)
@@ -104,16 +105,18 @@ class _Forwarding(logging.Handler):
             self._file.close()
 
 
-class _Both:
-    """A logger of finished lines, to a stream and a file."""
+class _Lines:
+    """A logger of finished lines, to a stream and perhaps a file. A stream on a full disk fails nobody's work."""
 
-    def __init__(self, stream: TextIO, file: "_PrivateFile") -> None:
+    def __init__(self, stream: TextIO, file: "_PrivateFile | None") -> None:
         self._stream = structlog.PrintLogger(stream)
         self._file = file
 
     def msg(self, line: str) -> None:
-        self._stream.msg(line)
-        self._file.handle(logging.LogRecord("", logging.INFO, "", 0, _COLOUR.sub("", line), None, None))
+        with suppress(OSError):
+            self._stream.msg(line)
+        if self._file is not None:
+            self._file.handle(logging.LogRecord("", logging.INFO, "", 0, _COLOUR.sub("", line), None, None))
 
     log = debug = info = warning = error = critical = exception = msg
 

@@ -50,6 +50,7 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve until interrupted."""
+    gc.disable()  # what a start makes stays, and looking through it for garbage takes a seventh of the time
     from mnemoir.settings import load_settings
 
     overrides = {
@@ -99,6 +100,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             await parts.start()
             # what was made so far stays to the end: looking through it again and again costs a fifth of a chat
             gc.freeze()
+            gc.enable()
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()

@@ -105,6 +105,16 @@ class ManagedSearch:
         """The same for asynchronous callers; `progress` is called in another thread."""
         return await asyncio.to_thread(self.backfill_embeddings, session_id, batch_size, progress=progress)
 
+    def begin_backfill(self) -> None:
+        """Embed in the background what has no vector, as after a crash. Never raises; nothing when not enabled."""
+        if self.semantic_search_enabled:
+            self._searching().begin_backfill()
+
+    def reindex_embeddings(self, batch_size: int = 100, *, progress: Progress | None = None) -> int:
+        """Embed all messages anew, as another model requires; how many. Raises RuntimeError when not enabled."""
+        self._require_semantic_search()
+        return self._searching().reindex(max(1, batch_size), progress)
+
     async def wait_for_pending_embeddings(self) -> None:
         """Until every message saved before this call has its vector, or has failed to get one."""
         if self.semantic_search_enabled:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.embedding import EmbeddingClient
@@ -21,6 +21,9 @@ from mnemoir.conversations.strategies.simple import SimpleStrategy
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.vectors import VectorStore
 from mnemoir.ports.backends import backend
+
+if TYPE_CHECKING:  # reading and writing files of six formats is loaded when it is asked for
+    from mnemoir.conversations.transfer import ExportFormat, ImportReport, OnConflict
 
 _CLOSING_S = 5.0
 
@@ -176,6 +179,26 @@ class MemoryManager(ManagedTree):
         pruned = self.storage.prune_old_sessions(days)
         self._remove_vectors()
         return pruned
+
+    def export_session(self, session_id: str, file: str | Path | BinaryIO, format: "ExportFormat" = "jsonl") -> int:
+        """Write a session to a file, which stands whole or not at all; the number of bytes. Raises NotFound."""
+        from mnemoir.conversations.transfer import export_session, write_export
+
+        return write_export(export_session(self, session_id, format), file)
+
+    def export_all(self, file: str | Path | BinaryIO) -> int:
+        """Write all sessions to a file as JSON lines; the number of bytes."""
+        from mnemoir.conversations.transfer import export_all, write_export
+
+        return write_export(export_all(self), file)
+
+    def import_session(
+        self, file: str | Path | BinaryIO, on_conflict: "OnConflict" = "skip", dry_run: bool = False
+    ) -> "ImportReport":
+        """Store the sessions of a file; what was stored. Raises InvalidImport, and stores nothing, for a broken one."""
+        from mnemoir.conversations.transfer import import_sessions
+
+        return import_sessions(self, file, on_conflict=on_conflict, dry_run=dry_run)
 
     def close(self) -> None:
         """Finish what is under way, for some seconds at most, and let go of the file. It may be called twice."""

@@ -19,7 +19,6 @@ from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
-from mnemoir.workflows.text.effort import MOST_SECONDS
 from mnemoir.workflows.text.filling import fill
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
@@ -176,6 +175,8 @@ class Step:
 
     def _rendered(self, text: str, variables: Variables) -> str:
         """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""
+        from mnemoir.workflows.text.effort import MOST_SECONDS  # with Jinja2: 25 ms, which are no template's
+
         began = thread_time()
         try:
             if self._templates_s > MOST_SECONDS:

@@ -1,7 +1,6 @@
 """A strategy by its name, as settings give it."""
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
-from mnemoir.conversations.strategies.hybrid import HybridStrategy
 from mnemoir.conversations.strategies.simple import SimpleStrategy
 from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.strategies.summarising import SummaryOptions
@@ -19,6 +18,8 @@ def strategy_named(
     if name == "simple":
         return SimpleStrategy(counter=options.counter if options else counter)
     if name == "hybrid":
+        from mnemoir.conversations.strategies.hybrid import HybridStrategy  # what it looks for takes 25 ms to compile
+
         return HybridStrategy(options, counter=counter)
     if name != "summarization":
         raise SettingsError(f"The strategy {name!r:.40} is not known; choose simple, summarization or hybrid.")

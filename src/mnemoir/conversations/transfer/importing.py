@@ -82,7 +82,9 @@ def import_sessions(
         if dry_run:
             return _Trial(manager.storage, on_conflict).report(read(file))
         with closing(Restoring(manager, attachments)) as restoring:
-            return _Import(restoring, on_conflict, user).report(read(file))
+            report = _Import(restoring, on_conflict, user).report(read(file))
+        manager.begin_backfill()
+        return report
 
 
 def _check(copy: SessionCopy) -> None:

@@ -20,6 +20,7 @@ from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.session_connections import BUSY_MS, Connections, Damaged, Opened
 from mnemoir.storage.conversations.setting_aside import set_aside
+from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ class SessionFile:
         self._on_corruption = on_corruption
         self._connections = Connections(Path(os.path.abspath(path)), synced=synced)  # whatever the folder later
         self.read(lambda connection: None)
+        if self._has_log():  # what was deleted when the last user of the file died is still in it
+            self.empty_log()
 
     def read(self, work: Work[T]) -> T:
         """What `work` gives over one snapshot."""
@@ -72,6 +75,12 @@ class SessionFile:
     def close(self) -> None:
         """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""
         self._connections.close()
+
+    def _has_log(self) -> bool:
+        try:
+            return beside(self.path, "-wal").stat().st_size > 0
+        except OSError:
+            return False
 
     def _run(self, attempt: Callable[[], T]) -> T:
         with storage_errors(self.path, OSError):

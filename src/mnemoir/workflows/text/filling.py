@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import structlog
 
-from mnemoir.workflows.text import jinja as jinja2_text
 from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
 
 _log = structlog.get_logger(__name__)
@@ -35,7 +34,9 @@ def fill(
     too much raises SettingsError.
     """
     if jinja:
-        return jinja2_text.render(text, variables)
+        from mnemoir.workflows.text.jinja import render  # few trees have templates, and Jinja2 takes 25 ms to import
+
+        return render(text, variables)
     if "{" not in text and "}" not in text:
         return text
     return _fill(pieces_of(text), variables, most_characters)
@@ -44,7 +45,9 @@ def fill(
 def names_in(text: str, *, jinja: bool = False) -> set[str]:
     """The variables a text names, known or not. Raises SettingsError for a Jinja2 template that cannot be read."""
     if jinja:
-        return set(jinja2_text.names_in(text))
+        from mnemoir.workflows.text.jinja import names_in as names_in_template
+
+        return set(names_in_template(text))
     return set(_plausible(piece.name for piece in pieces_of(text) if isinstance(piece, Field)))
 
 

@@ -18,7 +18,6 @@ from mnemoir.core.tokens import estimate_tokens
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.offline.answer import HINT, answer
 from mnemoir.providers.llm.offline.decide import decide
-from mnemoir.providers.llm.offline.extract import extract
 from mnemoir.providers.llm.offline.summary import summarise
 
 _PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
@@ -109,8 +108,14 @@ def _summary(document: Mapping[str, Any]) -> dict[str, str]:
     return {"summary": summarise(str(document.get("text", "")), wanted)}
 
 
+def _facts(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    from mnemoir.providers.llm.offline.extract import extract  # compiling its rules takes 50 ms
+
+    return extract(document)
+
+
 _BY_SCHEMA: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-    "memory_facts": extract,
+    "memory_facts": _facts,
     "memory_changes": decide,
     "summary": _summary,
 }

@@ -1,0 +1,91 @@
+"""Sessions that are there already: left out, kept beside the file's, replaced or merged; and a trial of each."""
+
+import pytest
+
+from mnemoir.conversations import MemoryManager, Message
+from mnemoir.conversations.transfer import SkippedSession, import_sessions
+from mnemoir.conversations.transfer.copies import InvalidImport
+from tests.conversations.transfer_kit import HELLO, all_of, lines, said, texts, tree
+
+
+@pytest.fixture
+def store(tmp_path):
+    with MemoryManager(tmp_path / "memory.db") as manager:
+        yield manager
+
+
+def test_a_session_that_is_there_is_left_out_by_default(store):
+    store.save_message("s", Message("user", "mine"))
+    report = import_sessions(store, lines(*HELLO) + lines(*HELLO, id="t"))
+    assert report.ids == ["t"]
+    assert report.skipped == [
+        SkippedSession(id="s", reason="there is a session of that id; rename, replace or merge it")
+    ]
+    assert (texts(store), texts(store, "t")) == (["mine"], ["hi", "hello"])
+
+
+def test_a_session_that_is_there_keeps_its_name_and_the_other_gets_a_new_one(store):
+    store.save_message("s", Message("user", "mine"))
+    file = lines(*HELLO)
+    assert import_sessions(store, file, on_conflict="rename").ids == ["s-2"]
+    assert import_sessions(store, file + file, on_conflict="rename").ids == ["s-3", "s-4"]
+    assert (texts(store), texts(store, "s-4")) == (["mine"], ["hi", "hello"])
+    long = lines(id="x" * 512)
+    import_sessions(store, long)
+    assert import_sessions(store, long, on_conflict="rename").ids == ["x" * 500 + "-2"]
+
+
+def test_a_session_that_is_there_is_replaced_whole(store):
+    store.create_session("old", {"title": "old"}, "s")
+    store.save_message("s", Message("user", "mine"))
+    report = import_sessions(store, lines(*HELLO, title="new", system_prompt="new"), on_conflict="replace")
+    assert (report.ids, report.messages) == (["s"], 2)
+    session = store.get_session("s")
+    assert (session.system_prompt, session.metadata.title, session.metadata.custom) == ("new", "new", {})
+    assert texts(store) == ["hi", "hello"]
+    assert len(store.list_sessions()) == 1
+
+
+def test_merging_adds_what_is_new_and_goes_on_along_the_thread(store):
+    import_sessions(store, lines(*HELLO))
+    first = store.storage.message_tree("s", 10)
+    more = [*HELLO, said("user", "more"), said("assistant", "good")]
+    report = import_sessions(store, lines(*more, title="other"), on_conflict="merge")
+    assert (report.ids, report.messages) == (["s"], 2)
+    assert store.storage.message_tree("s", 10)[:2] == first
+    assert texts(store) == ["hi", "hello", "more", "good"]
+    assert store.get_session("s").metadata.title is None
+    assert import_sessions(store, lines(*more), on_conflict="merge").messages == 0
+    assert import_sessions(store, lines(*HELLO), on_conflict="merge").messages == 0
+    assert texts(store) == ["hi", "hello", "more", "good"]
+
+
+def test_merging_a_branch_stays_on_the_one_in_use(store):
+    store.append_messages("s", [Message("user", "hi"), Message("assistant", "hello"), Message("user", "mine")])
+    theirs = [*HELLO, said("user", "theirs"), said("assistant", "hello again", parent_id=1)]
+    assert import_sessions(store, lines(*theirs), on_conflict="merge").messages == 2
+    assert texts(store) == ["hi", "hello", "mine"]
+    assert tree(store)[3:] == [("theirs", "hello"), ("hello again", "hi")]
+
+
+def test_equal_siblings_are_merged_one_by_one(store):
+    twice = [said("user", "hi"), said("assistant", "yes"), said("assistant", "yes", parent_id=1)]
+    import_sessions(store, lines(*twice[:2]))
+    assert import_sessions(store, lines(*twice), on_conflict="merge").messages == 1
+    assert import_sessions(store, lines(*twice), on_conflict="merge").messages == 0
+    assert tree(store) == [("hi", None), ("yes", "hi"), ("yes", "hi")]
+
+
+@pytest.mark.parametrize("on_conflict", ["skip", "rename", "replace", "merge"])
+def test_a_trial_says_what_would_happen_and_does_nothing(store, on_conflict):
+    store.append_messages("s", [Message("user", "hi")])
+    before = all_of(store)
+    file = lines(*HELLO) + lines(*HELLO, id="t")
+    tried = import_sessions(store, file, on_conflict=on_conflict, dry_run=True)
+    assert all_of(store) == before
+    assert import_sessions(store, file, on_conflict=on_conflict) == tried
+
+
+def test_a_trial_finds_the_same_mistakes(store):
+    with pytest.raises(InvalidImport, match="Line 2"):
+        import_sessions(store, lines({}), dry_run=True)
