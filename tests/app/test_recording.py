@@ -112,7 +112,7 @@ async def test_an_id_of_300_characters_is_refused_from_wherever_it_comes(chats):
         await chats.chat("Hello", id=None, conversation_id="x" * 300),
     ):
         assert error_of(refused) == (400, "validation_error")
-    assert chats.llm.requests == []
+    assert chats.questions == []
 
 
 # --- histories that come again

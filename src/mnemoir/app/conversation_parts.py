@@ -24,6 +24,7 @@ from mnemoir.settings import Settings
 
 FOLDER = "conversations"
 _SUMMARY_S = 30.0
+_MOST_SUMMARY = 512  # tokens; of a small window a quarter, or it would hold the summary alone
 _OPENAI_MODEL = "text-embedding-3-small"
 
 
@@ -68,7 +69,11 @@ def recording_options(settings: Settings) -> RecordingOptions:
 def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:
     """The strategy of the settings, or another; `model` writes the summaries, in the loop that is running now."""
     options = SummaryOptions(
-        summarise=_summariser(model), model=model.name, timeout_s=_SUMMARY_S, clean=without_secret
+        summarise=_summariser(model),
+        model=model.name,
+        timeout_s=_SUMMARY_S,
+        clean=without_secret,
+        max_summary_tokens=min(_MOST_SUMMARY, settings.memory.max_history_tokens // 4),
     )
     return strategy_named(name or settings.memory.strategy, options)
 

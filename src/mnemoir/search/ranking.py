@@ -33,6 +33,7 @@ from mnemoir.search.words import WordScores, word_scores
 
 _DAY_S = 86400.0
 _MOST_TIES = 100
+_SAMPLED = 8  # one row of so many
 _LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not when the asking person means
 _PLACES = {1: "agent", 2: "app", 3: "conversation"}
 
@@ -244,10 +245,16 @@ def _late(index: ScopeIndex, query: Query, found: _Found, weights: Weights, stag
 
 
 def _strongest(score: NDArray[np.float64], count: int) -> Rows:
-    """Positions of the `count` best, ascending."""
-    if len(score) <= count:
-        return np.arange(len(score))
-    return np.sort(np.argpartition(-score, count)[:count])
+    """Positions of the `count` best, ascending.
+
+    Of very many, those below the `count` best of a sample are left out first: that takes a tenth of the time.
+    """
+    rows = np.arange(len(score))
+    if len(score) > count * _SAMPLED * _SAMPLED:
+        rows = np.flatnonzero(score >= np.partition(score[::_SAMPLED], -count)[-count])
+    if len(rows) <= count:
+        return rows
+    return rows[np.sort(np.argpartition(-score[rows], count)[:count])]
 
 
 def _best(index: ScopeIndex, query: Query, found: _Found, weights: Mapping[str, float]) -> list[Ranked]:

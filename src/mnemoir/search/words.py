@@ -38,15 +38,17 @@ def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
     """Score every row that is `shown` for the distinct `terms`."""
     item, window = np.zeros(len(index)), np.zeros(len(index))
     found, count = _rarest(index, terms), index.count
+    hidden = None if shown.all() else ~shown
     item_lengths, window_lengths = index.relative_lengths()
     ideal = 0.0
     for slots, counts in found:
         idf = max(LEAST_IDF, float(np.log((count - len(slots) + 0.5) / (len(slots) + 0.5))))
         ideal += idf
-        seen = shown[slots]
-        slots, counts = slots[seen], counts[seen]
+        if hidden is not None:
+            seen = shown[slots]
+            slots, counts = slots[seen], counts[seen]
         item[slots] += idf * _saturated(counts, item_lengths[slots])
-        around, times = _spread(index, slots, counts, shown)
+        around, times = _spread(index, slots, counts, hidden)
         window[around] += idf * _saturated(times, window_lengths[around])
     return WordScores(item / (ideal or 1.0), window / (ideal or 1.0))
 
@@ -67,11 +69,12 @@ def _saturated(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Sc
 
 
 def _spread(
-    index: ScopeIndex, slots: postings.Slots, counts: postings.Counts, shown: Mask
+    index: ScopeIndex, slots: postings.Slots, counts: postings.Counts, hidden: Mask | None
 ) -> tuple[NDArray[np.int64], Scores]:
-    """The rows that are `shown` and whose window holds the term, and how often it does."""
+    """The rows that are not `hidden` and whose window holds the term, and how often it does."""
     place, row = index.window(slots.astype(np.int64))
-    times = np.bincount(row, counts[place], len(index)).astype(np.float64)
-    times[~shown] = 0
+    times = np.asarray(np.bincount(row, counts[place], len(index)), np.float64)
+    if hidden is not None:
+        times[hidden] = 0
     around = np.flatnonzero(times)
     return around, times[around]
