@@ -1,4 +1,4 @@
-"""Answers that come in part or not at all, clients that leave, and files that fail: what is kept, and what goes on."""
+"""Answers that come in part or not at all, clients that leave, files that fail: what is kept, and what goes on."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -66,15 +66,12 @@ async def test_of_an_answer_that_its_client_left_stays_what_had_come(chats):
     assert await stored(chats, 2) == [("user", "Count", None), ("assistant", "One two", "incomplete")]
 
 
-@pytest.mark.parametrize("fault", ["cut_after", "end_after", "stall_after", "bad_after"])
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-async def test_of_an_answer_that_breaks_off_stays_what_had_come(chats, fault, stream):
+@pytest.mark.parametrize("fault", ["cut_after", "end_after", "stall_after"])
+async def test_of_an_answer_that_breaks_off_stays_what_had_come(chats, fault):
     chats.llm.reply("One two three four", **{fault: 2})
-    await chats.chat("Count", stream=stream)
-    found = await stored(chats, 1 if not stream else 2)
-    assert found[0] == ("user", "Count", None)
-    assert found[1:] in ([("assistant", "One two", "incomplete")], [])
-    assert len(found) == 2 or not stream
+    answer = await chats.chat("Count", stream=True)
+    assert b"error" in answer.body.strip().splitlines()[-1]
+    assert await stored(chats, 2) == [("user", "Count", None), ("assistant", "One two", "incomplete")]
 
 
 @pytest.mark.parametrize("answer", [failure(500), failure(401), Answer(silent=True), Answer(text="x", cut_after=0)])

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from mnemoir.conversations.node_memory import NodeTokenBufferMemory
     from mnemoir.conversations.presets import HistoryRules, preset
     from mnemoir.conversations.search_filter import SearchFilter
-    from mnemoir.conversations.session_search import SearchHit
+    from mnemoir.conversations.session_search import Rerank, SearchHit
     from mnemoir.conversations.session_storage import SessionStorage
     from mnemoir.conversations.sessions import (
         ROOT,
@@ -111,6 +111,7 @@ __all__ = [
     "NodeMemoryMessage",
     "NodeTokenBufferMemory",
     "OllamaEmbedding",
+    "Rerank",
     "Resumed",
     "SearchFilter",
     "SearchHit",
@@ -212,10 +213,14 @@ _MODULES = {
         "preset",
     ),
     "search_filter": ("SearchFilter",),
-    "session_search": ("SearchHit",),
+    "session_search": (
+        "Rerank",
+        "SearchHit",
+    ),
     "session_storage": ("SessionStorage",),
     "sessions": (
         "ROOT",
+        "Rerank",
         "MessageNotFoundError",
         "MessageRecord",
         "Resumed",

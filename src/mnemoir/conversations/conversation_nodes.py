@@ -45,4 +45,3 @@ def _of(objects: ObjectStore, conversation_id: str) -> Iterator[tuple[str, str]]
         steps = entry.key.split("/")
         if len(steps) == 4 and steps[2] == wanted:
             yield "/".join(steps[:3]) + "/", steps[3]
-

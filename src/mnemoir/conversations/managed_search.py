@@ -9,7 +9,7 @@ from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.search_filter import SearchFilter
-from mnemoir.conversations.session_search import Progress, SearchHit, SessionSearch
+from mnemoir.conversations.session_search import Progress, Rerank, SearchHit, SessionSearch
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.vectors import VectorStore
 from mnemoir.ports.backends import backend
@@ -49,13 +49,16 @@ class ManagedSearch:
         *,
         filters: SearchFilter | None = None,
         min_similarity: float | None = None,
+        rerank: Rerank | None = None,
     ) -> list[SearchHit]:
         """By meaning, most similar first; `min_similarity` is -1 to 1. Raises RuntimeError when not enabled."""
         self._require_semantic_search()
         if top_k <= 0:
             return []
         chosen = filters or SearchFilter()
-        return await self._searching().search(query, top_k, filters=chosen, min_similarity=min_similarity)
+        return await self._searching().search(
+            query, top_k, filters=chosen, min_similarity=min_similarity, rerank=rerank
+        )
 
     async def search_similar(
         self, query: str, top_k: int = 5, session_id: str | None = None, min_similarity: float | None = None
@@ -66,7 +69,13 @@ class ManagedSearch:
         return [hit.message for hit in hits]
 
     async def search_hybrid(
-        self, query: str, top_k: int = 5, filters: SearchFilter | None = None, alpha: float | None = None
+        self,
+        query: str,
+        top_k: int = 5,
+        filters: SearchFilter | None = None,
+        alpha: float | None = None,
+        *,
+        rerank: Rerank | None = None,
     ) -> list[SearchHit]:
         """By words and meaning, or by words alone where semantic search is not enabled.
 
@@ -74,7 +83,8 @@ class ManagedSearch:
         """
         if top_k <= 0:
             return []
-        return await self._searching().search_hybrid(query, top_k, filters=filters or SearchFilter(), alpha=alpha)
+        chosen = filters or SearchFilter()
+        return await self._searching().search_hybrid(query, top_k, filters=chosen, alpha=alpha, rerank=rerank)
 
     async def get_relevant_context(
         self,

@@ -195,7 +195,7 @@ class MemoryManager(ManagedTree):
     def import_session(
         self, file: str | Path | BinaryIO, on_conflict: "OnConflict" = "skip", dry_run: bool = False
     ) -> "ImportReport":
-        """Store the sessions of a file; what was stored. Raises InvalidImport for a broken one, with nothing stored."""
+        """Store the sessions of a file; what was stored. Raises InvalidImport for a broken one; nothing is stored."""
         from mnemoir.conversations.transfer import import_sessions
 
         return import_sessions(self, file, on_conflict=on_conflict, dry_run=dry_run)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemoir.conversations.counters import TokenCounter
+from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
@@ -47,12 +47,16 @@ class Tail:
 def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter, unit: Unit) -> Tail:
     """More than the budget holds, at least by a part of a unit, or all there is."""
     newest_first: list[StoredMessage] = []
-    size = _FIRST_PAGE
+    size, spent = _FIRST_PAGE, 0
     while True:
         before = newest_first[-1].id if newest_first else None
         # A page may be short because damaged rows were left out; only an empty one is the end.
         page = rows.newest_messages(session_id, size, before=before)
         newest_first += page
+        spent += sum(CHARS4.count_one(one.message) for one in page)
+        if page and spent <= budget:  # by the cheapest estimate there is room for more
+            size *= 2
+            continue
         stored = with_closed_calls(newest_first[::-1])
         messages = messages_of(stored)
         cut = fitting_cut(messages, budget, counter, unit)

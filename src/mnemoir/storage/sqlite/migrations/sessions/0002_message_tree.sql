@@ -16,6 +16,7 @@ DROP INDEX IF EXISTS idx_messages_importance;
 -- With what is asked of many rows at a time: in a row it stands behind all of the text.
 CREATE INDEX idx_messages_thread ON messages (session_id, created_at, id, digest, off_thread) WHERE off_thread IS NULL;
 CREATE INDEX idx_messages_importance ON messages (session_id, importance) WHERE off_thread IS NULL;
+CREATE INDEX idx_messages_off_thread ON messages (importance) WHERE off_thread = 1;
 CREATE INDEX idx_messages_digest ON messages (session_id, digest, parent_id);
 CREATE INDEX idx_messages_roots ON messages (digest) WHERE parent_id = 0;
 CREATE INDEX idx_messages_unlinked ON messages (digest, session_id) WHERE digest IS NULL;

@@ -1,0 +1,314 @@
+"""What is forgotten is gone with everything that was made of it, and nothing of anybody else goes with it."""
+
+import asyncio
+from base64 import b64encode
+from contextlib import aclosing
+
+import apsw
+import orjson
+import pytest
+import pytest_asyncio
+
+from mnemoir.conversations.node_keys import node_key
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.scope import Scope
+from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
+from tests.acceptance.conversation_kit import bytes_below, holds
+from tests.app.chat_kit import Chats, opened_chats, said, texts_of
+from tests.remembering_model import is_extraction, learn_every_turn
+from tests.scripted_llm import Answer, ScriptedLLM
+from tests.server.server_kit import error_of, succeeded
+from tests.storage.discussions.ledger_kit import source
+from tests.storage.sqlite.faulty_disk import faulty_disk
+from tests.workflows.nodes.pictures import png
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ALL = "/api/conversations"
+SECRET = "Zanzibarquince"
+TANDEM = "Tandemzinnober"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["sqlite", "file"])
+async def everyones(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(f"forgetting-{request.param}")
+    settings = {"storage.backend": request.param, "storage.workspace_root": str(folder / "workspace")}
+    with faulty_disk() as disk:
+        async with ScriptedLLM() as llm, opened_chats(folder, llm, **settings) as opened:
+            learn_every_turn(llm)
+            yield opened, disk, folder
+
+
+@pytest.fixture
+def chats(everyones) -> Chats:
+    opened, disk, _ = everyones
+    disk.disarm()
+    opened.llm.release()
+    opened.llm.clear()
+    return opened.anew()
+
+
+@pytest.fixture
+def folder(everyones):
+    return everyones[2]
+
+
+@pytest.fixture
+def disk(everyones):
+    return everyones[1]
+
+
+async def facts(chats: Chats, user: str = "user") -> list[str]:
+    found = await chats.get(f"/api/memories?user_id={user}")
+    return sorted(memory["memory"] for memory in found["results"])
+
+
+async def learned(chats: Chats, *wanted: str, user: str = "user") -> None:
+    """Until exactly these are the user's memories."""
+    async with asyncio.timeout(20):
+        while await facts(chats, user) != sorted(wanted):  # noqa: ASYNC110  # no answer tells it
+            await asyncio.sleep(0.002)
+
+
+async def forget(chats: Chats, id: str = "tea", user: str = "user"):
+    return succeeded(await chats.ask("DELETE", f"{ALL}/{id}?user_id={user}"))
+
+
+def node_memory(chats: Chats, id: str, words: str, user: str = "user") -> None:
+    objects = chats.folder(user) / "objects"
+    file = objects / node_key("app", id, "node")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    record = {"message_id": "r", "parent_message_id": None, "role": "user", "content": words}
+    file.write_text(
+        orjson.dumps({"version": 1, "messages": [{**record, "created_at": "2026-01-01T00:00:00Z"}]}).decode()
+    )
+
+
+async def everything(chats: Chats, words: str, *, id: str = "tea", user: str = "user") -> None:
+    """A conversation of every kind of thing that is kept of one."""
+    picture = f"data:image/png;base64,{b64encode(png(filler=words.encode())).decode()}"
+    content = [{"type": "text", "text": f"See {words}"}, {"type": "image_url", "image_url": {"url": picture}}]
+    body = {"id": id, "user": user, "memoryEnabled": True}
+    before = await facts(chats, user)
+    await chats.chat(said("system", f"You are {words}."), said("user", content), **body)
+    await chats.chat(f"I own a {words}", **body)
+    node_memory(chats, id, words, user)
+    await learned(chats, *before, f"See {words}", f"I own a {words}", user=user)
+    await chats.post(f"{ALL}/{id}/flush?user_id={user}", None)
+
+
+async def test_a_conversation_goes_with_all_that_was_made_of_it(chats, folder):
+    await everything(chats, SECRET)
+    root = chats.parts.settings.storage.data_dir / "discussions"
+    await FileChunkLedger().append(Discussion(root=root, id="tea"), f"About {SECRET}", source("a"))
+    assert holds(folder, [SECRET]) != {}
+    told = await forget(chats)
+    assert (told["success"], told["messages"], told["memories"], told["node_memories"]) == (True, 4, 2, 1)
+    assert holds(folder, [SECRET]) == {}
+    assert (await facts(chats), await chats.ids()) == ([], [])
+
+
+async def test_other_conversations_and_other_users_stay_as_they_are(chats, folder):
+    await everything(chats, SECRET)
+    await everything(chats, TANDEM, id="other")
+    await everything(chats, TANDEM, user="otto")
+    before = (await chats.thread("other"), await facts(chats, "otto"), bytes_below(chats.folder("otto")))
+    await forget(chats)
+    assert holds(folder, [SECRET]) == {}
+    assert await facts(chats) == [f"I own a {TANDEM}", f"See {TANDEM}"]
+    assert (await chats.thread("other"), await facts(chats, "otto"), bytes_below(chats.folder("otto"))) == before
+    await forget(chats, "other")
+    assert texts_of(await chats.lines(user_id="otto"))[-2:] == [f"I own a {TANDEM}", "Understood."]
+
+
+async def test_turns_that_wait_to_be_looked_into_go_too(chats, folder):
+    chats.llm.queue()  # the model answers chats, and is out of reach for whoever learns
+    refused = Answer(status=500, body=b"{}")
+    waiting = chats.anew()
+    async with _rule(chats.llm, is_extraction, refused):
+        await waiting.chat(f"I own a {SECRET}", memoryEnabled=True)
+        await waiting.chat(f"I own a {TANDEM}", id="other", memoryEnabled=True)
+        assert await waiting.parts.jobs.kept(_queue(waiting)) != []
+        await forget(waiting)
+        assert holds(folder, [SECRET]) == {}
+    await learned(waiting, f"I own a {TANDEM}")
+
+
+async def test_what_the_memory_routes_were_given_for_it_and_wait_with_goes_too(chats, folder):
+    message = {"role": "user", "content": f"I own a {SECRET}"}
+    async with _rule(chats.llm, is_extraction, Answer(status=500, body=b"{}")):
+        await chats.chat("Hello")
+        for run_id in ("tea", "other"):
+            body = {"messages": [message], "user_id": "user", "run_id": run_id, "async_mode": True}
+            await chats.post("/api/memories", body)
+        await forget(chats)
+        kept = [job.payload for job in await chats.parts.jobs.kept("") if SECRET in str(job.payload)]
+        assert [payload["scope"]["conversation"] for payload in kept] == ["other"]
+    await learned(chats, f"I own a {SECRET}")
+    assert (await chats.ask("DELETE", "/api/memories?user_id=user")).status == 200
+
+
+async def test_what_is_being_learned_at_this_moment_is_waited_for_and_goes(chats, folder):
+    asked = asyncio.Event()
+
+    def slow(extraction) -> Answer:
+        asked.set()
+        return Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
+
+    async with _rule(chats.llm, is_extraction, slow):
+        await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+        await asked.wait()
+        forgetting = asyncio.create_task(forget(chats))
+        await chats.get("/health")
+        assert not forgetting.done()
+        chats.llm.release()
+        assert (await forgetting)["memories"] == 1
+    assert (await facts(chats), holds(folder, [SECRET])) == ([], {})
+
+
+@pytest.mark.parametrize("words", ["Two", ""], ids=["with an answer", "without a word"])
+async def test_an_answer_under_way_is_the_client_s_and_is_kept_nowhere(chats, folder, words):
+    chats.llm.queue(Answer(text=words, silent=True))
+    recorded = await chats.begun(f"I own a {SECRET}", memory=True)
+    answering = asyncio.create_task(_read(chats, recorded))
+    await chats.llm.arrived.wait()
+    assert (await forget(chats))["messages"] == 1
+    chats.llm.release()
+    assert "".join(await answering) == words
+    await chats.chat("I like tea", id="other", memoryEnabled=True)
+    await learned(chats, "I like tea")  # and turns are looked into in their order
+    assert (await chats.ids(), holds(folder, [SECRET])) == (["other"], {})
+
+
+async def test_of_a_conversation_that_began_anew_nothing_of_the_old_one_is_learned(chats, folder):
+    chats.llm.queue(Answer(text="One", silent=True))
+    answering = asyncio.create_task(_read(chats, await chats.begun(f"I own a {SECRET}", memory=True)))
+    await chats.llm.arrived.wait()
+    await forget(chats)
+    await chats.chat("I like tea", memoryEnabled=True)
+    chats.llm.release()
+    await answering
+    await chats.chat("I like rum", memoryEnabled=True)
+    await learned(chats, "I like rum", "I like tea")
+    assert texts_of(await chats.lines()) == ["I like tea", "Understood.", "I like rum", "Understood."]
+    assert holds(folder, [SECRET]) == {}
+
+
+async def test_chats_and_a_deletion_at_once_leave_a_whole_conversation_or_none(chats):
+    for number in range(6):
+        await chats.chat(f"question {number}")
+        await asyncio.gather(*(chats.chat(f"more {at}") for at in range(3)), forget(chats))
+        thread = await chats.thread(view="tree")
+        ids = {one["id"] for one in thread}
+        assert all(one["parent_id"] in ids or one["parent_id"] is None for one in thread)
+        assert f"question {number}" not in [one["content"] for one in thread]
+        if thread:
+            await forget(chats)
+
+
+async def test_of_two_who_forget_at_once_one_is_told_that_there_is_nothing(chats):
+    await chats.chat("Hello")
+    answers = await asyncio.gather(*(chats.ask("DELETE", f"{ALL}/tea") for _ in range(5)))
+    assert sorted(answer.status for answer in answers) == [200, 404, 404, 404, 404]
+
+
+@pytest.mark.parametrize("target", [f"{ALL}/tea", f"{ALL}?user_id=user"], ids=["one", "all"])
+async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(chats, disk, folder, target):
+    for step in range(1, 400, 7):
+        await everything(chats, SECRET)
+        disk.arm(step, apsw.FullError)
+        answer = await chats.ask("DELETE", target)
+        failed = disk.disarm()
+        if answer.status != 200:
+            assert error_of(answer) == (503, "storage_unavailable")
+            again = await chats.ask("DELETE", target)
+            assert again.status == 200
+        if not failed:
+            break
+    assert step > 7
+    assert (holds(folder, [SECRET]), await facts(chats)) == ({}, [])
+
+
+# --- all conversations of a user
+
+
+async def test_all_conversations_of_a_user_go_with_their_folder_and_nobody_else_s(chats, folder):
+    for id in ("tea", "a/b"):
+        await everything(chats, SECRET, id=id) if id == "tea" else await chats.chat(f"A {SECRET}", id=id)
+    await everything(chats, TANDEM, user="otto")
+    before = (await facts(chats, "otto"), bytes_below(chats.folder("otto")))
+    told = succeeded(await chats.ask("DELETE", f"{ALL}?user_id=user"))
+    assert (told["success"], told["conversations"], told["messages"]) == (True, 2, 6)
+    assert (told["memories"], told["node_memories"]) == (2, 1)
+    assert not chats.folder().exists()
+    assert holds(folder, [SECRET]) == {}
+    assert (await facts(chats, "otto"), bytes_below(chats.folder("otto"))) == before
+    await chats.chat("Hello again")
+    assert texts_of(await chats.lines()) == ["Hello again", "Understood."]
+
+
+async def test_a_damaged_file_that_was_set_aside_goes_with_the_folder(chats, folder):
+    await chats.chat("Hello")
+    (chats.folder() / "conversations.db.corrupt-20260101T000000000000Z").write_text(SECRET)
+    await chats.ask("DELETE", f"{ALL}?user_id=user")
+    assert holds(folder, [SECRET]) == {}
+
+
+async def test_who_is_to_be_forgotten_must_be_said(chats):
+    await chats.chat("Hello")
+    assert error_of(await chats.ask("DELETE", ALL)) == (400, "missing_user_id")
+    for target in (f"{ALL}?user_id=", f"{ALL}?user_id=user&user_id=otto"):
+        assert error_of(await chats.ask("DELETE", target)) == (422, "validation_error")
+    assert await chats.ids() == ["tea"]
+
+
+async def test_of_a_user_who_never_said_anything_nothing_is_made(chats):
+    told = succeeded(await chats.ask("DELETE", f"{ALL}?user_id=nobody"))
+    assert (told["success"], told["conversations"], told["messages"]) == (True, 0, 0)
+    assert not chats.folder("nobody").parent.exists()
+
+
+async def test_a_user_who_talks_on_meanwhile_is_forgotten_up_to_a_moment(chats):
+    for id in ("a", "b"):
+        await chats.chat("Hello", id=id)
+    deleting = chats.ask("DELETE", f"{ALL}?user_id=user")
+    answer, *_ = await asyncio.gather(deleting, *(chats.chat("Again", id=id) for id in ("a", "b", "c")))
+    assert answer.status == 200
+    for id in ("a", "b", "c"):
+        assert texts_of(await chats.lines(id)) in ([], ["Again", "Understood."])
+    assert succeeded(await chats.ask("DELETE", f"{ALL}?user_id=user"))["success"]
+    assert not chats.folder().exists()
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_facts_that_the_model_inside_learned_go_too(tmp_path):
+    offline = {"llm.provider": "offline", "embedding.provider": "builtin"}
+    async with ScriptedLLM() as llm, opened_chats(tmp_path, llm, **offline) as chats:
+        await chats.chat("My dog is called Rover and I live in Graz.", memoryEnabled=True)
+        async with asyncio.timeout(20):
+            while not await facts(chats):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+        assert (await forget(chats))["memories"] >= 1
+        assert (await facts(chats), holds(tmp_path, ["Rover"])) == ([], {})
+
+
+async def _read(chats: Chats, recorded) -> list[str]:
+    async with aclosing(chats.parts.recorder.run(recorded)) as batches:
+        return [event.text async for batch in batches for event in batch if hasattr(event, "text")]
+
+
+def _queue(chats: Chats) -> str:
+    scope = Scope(project=chats.project, user="user")
+    return orjson.dumps([scope.tenant, scope.project, scope.user], option=0).decode().replace(",", ", ")
+
+
+class _rule:
+    """A rule in front of the others, for the length of a block."""
+
+    def __init__(self, llm: ScriptedLLM, fits, answer) -> None:
+        self._llm, self._rule = llm, (fits, answer)
+
+    async def __aenter__(self) -> None:
+        self._llm._rules.insert(0, self._rule)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._llm._rules.remove(self._rule)
