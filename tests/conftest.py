@@ -24,7 +24,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: looking through it for garbage takes a third of the time, and later some of each test."""
+    """What is imported stays: looking through it for garbage takes a third of this, and some of each test."""
     gc.disable()
     try:
         return (yield)

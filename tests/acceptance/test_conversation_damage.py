@@ -114,7 +114,7 @@ def test_a_damaged_file_of_vectors_costs_no_message_and_no_search_by_words(sound
     for victim in users:
         assert sound.messages("talk", "tree", user_id=victim) == expected, victim
         hits = sound.get("/search", q="question 7", mode="keyword", user_id=victim)["results"]
-        assert hits[0]["message"]["content"].startswith("question 7 "), victim
+        assert hits[0]["message"]["content"].split()[1] == "7", victim  # question and answer say it as often
         asked = sound.ask("GET", "/search", params={"q": "question 7", "mode": "hybrid", "user_id": victim})
         assert asked.status_code == 200, (victim, asked.text)
         kept = sound.post([said("Go on")], "talk", user=victim).headers.get("x-conversation-id")

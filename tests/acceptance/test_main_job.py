@@ -61,31 +61,36 @@ def test_what_was_said_is_recalled_in_a_new_chat_after_kill_9(name, tmp_path):
     assert "nuts" in answer
 
 
-def test_without_the_switch_nothing_is_remembered(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
-        with client:
-            client.chat.completions.create(model="mnemoir", messages=[{"role": "user", "content": INTRODUCTION}])
-        assert "vegetarian" not in openai_chat(server, QUESTION, stream=False, by_header=True).lower()
+# --- one server
 
 
-def test_the_offline_model_says_that_no_model_is_connected_and_how_to_connect_one(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        answer = openai_chat(server, "Hello!", stream=False, by_header=True)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with ServerProcess(tmp_path_factory.mktemp("served") / "data") as server:
+        yield server
+
+
+def test_without_the_switch_nothing_is_remembered(running):
+    client = openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0)
+    with client:
+        client.chat.completions.create(model="mnemoir", messages=[{"role": "user", "content": INTRODUCTION}])
+    assert "vegetarian" not in openai_chat(running, QUESTION, stream=False, by_header=True).lower()
+
+
+def test_the_offline_model_says_that_no_model_is_connected_and_how_to_connect_one(running):
+    answer = openai_chat(running, "Hello!", stream=False, by_header=True)
     assert "no language model" in answer.lower()
     assert "OPENAI_API_KEY" in answer
 
 
-def test_the_first_lines_printed_tell_url_data_model_embedder_and_one_curl_line(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        printed = server.log.read_text()
-    for told in (server.url, str(server.data_dir), "offline", "all-MiniLM-L6-v2", f"curl {server.url}"):
+def test_the_first_lines_printed_tell_url_data_model_embedder_and_one_curl_line(running):
+    printed = running.log.read_text()
+    for told in (running.url, str(running.data_dir), "offline", "all-MiniLM-L6-v2", f"curl {running.url}"):
         assert told in printed
 
 
-def test_the_curl_line_printed_at_the_start_works_as_it_stands(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
-        lines = [line.strip() for line in server.log.read_text().splitlines()]
-        command = next(line[line.index("curl ") :] for line in lines if "curl " in line)
-        answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30, check=True)
+def test_the_curl_line_printed_at_the_start_works_as_it_stands(running):
+    lines = [line.strip() for line in running.log.read_text().splitlines()]
+    command = next(line[line.index("curl ") :] for line in lines if "curl " in line)
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30, check=True)
     assert "chat.completion" in answer.stdout

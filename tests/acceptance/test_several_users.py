@@ -19,15 +19,8 @@ def llm():
         yield scripted
 
 
-@pytest.fixture
-def ports():
-    return {name: free_port() for name in ("Ada", "Ben")}
-
-
-@pytest.fixture
-def tree(llm, ports, tmp_path):
-    """Ada and Ben, each with a workflow of their own, and two shared ones that Ada offers."""
-    llm.clear()
+def two_users(public, llm, ports):
+    """A tree of Ada and Ben, each with a workflow of their own, and two shared ones that Ada offers."""
     files = {
         "Users/ada.json": user(port=ports["Ada"], allowSharedWorkflows=True),
         "Users/ben.json": user(port=ports["Ben"]),
@@ -37,7 +30,18 @@ def tree(llm, ports, tmp_path):
         f"Workflows/{SHARED}/cook/_DefaultWorkflow.json": [answers("Cooking")],
         f"Workflows/{SHARED}/_hidden/_DefaultWorkflow.json": [answers("Hidden")],
     }
-    return write_tree(tmp_path / "Public", llm.url, files)
+    return write_tree(public, llm.url, files)
+
+
+@pytest.fixture
+def ports():
+    return {name: free_port() for name in ("Ada", "Ben")}
+
+
+@pytest.fixture
+def tree(llm, ports, tmp_path):
+    llm.clear()
+    return two_users(tmp_path / "Public", llm, ports)
 
 
 def served(tree, *arguments, **options):
@@ -106,11 +110,23 @@ def test_the_log_goes_to_a_file_in_the_user_s_folder_and_names_nothing_that_was_
 # --- one process for all
 
 
-@pytest.fixture
-def both(tree, llm):
-    with served(tree, "--config-dir", str(tree), "--user", "Ada", "--user", "Ben") as server:
+def served_for_both(tree):
+    return served(tree, "--config-dir", str(tree), "--user", "Ada", "--user", "Ben")
+
+
+@pytest.fixture(scope="module")
+def running(llm, tmp_path_factory):
+    ports = {name: free_port() for name in ("Ada", "Ben")}
+    with served_for_both(two_users(tmp_path_factory.mktemp("both") / "Public", llm, ports)) as server:
         yield server
-        settle(server)
+
+
+@pytest.fixture
+def both(running, llm):
+    """For who edits nothing."""
+    llm.clear()
+    yield running
+    settle(running)
 
 
 def test_the_model_s_name_chooses_the_user(both, llm):
@@ -159,30 +175,37 @@ def test_a_run_tells_which_user_answered(both):
 # --- edits
 
 
-def test_an_edited_workflow_counts_from_the_next_request_on(both, tree, llm):
-    ask(both, "Ada")
+@pytest.fixture
+def edited(tree):
+    with served_for_both(tree) as server:
+        yield server
+        settle(server)
+
+
+def test_an_edited_workflow_counts_from_the_next_request_on(edited, tree, llm):
+    ask(edited, "Ada")
     write_json(tree / CHAT.format("Ada"), [answers("Edited")])
-    ask(both, "Ada")
+    ask(edited, "Ada")
     write_json(tree / "Configs/Users/ben.json", user(customWorkflow="Other"))
     write_json(tree / "Configs/Workflows/Ben/Other.json", [answers("New")])
-    ask(both, "Ben")
+    ask(edited, "Ben")
     assert asked_titles(llm) == ["For Ada", "Edited", "New"]
 
 
-def test_a_broken_edit_leaves_the_last_good_version_in_use_until_it_is_mended(both, tree, llm):
+def test_a_broken_edit_leaves_the_last_good_version_in_use_until_it_is_mended(edited, tree, llm):
     file = tree / CHAT.format("Ada")
-    ask(both, "Ada")
-    assert "Chat.json" not in both.log.read_text()
+    ask(edited, "Ada")
+    assert "Chat.json" not in edited.log.read_text()
     file.write_text('[{"title": "Broken", ')
-    assert ask(both, "Ada").status_code == 200
-    eventually(lambda: "Chat.json" in both.log.read_text())
+    assert ask(edited, "Ada").status_code == 200
+    eventually(lambda: "Chat.json" in edited.log.read_text())
     file.write_text(json.dumps([answers("Mended")]))
-    ask(both, "Ada")
+    ask(edited, "Ada")
     assert asked_titles(llm) == ["For Ada", "For Ada", "Mended"]
 
 
-def test_a_workflow_that_is_taken_away_is_named_in_the_error(both, tree):
+def test_a_workflow_that_is_taken_away_is_named_in_the_error(edited, tree):
     (tree / CHAT.format("Ben")).unlink()
-    answer = ask(both, "Ben")
+    answer = ask(edited, "Ben")
     assert answer.status_code == 500
     assert "Workflows/Ben/Chat.json" in answer.json()["error"]["message"]

@@ -11,12 +11,11 @@ import pytest_asyncio
 
 from mnemoir.conversations.node_keys import node_key
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from tests.acceptance.conversation_kit import bytes_below, holds
 from tests.app.chat_kit import Chats, opened_chats, said, texts_of
-from tests.remembering_model import is_extraction, learn_every_turn
-from tests.scripted_llm import Answer, ScriptedLLM
+from tests.remembering_model import learn_every_turn
+from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.server.server_kit import error_of, succeeded
 from tests.storage.discussions.ledger_kit import source
 from tests.storage.sqlite.faulty_disk import faulty_disk
@@ -28,21 +27,37 @@ SECRET = "Zanzibarquince"
 TANDEM = "Tandemzinnober"
 
 
+class Learning:
+    """How the model answers when it is to learn: with the user's own words, or `otherwise`."""
+
+    def __init__(self) -> None:
+        self.otherwise: Answer | None = None
+        self.asked = asyncio.Event()
+
+    def answer(self, extraction: Asked) -> Answer | None:
+        self.asked.set()
+        return self.otherwise
+
+
+DOWN = Answer(status=500, body=b"{}")
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["sqlite", "file"])
 async def everyones(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(f"forgetting-{request.param}")
     settings = {"storage.backend": request.param, "storage.workspace_root": str(folder / "workspace")}
     with faulty_disk() as disk:
         async with ScriptedLLM() as llm, opened_chats(folder, llm, **settings) as opened:
-            learn_every_turn(llm)
-            yield opened, disk, folder
+            learning = Learning()
+            learn_every_turn(llm, learning.answer)
+            yield opened, disk, folder, learning
 
 
 @pytest.fixture
 def chats(everyones) -> Chats:
-    opened, disk, _ = everyones
+    opened, disk, _, learning = everyones
     disk.disarm()
-    opened.llm.release()
+    learning.otherwise = None
     opened.llm.clear()
     return opened.anew()
 
@@ -55,6 +70,11 @@ def folder(everyones):
 @pytest.fixture
 def disk(everyones):
     return everyones[1]
+
+
+@pytest.fixture
+def learning(everyones):
+    return everyones[3]
 
 
 async def facts(chats: Chats, user: str = "user") -> list[str]:
@@ -120,48 +140,39 @@ async def test_other_conversations_and_other_users_stay_as_they_are(chats, folde
     assert texts_of(await chats.lines(user_id="otto"))[-2:] == [f"I own a {TANDEM}", "Understood."]
 
 
-async def test_turns_that_wait_to_be_looked_into_go_too(chats, folder):
-    chats.llm.queue()  # the model answers chats, and is out of reach for whoever learns
-    refused = Answer(status=500, body=b"{}")
-    waiting = chats.anew()
-    async with _rule(chats.llm, is_extraction, refused):
-        await waiting.chat(f"I own a {SECRET}", memoryEnabled=True)
-        await waiting.chat(f"I own a {TANDEM}", id="other", memoryEnabled=True)
-        assert await waiting.parts.jobs.kept(_queue(waiting)) != []
-        await forget(waiting)
-        assert holds(folder, [SECRET]) == {}
-    await learned(waiting, f"I own a {TANDEM}")
+async def test_turns_that_wait_to_be_looked_into_go_too(chats, folder, learning):
+    learning.otherwise = DOWN
+    await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+    await chats.chat(f"I own a {TANDEM}", id="other", memoryEnabled=True)
+    await forget(chats)
+    assert holds(folder, [SECRET]) == {}
+    learning.otherwise = None
+    await learned(chats, f"I own a {TANDEM}")
 
 
-async def test_what_the_memory_routes_were_given_for_it_and_wait_with_goes_too(chats, folder):
-    message = {"role": "user", "content": f"I own a {SECRET}"}
-    async with _rule(chats.llm, is_extraction, Answer(status=500, body=b"{}")):
-        await chats.chat("Hello")
-        for run_id in ("tea", "other"):
-            body = {"messages": [message], "user_id": "user", "run_id": run_id, "async_mode": True}
-            await chats.post("/api/memories", body)
-        await forget(chats)
-        kept = [job.payload for job in await chats.parts.jobs.kept("") if SECRET in str(job.payload)]
-        assert [payload["scope"]["conversation"] for payload in kept] == ["other"]
-    await learned(chats, f"I own a {SECRET}")
-    assert (await chats.ask("DELETE", "/api/memories?user_id=user")).status == 200
+async def test_what_the_memory_routes_were_given_for_it_goes_too_while_it_waits(chats, learning):
+    learning.otherwise = DOWN
+    await chats.chat("Hello")
+    for run_id, words in (("tea", SECRET), ("other", TANDEM)):
+        message = {"role": "user", "content": f"I own a {words}"}
+        await chats.post(
+            "/api/memories", {"messages": [message], "user_id": "user", "run_id": run_id, "async_mode": True}
+        )
+    await forget(chats)
+    learning.otherwise = None
+    await learned(chats, f"I own a {TANDEM}")
 
 
-async def test_what_is_being_learned_at_this_moment_is_waited_for_and_goes(chats, folder):
-    asked = asyncio.Event()
-
-    def slow(extraction) -> Answer:
-        asked.set()
-        return Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
-
-    async with _rule(chats.llm, is_extraction, slow):
-        await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
-        await asked.wait()
-        forgetting = asyncio.create_task(forget(chats))
-        await chats.get("/health")
-        assert not forgetting.done()
-        chats.llm.release()
-        assert (await forgetting)["memories"] == 1
+async def test_what_is_being_learned_at_this_moment_is_waited_for_and_goes(chats, folder, learning):
+    learning.asked.clear()
+    learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
+    await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+    await learning.asked.wait()
+    forgetting = asyncio.create_task(forget(chats))
+    await chats.get("/health")
+    assert not forgetting.done()
+    chats.llm.release()
+    assert (await forgetting)["memories"] == 1
     assert (await facts(chats), holds(folder, [SECRET])) == ([], {})
 
 
@@ -213,7 +224,7 @@ async def test_of_two_who_forget_at_once_one_is_told_that_there_is_nothing(chats
 
 @pytest.mark.parametrize("target", [f"{ALL}/tea", f"{ALL}?user_id=user"], ids=["one", "all"])
 async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(chats, disk, folder, target):
-    for step in range(1, 400, 7):
+    for step in range(1, 400, 13):
         await everything(chats, SECRET)
         disk.arm(step, apsw.FullError)
         answer = await chats.ask("DELETE", target)
@@ -224,7 +235,7 @@ async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(
             assert again.status == 200
         if not failed:
             break
-    assert step > 7
+    assert step > 13
     assert (holds(folder, [SECRET]), await facts(chats)) == ({}, [])
 
 
@@ -294,21 +305,3 @@ async def test_facts_that_the_model_inside_learned_go_too(tmp_path):
 async def _read(chats: Chats, recorded) -> list[str]:
     async with aclosing(chats.parts.recorder.run(recorded)) as batches:
         return [event.text async for batch in batches for event in batch if hasattr(event, "text")]
-
-
-def _queue(chats: Chats) -> str:
-    scope = Scope(project=chats.project, user="user")
-    return orjson.dumps([scope.tenant, scope.project, scope.user], option=0).decode().replace(",", ", ")
-
-
-class _rule:
-    """A rule in front of the others, for the length of a block."""
-
-    def __init__(self, llm: ScriptedLLM, fits, answer) -> None:
-        self._llm, self._rule = llm, (fits, answer)
-
-    async def __aenter__(self) -> None:
-        self._llm._rules.insert(0, self._rule)
-
-    async def __aexit__(self, *_: object) -> None:
-        self._llm._rules.remove(self._rule)

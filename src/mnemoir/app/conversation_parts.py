@@ -21,6 +21,9 @@ from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
+from mnemoir.storage.sqlite.data_file import prepare_folder
+from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.process_lock import ProcessLock
 
 FOLDER = "conversations"
 _SUMMARY_S = 30.0
@@ -29,7 +32,10 @@ _OPENAI_MODEL = "text-embedding-3-small"
 
 
 def open_conversations(settings: Settings, model: ChatModel, embedding: EmbeddingModel) -> Conversations:
-    """Nothing is opened yet. Raises SettingsError for a vector store or an embedding client that is not installed."""
+    """No user's files are opened yet. Raises SettingsError for a vector store or an embedding client not installed.
+
+    Raises StorageUnavailable when another server has the folder that the settings name.
+    """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
     strategy = make_strategy(settings, model)
@@ -46,8 +52,18 @@ def open_conversations(settings: Settings, model: ChatModel, embedding: Embeddin
         )
 
     return Conversations(
-        folder_of_conversations(settings), manager, lambda folder: folder_of_vectors(settings, folder)
+        folder_of_conversations(settings),
+        manager,
+        lambda folder: folder_of_vectors(settings, folder),
+        lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
     )
+
+
+def _locked(folder: Path) -> ProcessLock:
+    """A folder of its own has one server at a time, as the data directory has."""
+    with storage_errors(folder, OSError):
+        prepare_folder(folder)
+        return ProcessLock(folder)
 
 
 def folder_of_conversations(settings: Settings) -> Path:
@@ -60,6 +76,7 @@ def recording_options(settings: Settings) -> RecordingOptions:
     chosen, rag = settings.memory, settings.memory.rag
     limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
     return RecordingOptions(
+        named=chosen.keep_sessions,
         always=chosen.enabled,
         shows_stored=chosen.history == "server",
         retrieval=limits if rag.enabled else None,
@@ -99,7 +116,7 @@ def vector_store(settings: Settings, folder: Path) -> VectorStore:
     chosen = settings.memory.vector_store
     made: VectorStore
     if chosen.backend == "builtin":
-        made = backend("vector-file")(chosen.collection_name, folder)
+        made = backend("vector-file")(chosen.collection_name, folder, on_corruption="set_aside")
     else:
         made = backend("chromadb")(chosen.collection_name, folder_of_vectors(settings, folder))
     return made

@@ -29,6 +29,8 @@ from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sqlite.data_file import sync_folder
+from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.process_lock import ProcessLock
 
 SESSIONS_FILE = "conversations.db"
 
@@ -47,15 +49,22 @@ class _Closable(Protocol):
 class Conversations:
     """Implements `UserConversations`. `root` is made when somebody first says something.
 
-    `elsewhere` names a second folder of a user, by the first one, where the files of a vector store lie.
+    `elsewhere` names a second folder of a user, by the first one, where the files of a vector store lie. `lock` is
+    given up at the end.
     """
 
     def __init__(
-        self, root: Path, make_manager: MakeManager, elsewhere: Callable[[Path], Path | None] = lambda folder: None
+        self,
+        root: Path,
+        make_manager: MakeManager,
+        elsewhere: Callable[[Path], Path | None] = lambda folder: None,
+        *,
+        lock: ProcessLock | None = None,
     ) -> None:
         self.root = root
         self._make_manager = make_manager
         self._elsewhere = elsewhere
+        self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = Turnstile()
 
@@ -98,6 +107,9 @@ class Conversations:
     async def aclose(self) -> None:
         """Finish what is under way, for some seconds at most, and let go of all files."""
         await self._pool.aclose()
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
 
     async def _pruned(self, folder: Path, days: int) -> int:
         async with self._pool.holding(folder) as own:
@@ -112,6 +124,7 @@ class Conversations:
 
     def _opened(self, folder: Path) -> OwnConversations:
         manager = self._make_manager(folder)
+        manager.begin_backfill()  # what a crash, or an embedder that was down, has left without a vector
         parts = NodeParts(objects=LocalObjects(folder / "objects"), lock=FileLock(folder / "locks"))
         return OwnConversations(folder=folder, manager=manager, node_parts=parts)
 
@@ -130,12 +143,13 @@ class Conversations:
 
 
 def _close(own: OwnConversations) -> None:
-    """The vectors last: closing the manager finishes those under way."""
-    try:
-        own.manager.close()
-    finally:
-        if isinstance(own.manager.vector_store, _Closable):
-            own.manager.vector_store.close()
+    """The vectors last: closing the manager finishes those under way. Raises StorageUnavailable."""
+    with storage_errors(own.folder):
+        try:
+            own.manager.close()
+        finally:
+            if isinstance(own.manager.vector_store, _Closable):
+                own.manager.vector_store.close()
 
 
 def _remove(folder: Path) -> None:

@@ -10,7 +10,6 @@ import structlog
 
 from mnemoir.app.conversations import Conversations
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import MnemoirError
 
 _log = structlog.get_logger(__name__)
 
@@ -31,30 +30,32 @@ class Pruning:
     def start(self) -> None:
         """Begin, in the background."""
         if self._days is not None:
-            self._task = asyncio.create_task(self._prune_daily(self._days), name="prune conversations")
+            self._task = asyncio.create_task(self._prune_daily(), name="prune conversations")
 
     async def aclose(self) -> None:
-        """End it; what is being removed is removed whole."""
+        """End it; the conversation that is being removed is removed whole."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _prune_daily(self, days: int) -> None:
+    async def prune_if_due(self) -> int:
+        """How many conversations went; 0 where a day has not gone by. Raises OSError."""
         stamp = self._conversations.root / STAMP_FILE
-        while True:
-            try:
-                await self._prune_if_due(days, stamp)
-            except (MnemoirError, OSError) as exc:
-                _log.warning("conversations not pruned", error=type(exc).__name__)
-            await asyncio.sleep(_LOOK_S)
-
-    async def _prune_if_due(self, days: int, stamp: Path) -> None:
-        if not await asyncio.to_thread(self._is_due, stamp):
-            return
-        pruned = await self._conversations.prune(days)
+        if self._days is None or not await asyncio.to_thread(self._is_due, stamp):
+            return 0
+        pruned = await self._conversations.prune(self._days)
         await asyncio.to_thread(stamp.touch, 0o600)
         if pruned:
-            _log.info("conversations pruned", count=pruned, days=days)
+            _log.info("conversations pruned", count=pruned, days=self._days)
+        return pruned
+
+    async def _prune_daily(self) -> None:
+        while True:
+            try:
+                await self.prune_if_due()
+            except OSError as exc:
+                _log.warning("conversations not pruned", error=type(exc).__name__)
+            await asyncio.sleep(_LOOK_S)
 
     def _is_due(self, stamp: Path) -> bool:
         """Also after the clock was set back; not where nobody has said anything yet."""

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import structlog
 
@@ -41,17 +42,19 @@ _log = structlog.get_logger(__name__)
 INCOMPLETE = "incomplete"
 _GRACE_S = 5.0
 _WINDOWS_AT_ONCE = 32
+_UNNAMED = ""  # in place of the id of a conversation that is still to be found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingOptions:
     """Which chats are kept, and what models are shown of them.
 
-    With `always` those without a session id are kept too. With `shows_stored` a model is shown the stored window in
+    With `named` those with a session id are kept, with `always` all of them. With `shows_stored` a model is shown the stored window in
     place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown what was said
     before, in this conversation or another, and bears on the question.
     """
 
+    named: bool = True
     always: bool = False
     shows_stored: bool = False
     retrieval: RetrievalLimits | None = None
@@ -99,7 +102,7 @@ class Recorder:
                 )
             return Recorded(chat=chat, caller=caller)
         try:
-            return await self._begun(chat, caller, shows_stored=shows_stored)
+            return await self._begun(chat, caller, shows_stored=shows_stored, sends_new_only=shown == "server")
         except Exception as exc:
             if shows_stored:
                 raise
@@ -132,21 +135,39 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
-    async def _begun(self, chat: ChatRequest, caller: Caller, *, shows_stored: bool) -> Recorded:
+    async def _begun(
+        self, chat: ChatRequest, caller: Caller, *, shows_stored: bool, sends_new_only: bool
+    ) -> Recorded:
         sent = chat.request.messages
+        # a request that asks for the stored window sends new messages; one with an answer in it, a history
+        sends_new_only = sends_new_only and all(one.role != "assistant" for one in sent)
         async with self._conversations.of(caller.scope) as own:
             history = await in_thread(_said, sent)
             recalled = await self._recalled(own, history)  # first, so that a question never finds itself
-            session_id = caller.scope.conversation or await in_thread(own.manager.find_session, history)
-            session_id = checked_session_id(session_id or str(uuid.uuid4()))
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
-            async with self._conversations.deciding(caller.scope, session_id):
-                turn, new = await in_thread(_stored, own, session_id, history, prompt)
+            turn, new = await self._placed(own, caller, history, prompt, sends_new_only=sends_new_only)
             if shows_stored:
-                loop = asyncio.get_running_loop()
+                loop, session_id = asyncio.get_running_loop(), turn.conversation_id
                 shown = await loop.run_in_executor(self._windows, stored_history, own, session_id, sent, new)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
         return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
+
+    async def _placed(
+        self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, *, sends_new_only: bool
+    ) -> tuple[RecordedTurn, Sequence[Message]]:
+        """Store what is new, in the conversation that is named, or in the one that the history belongs to.
+
+        Of equal histories that come at once without a name, only the first begins a conversation.
+        """
+        store = partial(_stored, own, history=history, prompt=prompt, sends_new_only=sends_new_only)
+        named = caller.scope.conversation
+        if named is not None:
+            async with self._conversations.deciding(caller.scope, named):
+                return await in_thread(store, checked_session_id(named))
+        async with self._conversations.deciding(caller.scope, _UNNAMED):
+            found = await in_thread(own.manager.find_session, history) or str(uuid.uuid4())
+            async with self._conversations.deciding(caller.scope, found):
+                return await in_thread(store, found)
 
     async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[Recalled]:
         """What bears on a question; nothing, with a warning, when it cannot be looked for."""
@@ -165,7 +186,7 @@ class Recorder:
             return False
         if all(one.role in INSTRUCTIONS for one in chat.request.messages):
             return False
-        return caller.scope.conversation is not None or always
+        return always or (self._options.named and caller.scope.conversation is not None)
 
     def _storing(self, recorded: Recorded) -> asyncio.Task[None]:
         task = asyncio.create_task(self._store(recorded), name="store an answer")
@@ -193,18 +214,29 @@ def _said(sent: Sequence[core.Message]) -> list[Message]:
 
 
 def _stored(
-    own: OwnConversations, session_id: str, history: Sequence[Message], prompt: str
+    own: OwnConversations, session_id: str, *, history: Sequence[Message], prompt: str, sends_new_only: bool
 ) -> tuple[RecordedTurn, Sequence[Message]]:
     """What is stored of the chat, and the messages that are new of it: the last one at least."""
     attachments, manager = Attachments(own.node_parts.objects), own.manager
     history = [attachments.put_away(message, session_id) for message in history]
-    resumed = manager.resume_history(session_id, history, system_prompt=prompt)
-    newest = resumed.ids[-1]
+    if sends_new_only and not _waits_for_its_answer(own, session_id, history):
+        added = ids = manager.append_messages(session_id, history, system_prompt=prompt)
+    else:
+        resumed = manager.resume_history(session_id, history, system_prompt=prompt)
+        ids, added = resumed.ids, resumed.added
+    newest = ids[-1]
     stored = manager.get_message(session_id, newest)
     turn = RecordedTurn(
         conversation_id=session_id, message_id=newest, turn_id=(stored.turn_id if stored else None) or str(newest)
     )
-    return turn, history[len(history) - max(1, len(resumed.added)) :]
+    return turn, history[len(history) - max(1, len(added)) :]
+
+
+def _waits_for_its_answer(own: OwnConversations, session_id: str, new: Sequence[Message]) -> bool:
+    """Whether the thread ends with these very messages: then they are sent once more, and not said once more."""
+    newest = own.manager.thread(session_id, len(new))
+    said = [(stored.message.role, stored.message.text) for stored in reversed(newest)]
+    return said == [(one.role, one.text) for one in new]
 
 
 def _store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:

@@ -220,7 +220,6 @@ _MODULES = {
     "session_storage": ("SessionStorage",),
     "sessions": (
         "ROOT",
-        "Rerank",
         "MessageNotFoundError",
         "MessageRecord",
         "Resumed",

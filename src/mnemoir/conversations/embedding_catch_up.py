@@ -1,10 +1,13 @@
-"""Back-filling in the background: one at a time, and once more when something new was left to it meanwhile."""
+"""Back-filling in the background: one at a time, and once more when something new was left to it meanwhile.
+
+Where the stored vectors are of another model than the one at hand, all are made anew.
+"""
 
 import threading
 
 import structlog
 
-from mnemoir.conversations.embedding_jobs import EmbeddingJobs
+from mnemoir.conversations.embedding_jobs import EmbeddingJobs, EmbeddingModelChanged
 from mnemoir.conversations.embedding_worker import EmbeddingWorker
 
 _log = structlog.get_logger(__name__)
@@ -55,9 +58,18 @@ class CatchUp:
                 self._changed.notify_all()
             return self._is_running
 
+    async def _anew(self) -> None:
+        try:
+            _log.info("embedded_anew", messages=await self._jobs.reindex(_BATCH, None))
+        except Exception as exc:  # noqa: BLE001  # the same
+            _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
+
     async def _once(self) -> None:
         try:
             embedded = await self._jobs.backfill(None, _BATCH, None)
+        except EmbeddingModelChanged as exc:
+            _log.info("embedding_anew", cause=exc.message)
+            await self._anew()
         except Exception as exc:  # noqa: BLE001  # nobody waits for an answer, and the next time begins anew
             _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
         else:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
+import structlog
 
 from mnemoir.conversations.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
 from mnemoir.conversations.searched_rows import Said, SearchedStorage
-from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.sessions import StorageBusyError, StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding
 from mnemoir.ports.search_rows import SearchRow
@@ -27,6 +29,7 @@ from mnemoir.search.ranking import Query, Ranked, Stages, rank
 from mnemoir.search.terms import terms_of
 from mnemoir.search.weights import Weights
 
+_log = structlog.get_logger(__name__)
 _PAGE = 2000
 _MODEL = "stored"  # the store's vectors are all of one model, whichever
 _ROLES = ("user", "assistant", "tool")
@@ -102,7 +105,11 @@ class MessageIndex:
     def _codes(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
         if self._vectors is None:
             return {}
-        found = self._vectors.token_codes([vector_id(seq) for seq in seqs])
+        try:
+            found = self._vectors.token_codes([vector_id(seq) for seq in seqs])
+        except StorageUnavailable as exc:
+            _log.error("search_without_token_codes", cause=exc.message)
+            return {}
         return {message_id: code for name, code in found.items() if (message_id := message_id_of(name)) is not None}
 
     def _shown(self, wanted: Wanted) -> Mask:
@@ -129,6 +136,18 @@ class MessageIndex:
         self._stands = VectorChanges(epoch="", changes=-1)
 
     def _refresh(self) -> None:
+        """Without the vectors from now on, when they cannot be read: the words are still there."""
+        try:
+            self._take_in()
+        except StorageUnavailable as exc:
+            if self._vectors is None or isinstance(exc, StorageBusyError):
+                raise
+            _log.error("search_without_vectors", cause=exc.message)
+            self._vectors = None
+            self._restart()
+            self._take_in()
+
+    def _take_in(self) -> None:
         stands = self._vectors.standing() if self._vectors else self._stands
         if self._has_dead:
             self._bury()

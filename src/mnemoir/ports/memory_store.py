@@ -117,7 +117,8 @@ class MemoryStore(Protocol):
         """Remove what the user's memories hold of a session, as `Provenance` and metadata (`session_id`) name it.
 
         A memory whose present text was said there alone goes, with its history; one that was said or changed
-        elsewhere too stays and loses its past. How many current memories went. The words are nowhere in the store's files afterwards.
+        elsewhere too stays and loses its past. How many current memories went. The words are nowhere in the store's
+        files afterwards.
         """
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:

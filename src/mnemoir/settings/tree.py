@@ -151,6 +151,7 @@ class Memory(MemoryConfig):
 
     storage_path: AbsolutePath | None = None
     auto_prune_days: int | None = Field(default=None, ge=1)
+    keep_sessions: bool = True
     history: History = "client"
     vector_store: Vectors = Vectors()
     default_project: Annotated[str, AfterValidator(_project)] = "default"

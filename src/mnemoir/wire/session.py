@@ -28,7 +28,7 @@ def shown_history(body: Json) -> History | None:
 
 
 def asks_to_store(body: Json) -> bool | None:
-    """The member `store` of OpenAI's protocols: whether the client wants the chat kept; None where it does not say."""
+    """The member `store` of OpenAI's protocols: whether the chat is to be kept; None where it does not say."""
     asked = body.get("store")
     return asked if isinstance(asked, bool) else None
 

@@ -59,9 +59,7 @@ class Remembering:
     async def take(self, learned: Learned, model_name: str) -> list[Applied]:
         """What was changed, in the order applied. Raises ProviderError and StorageUnavailable."""
         sources = await asyncio.to_thread(_sources, learned.turns)
-        provenance = Provenance(
-            reason="extracted", model=model_name, turns=sources, session=learned.request.session
-        )
+        provenance = Provenance(reason="extracted", model=model_name, turns=sources, session=learned.request.session)
         try:
             return await self._commit(learned, provenance, degrade=False)
         except StaleChange:

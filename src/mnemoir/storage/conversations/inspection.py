@@ -1,23 +1,36 @@
-"""Which files of a user's conversations are not whole. Nothing is written or mended."""
+"""Which files of a user's conversations are not whole. Nothing is written or mended, and no file is left behind."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 
+from mnemoir.conversations.attachment_links import ATTACHMENTS, digest_of
+from mnemoir.conversations.node_compression import unpack
+from mnemoir.conversations.node_document import NewerDocument, UnreadableDocument, read_document
+from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.objects.keys import is_unfinished
+from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.failures import FOREIGN
 from mnemoir.storage.sqlite.readers import BUSY_MS
 
 _ASIDE = ".corrupt-"
 _MOST_LINES = 5
-_GZIP = b"\x1f\x8b"
 
 
 def inspect_conversations(folder: Path) -> list[str]:
     """One line for each file that is not whole, and for each damaged one that was set aside; whole paths. Blocks."""
-    return [*_databases(folder), *_objects(folder / "objects" / "node_memory")]
+    objects = folder / "objects"
+    try:
+        return [
+            *_databases(folder),
+            *_objects(objects / NODE_MEMORY_PREFIX, "node memory", _is_node_memory),
+            *_objects(objects / ATTACHMENTS, "attachment", _is_attachment),
+        ]
+    except OSError as exc:
+        return [f"{exc.filename or folder}: it cannot be read: {exc.strerror or exc}"]
 
 
 def _databases(folder: Path) -> Iterator[str]:
@@ -29,31 +42,57 @@ def _databases(folder: Path) -> Iterator[str]:
 
 
 def _in_database(file: Path) -> list[str]:
+    if not file.stat().st_size and not beside(file, "-wal").exists():
+        return ["it is empty: whoever made it was stopped, or its content is gone"]
+    if beside(file, "-wal").exists():
+        return _checked(file)
+    # any other way to read it would leave a log and an index beside it, and a server that may not write into those
+    found = _checked(file, "?immutable=1")
+    return _checked(file) if found and beside(file, "-wal").exists() else found  # a server has just been started
+
+
+def _checked(file: Path, how: str = "") -> list[str]:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        with closing(apsw.Connection(file.absolute().as_uri() + how, flags=flags)) as connection:
             connection.set_busy_timeout(BUSY_MS)
             lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)")]
             lost = connection.execute("PRAGMA foreign_key_check").fetchall()
+            pages = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
     except FOREIGN as exc:
         return [f"it cannot be read: {exc}"]
+    size = file.stat().st_size
+    missing = [f"{pages} bytes belong in it, and it has {size}"] if how and size < pages else []
     orphans = [f"row {row} of {table} belongs to nothing" for table, row, *_ in lost[:_MOST_LINES]]
-    return [*(line for line in lines if line != "ok"), *orphans]
+    return [*missing, *(line for line in lines if line != "ok"), *orphans]
 
 
-def _objects(folder: Path) -> Iterator[str]:
+def _objects(folder: Path, what: str, is_whole: Callable[[Path], bool]) -> Iterator[str]:
     for file in sorted(folder.rglob("*")):
-        if file.is_symlink() or not file.is_file():
+        if file.is_symlink() or not file.is_file() or is_unfinished(file.name):
             continue
         if _ASIDE in file.name:
-            yield f"{file}: a damaged node memory that was set aside"
-        elif file.suffix == ".json" and not _is_json(file):
-            yield f"{file}: a node memory that cannot be read"
+            yield f"{file}: a damaged {what} that was set aside"
+        elif not is_whole(file):
+            yield f"{file}: a damaged {what}"
 
 
-def _is_json(file: Path) -> bool:
-    """Compressed ones are read when they are used, with a limit to their size; here they are taken as they are."""
+def _is_node_memory(file: Path) -> bool:
+    """One of a later version is whole, as far as can be seen; so is one that only a missing extra could unpack."""
     try:
-        content = file.read_bytes()
-        return content.startswith(_GZIP) or isinstance(json.loads(content), dict)
-    except (OSError, ValueError, RecursionError):
+        read_document(unpack(file.read_bytes()))
+    except FileNotFoundError:  # deleted a moment ago
+        return True
+    except UnreadableDocument:
         return False
+    except (NewerDocument, StorageUnavailable):
+        return True
+    return True
+
+
+def _is_attachment(file: Path) -> bool:
+    """It is named after its bytes."""
+    try:
+        return digest_of(file.read_bytes()) == file.stem
+    except FileNotFoundError:
+        return True

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 import orjson
@@ -34,7 +34,7 @@ from mnemoir.conversations.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.search.codes import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
-from mnemoir.storage.conversations.vector_opening import BUSY_MS, opened, path_of
+from mnemoir.storage.conversations.vector_opening import BUSY_MS, opened, opened_anew, path_of
 from mnemoir.storage.conversations.vector_rows import (
     QUERIES,
     StoreState,
@@ -66,9 +66,16 @@ class VectorFileStore(IndexedVectors, NamedModel):
     """
 
     def __init__(
-        self, collection_name: str = DEFAULT_COLLECTION, persist_directory: str | Path | None = None
+        self,
+        collection_name: str = DEFAULT_COLLECTION,
+        persist_directory: str | Path | None = None,
+        *,
+        on_corruption: Literal["raise", "set_aside"] = "raise",
     ) -> None:
-        """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or out of reach."""
+        """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or out of reach.
+
+        With "set_aside" a file that is no database any more is renamed to `{name}.corrupt-{UTC}` and a new one begun.
+        """
         self.collection_name = collection_name
         self.path = path_of(collection_name, persist_directory)
         self._lock = threading.RLock()
@@ -76,7 +83,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
         self._seen = StoreState("", -1, -1, None, None)
         self._connection: apsw.Connection | None = None
         with self._failures():
-            self._connection = opened(self.path)
+            self._connection = opened(self.path) if on_corruption == "raise" else opened_anew(self.path)
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata

@@ -5,14 +5,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 import apsw
+import structlog
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import new_request_id
+from mnemoir.storage.conversations.setting_aside import identity_of, set_aside
 from mnemoir.storage.conversations.vector_rows import QUERIES
 from mnemoir.storage.sqlite.data_file import prepare_folder
 
 BUSY_MS = 10_000
 
+_log = structlog.get_logger(__name__)
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 _LOG_BYTES = 16 * 2**20
 _NEW = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -48,6 +52,19 @@ def opened(path: Path | None) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def opened_anew(path: Path | None) -> apsw.Connection:
+    """The same; a file that is damaged so that it cannot be opened is set aside, and a new one opened."""
+    identity = None if path is None else identity_of(path)
+    try:
+        return opened(path)
+    except _DAMAGE as exc:
+        if path is None:
+            raise
+        kept_as = set_aside(path, identity)
+        _log.error("vector file damaged", file=str(path), cause=str(exc), kept_as=kept_as and kept_as.name)
+        return opened(path)
 
 
 def _prepare(path: Path | None, connection: apsw.Connection) -> None:

@@ -1,0 +1,168 @@
+"""Old conversations go by themselves: at the start, and once a day, but for those that are to be kept."""
+
+import asyncio
+import os
+import stat
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.pruning import STAMP_FILE, Pruning
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import MessageRecord, SessionMetadata
+from mnemoir.core.scope import Scope
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+
+MIRA, OTTO = Scope(project="tea", user="mira"), Scope(project="tea", user="otto")
+DAY_S = 24 * 3600
+
+
+class Clock:
+    """Shows the real time, moved by so many seconds."""
+
+    def __init__(self) -> None:
+        self.moved_s = 0.0
+
+    def __call__(self) -> datetime:
+        return datetime.fromtimestamp(time.time() + self.moved_s, UTC)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def conversations(tmp_path):
+    opened = Conversations(tmp_path / "conversations", lambda folder: MemoryManager(folder / SESSIONS_FILE))
+    yield opened
+    await opened.aclose()
+
+
+def talk(conversations: Conversations, scope: Scope, id: str, *, days_ago: float, **custom: object) -> None:
+    """A conversation that was last used then."""
+    at = datetime.now(UTC) - timedelta(days=days_ago)
+    with MemoryStorage(conversations.folder_of(scope) / SESSIONS_FILE, clock=lambda: at) as storage:
+        storage.create_session(id, "", SessionMetadata(custom=custom))
+        storage.save_message(MessageRecord(session_id=id, role="user", content=f"of {id}"))
+
+
+async def ids(conversations: Conversations, scope: Scope = MIRA) -> list[str]:
+    async with conversations.of(scope) as own:
+        return sorted(record.id for record in own.manager.list_sessions(100))
+
+
+def stamp_of(conversations: Conversations) -> Path:
+    return conversations.root / STAMP_FILE
+
+
+async def test_what_was_not_used_for_so_many_days_goes_for_every_user(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    talk(conversations, MIRA, "new", days_ago=29)
+    talk(conversations, OTTO, "old", days_ago=300)
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 2
+    assert (await ids(conversations), await ids(conversations, OTTO)) == (["new"], [])
+
+
+async def test_what_is_to_be_kept_stays(conversations, clock):
+    talk(conversations, MIRA, "kept", days_ago=300, keep=True)
+    talk(conversations, MIRA, "not kept", days_ago=300, keep=False)
+    await Pruning(conversations, 30, clock).prune_if_due()
+    assert await ids(conversations) == ["kept"]
+
+
+async def test_attachments_and_node_memories_go_with_it(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    async with conversations.of(MIRA) as own:
+        own.node_parts.objects.save("node_memory/app/old/node.json", b"{}")
+        own.node_parts.objects.save("node_memory/app/new/node.json", b"{}")
+        own.node_parts.objects.save(f"attachments/old/{'0' * 64}.bin", b"tea")
+        await Pruning(conversations, 30, clock).prune_if_due()
+        assert [entry.key for entry in own.node_parts.objects.scan("")] == ["node_memory/app/new/node.json"]
+        assert Attachments(own.node_parts.objects).delete("old") == 0
+
+
+async def test_it_is_done_once_a_day_however_often_the_server_is_started(conversations, clock):
+    talk(conversations, MIRA, "a", days_ago=31)
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    talk(conversations, MIRA, "b", days_ago=31)
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    clock.moved_s = DAY_S - 60
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    clock.moved_s = DAY_S + 60
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await ids(conversations) == []
+
+
+async def test_a_clock_that_was_set_back_by_days_does_not_stop_it(conversations, clock):
+    talk(conversations, MIRA, "a", days_ago=31)
+    await Pruning(conversations, 30, clock).prune_if_due()
+    talk(conversations, MIRA, "b", days_ago=31)
+    future = time.time() + 400 * DAY_S  # when the clock was ahead
+    os.utime(stamp_of(conversations), (future, future))
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert stamp_of(conversations).stat().st_mtime < future - DAY_S
+    clock.moved_s = -3600
+    talk(conversations, MIRA, "c", days_ago=31)
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+
+
+async def test_where_nobody_has_said_anything_nothing_is_made(conversations, clock):
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    assert not conversations.root.exists()
+
+
+async def test_without_days_nothing_is_ever_pruned(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=10_000)
+    pruning = Pruning(conversations, None, clock)
+    pruning.start()
+    assert await pruning.prune_if_due() == 0
+    await pruning.aclose()
+    assert (await ids(conversations), stamp_of(conversations).exists()) == (["old"], False)
+
+
+async def test_the_note_of_the_last_time_is_for_nobody_else(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    await Pruning(conversations, 30, clock).prune_if_due()
+    assert stat.S_IMODE(stamp_of(conversations).stat().st_mode) == 0o600
+
+
+async def test_a_user_whose_files_cannot_be_used_stops_nobody_else_s(conversations, clock):
+    (conversations.folder_of(MIRA) / SESSIONS_FILE).mkdir(parents=True)
+    talk(conversations, OTTO, "old", days_ago=31)
+    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await ids(conversations, OTTO) == []
+
+
+async def test_it_begins_with_the_start_and_what_is_begun_is_ended_whole(conversations, clock):
+    names = [f"talk {number}" for number in range(40)]
+    for name in names:
+        talk(conversations, MIRA, name, days_ago=31)
+    pruning = Pruning(conversations, 30, clock)
+    pruning.start()
+    async with asyncio.timeout(20):
+        while len(await ids(conversations)) == len(names):  # noqa: ASYNC110  # nothing tells it
+            await asyncio.sleep(0.001)
+    await pruning.aclose()
+    left = await ids(conversations)
+    async with conversations.of(MIRA) as own:
+        assert [own.manager.get_message_count(name) for name in left] == [1] * len(left)
+
+
+async def test_one_that_was_used_since_it_was_found_to_be_old_stays(conversations):
+    """It is used while those before it are being removed."""
+    for number in range(20):
+        talk(conversations, MIRA, f"talk {number:02}", days_ago=50 - number)
+    async with conversations.of(MIRA) as own:
+        pruning = asyncio.create_task(conversations.prune(10))
+        async with asyncio.timeout(20):
+            while own.manager.session_exists("talk 00"):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        own.manager.save_message("talk 19", Message("user", "Still here"))
+        await pruning
+    assert await ids(conversations) == ["talk 19"]
