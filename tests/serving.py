@@ -7,9 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-
-import requests
 
 _START_S = 30.0
 # what a developer's shell may hold and no test may use
@@ -97,13 +96,17 @@ class ServerProcess:
             self._process.wait(timeout=20)
 
     def _wait_until_it_answers(self) -> None:
-        """By /health, which asks for no key."""
+        """By /health, which asks for no key. A look costs next to nothing: a hundred of them fit into a start."""
         assert self._process is not None
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline and self._process.poll() is None:
+            look = HTTPConnection("127.0.0.1", self.port, timeout=5)
             try:
-                if requests.get(f"{self.url}/health", timeout=5).status_code == 200:
+                look.request("GET", "/health")
+                if look.getresponse().status == 200:
                     return
-            except requests.ConnectionError:
+            except (OSError, HTTPException):
                 time.sleep(0.01)  # nobody listens yet, and nothing tells when somebody does
+            finally:
+                look.close()
         raise AssertionError(f"the server did not start:\n{self.log.read_text()}")

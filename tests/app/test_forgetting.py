@@ -127,6 +127,17 @@ async def test_a_conversation_goes_with_all_that_was_made_of_it(chats, folder):
     assert (await facts(chats), await chats.ids()) == ([], [])
 
 
+async def test_a_discussion_stays_while_another_user_has_a_conversation_of_its_name(chats):
+    discussion = Discussion(root=chats.parts.settings.storage.data_dir / "discussions", id="shared")
+    await FileChunkLedger().append(discussion, "About tea", source("a"))
+    for user in ("user", "otto"):
+        await chats.chat("Hello", id="shared", user=user)
+    await forget(chats, "shared")
+    assert len(await FileChunkLedger().all(discussion)) == 1
+    await chats.ask("DELETE", "/api/conversations/shared?user_id=otto")
+    assert await FileChunkLedger().all(discussion) == []
+
+
 async def test_other_conversations_and_other_users_stay_as_they_are(chats, folder):
     await everything(chats, SECRET)
     await everything(chats, TANDEM, id="other")

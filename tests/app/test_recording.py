@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.app.chat_kit import Chats, is_summary, opened_chats, said, texts_of, told
 from tests.remembering_model import learn_every_turn
-from tests.scripted_llm import Answer, Asked, ScriptedLLM
+from tests.scripted_llm import Answer, Asked, ScriptedLLM, failure
 from tests.server.server_kit import error_of
 from tests.workflows.nodes.pictures import png
 
@@ -87,6 +87,28 @@ async def test_without_a_session_a_history_finds_its_conversation_again(tmp_path
     async with opened_chats(tmp_path, chats.llm, **{"memory.enabled": True}) as keeping:
         await talk(keeping)
         assert "x-conversation-id" not in (await keeping.chat("Hello", id=None, store=False)).headers
+
+
+async def test_a_switch_keeps_nothing_but_what_a_request_wants_kept(tmp_path, chats):
+    async with opened_chats(tmp_path, chats.llm, **{"memory.keep_sessions": False}) as place:
+        assert "x-conversation-id" not in (await place.chat("Hello")).headers
+        assert not place.folder().exists()
+        assert (await place.chat("Hello", store=True)).headers["x-conversation-id"] == "tea"
+        refused = await place.chat("Hello", id="pot", history="server")
+        assert error_of(refused) == (400, "invalid_request")
+
+
+async def test_with_the_stored_history_words_that_are_said_again_are_new_words(chats):
+    for _ in range(3):
+        await chats.chat("Hello", history="server")
+    assert texts_of(await chats.lines()) == ["Hello", "Understood."] * 3
+
+
+async def test_with_the_stored_history_a_question_that_got_no_answer_is_not_said_twice(chats):
+    chats.llm.queue(failure(400))
+    await chats.chat("Hello", history="server")
+    await chats.chat("Hello", history="server")
+    assert texts_of(await chats.lines()) == ["Hello", "Understood."]
 
 
 async def test_a_name_of_any_letters_comes_back_encoded(chats):

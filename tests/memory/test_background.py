@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import (
     Conflict,
     InvalidRequest,
@@ -196,3 +197,15 @@ async def test_withdrawing_gives_up_on_a_job_that_runs_on(queue):
     with pytest.raises(Conflict, match="Try again later"):
         await background.withdraw("alex", lambda job: True, patience_s=0.05)
     await background.aclose()
+
+
+async def test_withdrawing_waits_for_a_job_that_a_worker_has_only_just_taken(queue):
+    background = Background(queue, {})
+    job_id = await background.put("step", {"name": "a"}, queue="alex")
+    assert await queue.claim(utc_now()) is not None
+    withdrawing = asyncio.create_task(background.withdraw("alex", lambda job: True, patience_s=10))
+    assert await queue.kept("alex") != []
+    assert not withdrawing.done()
+    await queue.succeed(job_id, {})
+    await withdrawing
+    assert await queue.kept("alex") == []

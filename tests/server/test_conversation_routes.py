@@ -234,9 +234,10 @@ async def test_any_id_is_reached_by_its_encoded_name_and_stays_inside(server, id
 @pytest.mark.parametrize("name", NAMES_OF_ROUTES)
 async def test_a_conversation_called_like_a_route_is_reached_by_an_encoded_letter_alone(server, name):
     await begin(server, name, "one")
+    refused = (404, "not_found") if name == "node-memory" else (405, "method_not_allowed")
     for method in ("DELETE", "PATCH", "PUT"):
         answer = await server.ask(method, f"{CONVERSATIONS}/{name}", {"title": "x"})
-        assert error_of(answer) == (405, "method_not_allowed")
+        assert error_of(answer) == refused
     assert error_of(await server.ask("GET", f"{CONVERSATIONS}/{name}/messages"))[0] == 404
     encoded = f"{CONVERSATIONS}/%{ord(name[0]):x}{name[1:]}"
     assert (await server.get(encoded))["id"] == name

@@ -1,4 +1,4 @@
-"""The settings of conversations: limits, what needs what, unknown keys, and the library's defaults and the server's."""
+"""The settings of conversations: limits, what needs what, unknown keys, defaults of the library and of the server."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_value_that_is_none_of_those_allowed_is_told_with_them(key, value, nam
 
 def test_what_is_recalled_of_other_conversations_needs_vectors():
     yaml = "memory: {rag: {enabled: true}, vector_store: {enabled: false}}"
-    with pytest.raises(SettingsError, match="needs vector_store.enabled"):
+    with pytest.raises(SettingsError, match=r"needs vector_store\.enabled"):
         load(yaml)
     assert load("memory: {rag: {enabled: true}}").memory.rag.enabled
 

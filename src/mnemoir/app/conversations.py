@@ -82,6 +82,15 @@ class Conversations:
         """For whoever adds to a conversation and what is derived from it, or forgets both: one after the other."""
         return self._one_by_one.passing((self.folder_of(scope), session_id))
 
+    async def others_have(self, scope: Scope, session_id: str) -> bool:
+        """Whether another user has a conversation of that id, too. Looks at the files of all of them."""
+        for folder in await asyncio.to_thread(self._folders):
+            if folder != self.folder_of(scope):
+                async with self._pool.holding(folder) as own:
+                    if await asyncio.to_thread(own.manager.session_exists, session_id):
+                        return True
+        return False
+
     async def remove_empty(self, scope: Scope) -> bool:
         """Take a user's folder away with all files in it; False, with nothing done, when a conversation is there.
 

@@ -76,6 +76,17 @@ class Discussions:
             await remove_asides(self.memory.files, discussion)
             await self.memory.files.remove(discussion)
 
+    async def is_kept(self, id: str) -> bool:
+        """Whether anything is kept of a discussion of that id, of any user of the tree."""
+        if not is_allowed(id):
+            return False
+        for user in self._served.users if self._served else (None,):
+            discussion = await self.discussion(user, id)
+            for kept in (discussion, *asides(discussion)):
+                if await self.memory.files.exists(kept):
+                    return True
+        return False
+
     async def remove_everywhere(self, id: str) -> None:
         """Take away what is kept of a discussion of that id, of every user of the tree. Raises Conflict."""
         if not is_allowed(id):

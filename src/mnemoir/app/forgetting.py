@@ -93,7 +93,9 @@ class Forgetting:
             await self.background.withdraw(queue, lambda job: _scope_of(job) == scope, patience_s=_PATIENCE_S)
         memories = await self.facts.forget_session(scope, session_id)
         await self.runs.forget(scope)
-        await self.discussions.remove_everywhere(session_id)
+        # a discussion is known by its id alone; few are kept, so few deletions look at the files of others
+        if await self.discussions.is_kept(session_id) and not await self.conversations.others_have(scope, session_id):
+            await self.discussions.remove_everywhere(session_id)
         return memories
 
 

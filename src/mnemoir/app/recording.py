@@ -49,9 +49,9 @@ _UNNAMED = ""  # in place of the id of a conversation that is still to be found
 class RecordingOptions:
     """Which chats are kept, and what models are shown of them.
 
-    With `named` those with a session id are kept, with `always` all of them. With `shows_stored` a model is shown the stored window in
-    place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown what was said
-    before, in this conversation or another, and bears on the question.
+    With `named` those with a session id are kept, with `always` all of them. With `shows_stored` a model is shown the
+    stored window in place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown
+    what was said before, in this conversation or another, and bears on the question.
     """
 
     named: bool = True

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 
+from mnemoir.app.conversation_parts import folder_of_conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import timeouts_of
 from mnemoir.app.tree import Served
@@ -84,7 +85,7 @@ def make_workflows(
             calls_at_once=chosen.endpoint_calls_at_once,
         ),
         modules=own(_modules(settings, served)),
-        files=_files(settings, served),
+        files=user_files(settings, served),
         wikipedia=HttpOfflineWikipedia(session),
         locks=own(SqliteWorkflowLocks(uuid.uuid4().hex)),
         timestamps=FileTimestamps(),
@@ -123,14 +124,16 @@ def _modules(settings: Settings, served: Served | None) -> ModuleRunner:
     return runner([public, *chosen.module_directories], public)
 
 
-def _files(settings: Settings, served: Served | None) -> FileUserFiles:
+def user_files(settings: Settings, served: Served | None) -> FileUserFiles:
     """The public folder of a tree, without what no text of a model may change: configuration, modules, our data."""
     chosen = settings.workflows
     if served is None:
         return FileUserFiles(chosen.file_directories, settings.storage.data_dir)
     public = served.tree.public
     roots = [public, *chosen.file_directories]
-    stores = (settings.storage.data_dir, settings.storage.workspace_root)
+    vectors = settings.memory.vector_store.persist_directory
+    stores = [settings.storage.data_dir, settings.storage.workspace_root, folder_of_conversations(settings)]
+    stores += [vectors] if vectors is not None else []
     closed: list[Path] = [
         served.tree.root,
         *chosen.module_directories,

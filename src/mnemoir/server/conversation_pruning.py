@@ -12,14 +12,16 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from mnemoir.conversations.node_cleanup import Report, cleanup_node_memory
-from mnemoir.conversations.removal import remove_conversation
+from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
+from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversation_models import CleanupBody, PruneBody, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere, accepts, body_of
+from mnemoir.server.site import Site
 
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
@@ -35,7 +37,7 @@ async def prune(
         if own is not None:
             ids = await asyncio.to_thread(own.manager.storage.old_sessions, body.days)
             if not body.dry_run:
-                ids = [id for id in ids if await asyncio.to_thread(_removed, own, id, before)]
+                ids = [id for id in ids if await _removed(site, scope, own, id, before)]
     verb = "Would delete" if body.dry_run else "Deleted"
     return conversation_answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 
@@ -56,12 +58,9 @@ async def cleanup(
     return conversation_answer({"success": report.failed == 0, "message": message, **asdict(report)})
 
 
-def _removed(own: OwnConversations, id: str, before: datetime) -> bool:
-    """Whether it was still old when its turn came, and is gone."""
-    record = own.manager.get_session(id)
-    if record is None or record.updated_at >= before or record.metadata.is_kept:
-        return False
-    return remove_conversation(own, id) is not None
+async def _removed(site: Site, scope: Owner, own: OwnConversations, id: str, before: datetime) -> bool:
+    async with site.parts.conversations.deciding(scope, id):
+        return await asyncio.to_thread(remove_if_old, own, id, before)
 
 
 def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:
