@@ -173,10 +173,12 @@ class ChromaDBVectorStore(NamedModel):
             self._collection.modify(metadata={_MODEL: name})
 
     def close(self) -> None:
-        """Drop what is in memory alone; ChromaDB itself has no end."""
-        if self.persist_directory is None:
-            with self._lock, self._failures():
+        """Drop what is in memory alone, and let go of the directory, which may be deleted then."""
+        with self._lock, self._failures():
+            if self.persist_directory is None:
                 self._client.delete_collection(self._name)
+            elif hasattr(self._client, "close"):  # ChromaDB learned it late; before, a directory was held for good
+                self._client.close()
 
     def _opened(self) -> Any:
         return self._client.get_or_create_collection(self._name, metadata=_COSINE, embedding_function=None)
