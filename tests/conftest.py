@@ -9,11 +9,15 @@ from collections.abc import Generator, Iterator
 import pytest
 import structlog
 
-# with a file for each processor, one of these at the end would keep the others waiting
-_LONGEST = {
-    *("test_kill.py", "test_kill_while_making.py", "test_discussion_crashes.py", "test_many_at_once.py"),
-    *("test_workflow_reliability.py", "test_starter_tree.py"),
-}
+# With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
+_LONGEST = (
+    *("test_kill.py", "test_conversation_crashes.py", "test_conversation_forgetting.py"),
+    *("test_discussion_crashes.py", "test_workflow_reliability.py", "test_kill_while_making.py"),
+    *("test_long_conversation.py", "test_outage.py", "test_conversation_isolation.py", "test_conversation_damage.py"),
+    *("test_restart.py", "test_many_at_once.py", "test_hostile_input.py", "test_serve_command.py"),
+    *("test_workflow_failures.py", "test_edits_property.py", "test_file_crashes.py", "test_failing_disk.py"),
+    "test_node_memory_writers.py",
+)
 
 
 def pytest_configure() -> None:
@@ -42,7 +46,8 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Behind the shuffling of the order."""
-    items.sort(key=lambda item: item.path.name not in _LONGEST)
+    place = {name: at for at, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,17 @@ ODD = ["-rf", "--help", "@/etc/passwd", "file:///etc/passwd", "a\nb", "a b;c&d=e
 LAST = "{chat_user_prompt_last_one}"
 
 
+@pytest.fixture(autouse=True)
+def others() -> set[int]:
+    """Processes that tests before this one have left to the interpreter, such as its tracker of semaphores."""
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def left(others: set[int]) -> list[psutil.Process]:
+    """The processes that this test has begun and that are still there."""
+    return [child for child in psutil.Process().children(recursive=True) if child.pid not in others]
+
+
 @pytest.fixture
 async def host(tmp_path):
     settings = {"workflows__module_timeout_s": 3, "workflows__file_directories": [str(tmp_path / "notes")]}
@@ -41,11 +52,11 @@ def module(host: Hosted, body: str, path: str = "modules/made.py", **said: objec
 
 
 @pytest.mark.parametrize("body", WRONG, ids=range(len(WRONG)))
-async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobody(host, body):
+async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobody(host, others, body):
     (status, told), longest_s = await host.beside(module(host, body))
     assert (status, WRONG[body] in told) == (500, True), told
     assert longest_s < QUICK_S
-    assert psutil.Process().children(recursive=True) == []
+    assert left(others) == []
 
 
 async def test_a_module_knows_no_key_of_the_server_and_cannot_write_into_the_answer(host, monkeypatch):
@@ -160,9 +171,9 @@ async def until(happened: Callable[[], bool]) -> None:
             await asyncio.to_thread(lambda: None)  # nothing tells, and the server needs its turns
 
 
-async def test_a_module_whose_client_leaves_is_ended(host):
+async def test_a_module_whose_client_leaves_is_ended(host, others):
     host.workflow(module(host, "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)"))
     asked = asyncio.create_task(host.ask())
     await until((host.public.parent / "begun").exists)
     asked.cancel()
-    await until(lambda: not psutil.Process().children(recursive=True))
+    await until(lambda: not left(others))

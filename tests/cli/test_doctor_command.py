@@ -41,6 +41,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(tmp_path):
         "data directory": "ok",
         "database": "ok",
         "discussions": "ok",
+        "conversations": "ok",
         "model": "warn",
         "embedder": "ok",
         "port": "ok",

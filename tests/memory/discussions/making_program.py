@@ -10,7 +10,7 @@ from pathlib import Path
 from mnemoir.memory.discussions.making import Chunk
 from tests.memory.discussions.making_kit import Memory, said
 
-MESSAGES = said(*(f"message {n}: " + "word " * (n % 9) if n % 4 else "ok" for n in range(2400)))
+MESSAGES = said(*(f"message {n}: " + "word " * (n % 9) if n % 4 else "ok" for n in range(1500)))
 
 
 async def main(root: Path, kind: str) -> None:

@@ -126,13 +126,29 @@ def test_importing_and_making_the_model_loads_no_runtime() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
-async def test_the_loop_goes_on_while_the_model_loads(model: MiniLM) -> None:
+async def test_the_loop_goes_on_while_the_model_loads(tmp_path: Path) -> None:
+    folder = tmp_path / "not loaded before"
+    folder.symlink_to(FOLDER)
+    model = MiniLM(folder=folder)
     warming = asyncio.create_task(model.warm())
     turns = 0
     while not warming.done():
         await asyncio.sleep(0.001)
         turns += 1
+    await model.aclose()
     assert turns > 5
+
+
+async def test_what_is_loaded_is_shared_and_outlives_who_asked_for_it_first() -> None:
+    first, second = MiniLM(), MiniLM()
+    passage = Passage(text="The dog was called Bella.")
+    (alone,) = await first.embed([passage])
+    both = await asyncio.gather(*(one.embed(passages(SENTENCES[:40])) for one in (first, second)))
+    await first.aclose()
+    (afterwards,) = await second.embed([passage])
+    await second.aclose()
+    assert np.array_equal(stacked(both[0]), stacked(both[1]))
+    assert np.array_equal(alone.vector, afterwards.vector)
 
 
 async def test_a_query_overtakes_an_import(model: MiniLM) -> None:

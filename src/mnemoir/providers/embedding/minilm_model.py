@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -207,6 +208,7 @@ def _length(request: _Request) -> int:
     return len(request.tokenized[0][1].ids)
 
 
+@lru_cache(maxsize=1)  # nothing changes it: all of a process share what takes 0.1 s and 40 MiB
 def _load(folder: Path, threads: int) -> "Encoder":
     # Imported here, in the thread: onnxruntime and the model take half a second, too long for a loop.
     from mnemoir.providers.embedding.minilm_encoder import Encoder
