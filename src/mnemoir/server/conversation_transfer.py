@@ -34,6 +34,7 @@ from mnemoir.server.site import Site
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 _PIECE_BYTES = 256 * 1024
+_IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
 _MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "json": "application/json",
@@ -97,7 +98,8 @@ async def import_file(
             attachments=Attachments(own.node_parts.objects),
         )
 
-    async with site.parts.conversations.of(scope) as own:
+    # one after the other: of a file that is sent twice at once, the second finds what the first has stored
+    async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
         report = await asyncio.to_thread(store, own)
     verb = "Would import" if dry_run else "Imported"
     told = {
