@@ -1,8 +1,6 @@
 """Attachments: messages keep links, a store keeps the bytes, and a model is shown what was sent."""
 
-import os
 from base64 import b64encode
-from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -301,16 +299,3 @@ def test_a_copy_of_a_file_that_is_gone_is_a_link_to_nothing(attachments: Attachm
     assert first_part(own).url == link.url.replace("/talk/", "/branch/")
     assert [log["event"] for log in logs] == ["attachment left out"]
     assert attachments.bring_back([own]) == [Message("user", "What is it?")]
-
-
-def test_files_whose_message_was_never_stored_are_swept_once_they_are_old(local: Attachments, root: Path) -> None:
-    for session_id in ("kept", "young", "old"):
-        local.put_away(shown(picture()), session_id)
-    long_ago = datetime.now(UTC) - timedelta(days=1)
-    for session_id in ("kept", "old"):
-        file = root / "attachments" / session_id / f"{DIGEST}.png"
-        os.utime(file, (long_ago.timestamp(), long_ago.timestamp()))
-    assert local.sweep({"kept"}) == 1
-    assert [name.split("/")[1] for name in files_below(root)] == ["kept", "young"]
-    assert local.sweep({"kept"}, before=datetime.now(UTC) + timedelta(hours=1)) == 1
-    assert local.delete("kept") == 1

@@ -7,9 +7,8 @@ address on the web is ever asked. A file that is gone or damaged costs its part 
 
 import re
 from base64 import b64encode
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 
 import structlog
 
@@ -25,14 +24,12 @@ from mnemoir.conversations.attachment_links import (
     session_step,
 )
 from mnemoir.conversations.messages import MediaPart, Message, Part
-from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import MnemoirError, TooLarge
 from mnemoir.ports.objects import ObjectNotFound, ObjectStore
 
 MOST_BYTES = 20 * 1024 * 1024
 _UNKNOWN = "bin"  # the ending of bytes that do not tell what they are
 _UNKNOWN_TYPE = "application/octet-stream"
-_YOUNG = timedelta(hours=1)  # its message may be about to be stored
 _log = structlog.get_logger(__name__)
 
 
@@ -125,20 +122,6 @@ class Attachments:
     def delete(self, session_id: str) -> int:
         """Delete all files of a session; how many."""
         return self._delete(entry.key for entry in self._objects.scan(attachments_prefix(session_id)))
-
-    def sweep(self, session_ids: Collection[str], *, before: datetime | None = None) -> int:
-        """Delete the files of all sessions but these, if last written before that time; how many.
-
-        Such files are left by whoever dies between saving a file and storing its message. Without a time, those of
-        the last hour stay.
-        """
-        known = {session_step(session_id) for session_id in session_ids}
-        written_before = before or utc_now() - _YOUNG
-        return self._delete(
-            entry.key
-            for entry in self._objects.scan(f"{ATTACHMENTS}/")
-            if entry.key.split("/")[1] not in known and entry.last_modified < written_before
-        )
 
     def _file(self, part: MediaPart) -> FileBytes | None:
         # base64 is never shorter than its bytes, so what is far too large is not decoded
