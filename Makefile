@@ -5,12 +5,19 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: help setup serve test lint bench conformance clean
+UI_FILES := $(shell find ui \( -name node_modules -o -name dist \) -prune -o -type f -print) hatch_build.py
+UI_BUILT := src/mnemoir/server/static/index.html
+UI_TYPES := ui/src/shared/api/schema.d.ts
+
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser test lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "make test    run the tests                         (options: make test ARGS='-k settings')"
 	@echo "make lint    check style, types and the order of the rooms"
+	@echo "make ui      build the web UI                      (make serve does it, too)"
+	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
+	@echo "make ui-types  make the UI's types anew from the server's OpenAPI description"
 	@echo "make bench   measure recall and speed"
 	@echo "make conformance  check against recorded cases of the workflow format"
 	@echo "make setup   only install into $(VENV)"
@@ -19,17 +26,43 @@ help:
 setup: $(READY)
 	@:
 
-serve: $(READY)
+serve: $(READY) $(UI_BUILT)
 	@exec $(BIN)/mnemoir serve $(ARGS)
 
-test: $(READY)
+ui: $(UI_BUILT)
+	@:
+
+ui-dev: $(READY) $(UI_BUILT)
+	@$(BIN)/python hatch_build.py run dev -- $(ARGS)
+
+ui-types: $(READY) $(UI_BUILT)
+	@$(BIN)/python tools/openapi.py > ui/openapi.json
+	@$(BIN)/python hatch_build.py run --silent types
+
+ui-lint: $(READY) $(UI_BUILT)
+	@$(BIN)/python hatch_build.py run --silent lint
+
+ui-test: $(READY) $(UI_BUILT)
+	@$(BIN)/python hatch_build.py run --silent test
+
+# the browser that tests and screenshots use: Debian's, where none is there
+browser:
+	@command -v chromium >/dev/null 2>&1 || { \
+		echo "Installing chromium" >&2; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium fonts-liberation >/dev/null; \
+	} || { echo "Tests of the web UI need the program chromium: install it as root, then go on." >&2; exit 1; }
+
+test: $(READY) $(UI_BUILT) browser
+	@$(BIN)/python hatch_build.py run --silent test
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
-lint: $(READY)
+lint: $(READY) $(UI_BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python hatch_build.py run --silent lint
 
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)
@@ -44,8 +77,13 @@ conformance: $(READY)
 	fi
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(UI_BUILT): $(UI_FILES) | $(READY)
+	@echo "Building the web UI" >&2
+	@$(BIN)/python hatch_build.py >&2
+	@touch $@
 
 $(READY): pyproject.toml
 	@found=""; \

@@ -183,7 +183,8 @@ def test_memory_is_recalled_in_a_workflow_of_ones_own(server, llm):
     assert chat(server, "with-memory", "Am I allergic to walnuts?", stream=True, **extra) == "Understood."
     answering = next(asked for asked in llm.requests if "answers plainly" in asked.prompt)
     assert "I am allergic to walnuts." in answering.body["messages"][-1]["content"]
-    assert nodes_of(newest_run(server))["Recall what bears on the message"]["memories"] == [said["content"]]
+    recalled = nodes_of(newest_run(server))["Recall what bears on the message"]["memories"]
+    assert [memory["text"] for memory in recalled] == [said["content"]]
 
 
 def long_talk(discussion):

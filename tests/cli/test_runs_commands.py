@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sqlite.run_store import SqliteRunStore
 from tests.cli.command_process import run_here
@@ -38,7 +38,7 @@ def chat():
             input_tokens=1200,
             output_tokens=30,
             tokens_counted=True,
-            memories=["mem_1", "mem_2"],
+            memories=[RecalledMemory(text="Likes tea"), RecalledMemory(text="Is Mira")],
             notes=["The history was cut."],
             error="It broke off.",
         ),

@@ -30,7 +30,7 @@ KEYS = {
 }
 MESSAGE_KEYS = {
     *("id", "parent_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"),
-    *("turn_id", "run_id", "finish_reason", "pinned", "importance", "on_thread"),
+    *("turn_id", "run_id", "finish_reason", "pinned", "importance", "on_thread", "siblings"),
 }
 ATTACHMENT = f"{'0' * 64}.png"
 # method, what stands behind the id, and a body that is right
@@ -46,6 +46,7 @@ ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("PATCH", "/messages/1", {"pinned": True}),
     ("GET", "/window", None),
     ("GET", "/export", None),
+    ("GET", "/attachments", None),
     ("GET", f"/attachments/{ATTACHMENT}", None),
 )
 ROUTES_OF_ALL: Sequence[tuple[str, str, JSON | None]] = (

@@ -7,7 +7,7 @@ import pytest
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
-from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace
+from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, RecalledMemory
 from mnemoir.workflows.tracing import add_tokens, shown, traced_messages, traced_text
 from tests.scripted_llm import Answer, failure
 from tests.tree_kit import answers, asks
@@ -108,7 +108,7 @@ async def test_recalled_memories_are_told(desk, memory):
     respond = {"type": "Respond", "title": "Say"}
     await events(desk.tree({"type": "Recall"}, respond), chat(), caller())
     recall, say = nodes_of(await desk.runs.next())
-    assert recall.memories == ["Is vegetarian"]
+    assert recall.memories == [RecalledMemory(text="Is vegetarian")]
     assert "Is vegetarian" in say.prompt[0]["content"]
 
 

@@ -16,7 +16,7 @@ from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_messa
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, Recalled
+from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
 from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -60,8 +60,9 @@ class ListedMemory:
             raise ProviderUnavailable("The memory service could not be reached.")
         return Recalled(lines=self.lines[:limit])
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> None:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[Learned]:
         self.kept.append(turn)
+        return []
 
     async def allowance(self, scope: Scope) -> int | None:
         return self.limit
@@ -69,8 +70,9 @@ class ListedMemory:
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread
 
-    async def keep(self, caller: Caller, turn: ChatTurn) -> None:
+    async def keep(self, caller: Caller, turn: ChatTurn) -> str:
         self.kept.append(turn)
+        return f"job_{len(self.kept)}"
 
 
 class ListedRuns:

@@ -25,6 +25,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.turnstile import Turnstile
+from mnemoir.storage.conversations.census import Census, Counted
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
@@ -113,6 +114,15 @@ class Conversations:
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
 
+    async def count(self, census: Census) -> Counted:
+        """What all users' files hold. One that cannot be read counts as empty."""
+        folders = await asyncio.to_thread(self._folders)
+        total = Counted()
+        for folder in folders:
+            total = _sum(total, await self._counted(census, folder))
+        census.forget_others({folder / SESSIONS_FILE for folder in folders})
+        return total
+
     async def aclose(self) -> None:
         """Finish what is under way, for some seconds at most, and let go of all files."""
         await self._pool.aclose()
@@ -127,6 +137,10 @@ class Conversations:
                 async with self._one_by_one.passing((folder, session_id)):
                     pruned += await in_thread(remove_if_old, own, session_id, before)
             return pruned
+
+    async def _counted(self, census: Census, folder: Path) -> Counted | None:
+        async with self._pool.untouched(folder):
+            return await in_thread(_count, census, folder / SESSIONS_FILE)
 
     def _folders(self) -> list[Path]:
         return sorted(file.parent for file in self.root.glob(f"*/*/{SESSIONS_FILE}"))
@@ -159,6 +173,24 @@ def _close(own: OwnConversations) -> None:
         finally:
             if isinstance(own.manager.vector_store, _Closable):
                 own.manager.vector_store.close()
+
+
+def _count(census: Census, file: Path) -> Counted | None:
+    try:
+        return census.known(file) or census.count(file)
+    except OSError:
+        return None  # it was taken away a moment ago
+
+
+def _sum(total: Counted, more: Counted | None) -> Counted:
+    if more is None:
+        return total
+    return Counted(
+        conversations=total.conversations + more.conversations,
+        messages=total.messages + more.messages,
+        embeddable=total.embeddable + more.embeddable,
+        embedded=total.embedded + more.embedded,
+    )
 
 
 def _remove(folder: Path) -> None:

@@ -17,6 +17,7 @@ from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.tree import open_tree
+from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -26,6 +27,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.project_files import ProjectFiles
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
@@ -33,7 +35,7 @@ from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
-from mnemoir.storage.files import FileMemoryStore, FileProjectSettings, clear_leftovers
+from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.sqlite import Database, SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
@@ -59,11 +61,13 @@ class Parts:
     store: MemoryStore
     jobs: JobQueue
     project_settings: ProjectSettingsStore
+    project_files: ProjectFiles | None  # None where no project is kept in files
     model: ChatModel
     embedding: EmbeddingModel
     indexing: Indexing
     facts: Facts
     workflows: Workflows
+    workflow_files: WorkflowFiles
     conversations: Conversations
     recorder: Recorder
     forgetting: Forgetting
@@ -131,6 +135,7 @@ async def open_parts(settings: Settings) -> Parts:
             store=store,
             jobs=jobs,
             project_settings=project_settings,
+            project_files=_project_files(settings),
             model=model,
             embedding=embedding,
             indexing=indexing,
@@ -140,6 +145,7 @@ async def open_parts(settings: Settings) -> Parts:
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
             workflows=workflows,
+            workflow_files=WorkflowFiles(served),
             conversations=conversations,
             recorder=recorder,
             forgetting=Forgetting(
@@ -176,6 +182,10 @@ def _storage(
         clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
     return SqliteMemoryStore(database), SqliteProjectSettings(database)
+
+
+def _project_files(settings: Settings) -> ProjectFiles | None:
+    return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
 
 
 def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpMemoryService:

@@ -4,6 +4,7 @@ A file's time tells when it was last done, so that a server that is started ten 
 """
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
@@ -48,6 +49,14 @@ class Pruning:
         if pruned:
             _log.info("conversations pruned", count=pruned, days=self._days)
         return pruned
+
+    async def last_done(self) -> datetime | None:
+        """When old conversations were last looked for; None for never. Also where that is switched off by now."""
+        try:
+            stamp = await asyncio.to_thread((self._conversations.root / STAMP_FILE).stat)
+        except OSError:
+            return None
+        return datetime.fromtimestamp(stamp.st_mtime, UTC)
 
     async def _prune_daily(self) -> None:
         while True:

@@ -21,13 +21,10 @@ from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.shown_history import INSTRUCTIONS, stored_history, with_recalled
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.app.stored_turns import Place, UnknownParent, said, store_answer, store_question
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.model_messages import from_model, read_call
-from mnemoir.conversations.sessions import MessageNotFoundError, checked_session_id
+from mnemoir.conversations.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core import messages as core
-from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Event
 from mnemoir.core.gathering import Gathering
@@ -39,7 +36,6 @@ from mnemoir.workflows.dispatch import Workflows
 
 _log = structlog.get_logger(__name__)
 
-INCOMPLETE = "incomplete"
 _GRACE_S = 5.0
 _WINDOWS_AT_ONCE = 32
 _UNNAMED = ""  # in place of the id of a conversation that is still to be found
@@ -85,26 +81,29 @@ class Recorder:
         self._windows = ThreadPoolExecutor(_WINDOWS_AT_ONCE, thread_name_prefix="window")
 
     async def begin(
-        self, chat: ChatRequest, caller: Caller, *, shown: History | None = None, store: bool | None = None
+        self,
+        chat: ChatRequest,
+        caller: Caller,
+        *,
+        shown: History | None = None,
+        store: bool | None = None,
+        parent_id: int | None = None,
     ) -> Recorded:
         """Store what is new of the client's history, unless `store` is False; with True also without a session id.
 
-        With `shown` of "server", or of None where the options say so, the chat becomes one of the stored window.
-        Raises InvalidRequest when a request asks for that and there can be none, and then what the files raise.
+        With `shown` of "server", or of None where the options say so, the chat becomes one of the stored window. With
+        `parent_id` what is new stands right behind that message. Raises InvalidRequest when a request asks for either
+        and there can be none, and for a window what the files raise.
         """
         shows_stored = shown == "server" if shown else self._options.shows_stored
         if store is False or not self._is_kept(chat, caller, always=store or self._options.always):
-            if shown == "server":
-                raise InvalidRequest(
-                    'history is "server", and this chat belongs to no stored conversation. Send a session id, such '
-                    "as the header X-Session-Id, and messages.",
-                    field="history",
-                )
+            _refuse_without_conversation(caller, shown, parent_id)
             return Recorded(chat=chat, caller=caller)
+        place = Place(parent_id=parent_id, sends_new_only=shown == "server")
         try:
-            return await self._begun(chat, caller, shows_stored=shows_stored, sends_new_only=shown == "server")
+            return await self._begun(chat, caller, place, shows_stored=shows_stored)
         except Exception as exc:
-            if shows_stored:
+            if shows_stored or isinstance(exc, UnknownParent):
                 raise
             _tell("a chat is not kept", exc, caller.run_id)
             return Recorded(chat=chat, caller=caller)
@@ -135,31 +134,27 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
-    async def _begun(
-        self, chat: ChatRequest, caller: Caller, *, shows_stored: bool, sends_new_only: bool
-    ) -> Recorded:
+    async def _begun(self, chat: ChatRequest, caller: Caller, place: Place, *, shows_stored: bool) -> Recorded:
         sent = chat.request.messages
-        # a request that asks for the stored window sends new messages; one with an answer in it, a history
-        sends_new_only = sends_new_only and all(one.role != "assistant" for one in sent)
         async with self._conversations.of(caller.scope) as own:
-            history = await in_thread(_said, sent)
+            history = await in_thread(said, sent)
             recalled = await self._recalled(own, history)  # first, so that a question never finds itself
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
-            turn, new = await self._placed(own, caller, history, prompt, sends_new_only=sends_new_only)
+            turn, new = await self._placed(own, caller, history, prompt, place)
             if shows_stored:
-                loop, session_id = asyncio.get_running_loop(), turn.conversation_id
-                shown = await loop.run_in_executor(self._windows, stored_history, own, session_id, sent, new)
+                loop = asyncio.get_running_loop()
+                shown = await loop.run_in_executor(self._windows, stored_history, own, turn, sent, new)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
         return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
 
     async def _placed(
-        self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, *, sends_new_only: bool
+        self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, place: Place
     ) -> tuple[RecordedTurn, Sequence[Message]]:
         """Store what is new, in the conversation that is named, or in the one that the history belongs to.
 
         Of equal histories that come at once without a name, only the first begins a conversation.
         """
-        store = partial(_stored, own, history=history, prompt=prompt, sends_new_only=sends_new_only)
+        store = partial(store_question, own, history=history, prompt=prompt, place=place)
         named = caller.scope.conversation
         if named is not None:
             async with self._conversations.deciding(caller.scope, named):
@@ -201,7 +196,7 @@ class Recorder:
             return
         try:
             async with self._conversations.of(caller.scope) as own:
-                is_kept = await in_thread(_store_answer, own, turn, recorded.gathering, caller.run_id)
+                is_kept = await in_thread(store_answer, own, turn, recorded.gathering, caller.run_id)
             if not is_kept:
                 _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
                 await self._runs.forget(caller.recorded_scope)
@@ -209,51 +204,20 @@ class Recorder:
             _tell("an answer is not kept", exc, caller.run_id)
 
 
-def _said(sent: Sequence[core.Message]) -> list[Message]:
-    return [from_model(without_tags(one)) for one in sent if one.role not in INSTRUCTIONS]
-
-
-def _stored(
-    own: OwnConversations, session_id: str, *, history: Sequence[Message], prompt: str, sends_new_only: bool
-) -> tuple[RecordedTurn, Sequence[Message]]:
-    """What is stored of the chat, and the messages that are new of it: the last one at least."""
-    attachments, manager = Attachments(own.node_parts.objects), own.manager
-    history = [attachments.put_away(message, session_id) for message in history]
-    if sends_new_only and not _waits_for_its_answer(own, session_id, history):
-        added = ids = manager.append_messages(session_id, history, system_prompt=prompt)
-    else:
-        resumed = manager.resume_history(session_id, history, system_prompt=prompt)
-        ids, added = resumed.ids, resumed.added
-    newest = ids[-1]
-    stored = manager.get_message(session_id, newest)
-    turn = RecordedTurn(
-        conversation_id=session_id, message_id=newest, turn_id=(stored.turn_id if stored else None) or str(newest)
-    )
-    return turn, history[len(history) - max(1, len(added)) :]
-
-
-def _waits_for_its_answer(own: OwnConversations, session_id: str, new: Sequence[Message]) -> bool:
-    """Whether the thread ends with these very messages: then they are sent once more, and not said once more."""
-    newest = own.manager.thread(session_id, len(new))
-    said = [(stored.message.role, stored.message.text) for stored in reversed(newest)]
-    return said == [(one.role, one.text) for one in new]
-
-
-def _store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:
-    """Whether the conversation is still there. An answer without a word and without a call is none."""
-    reply = gathering.so_far()
-    if not (reply.text or reply.tool_calls):
-        return own.manager.get_message(turn.conversation_id, turn.message_id) is not None
-    calls = [read_call(call) for call in reply.tool_calls]
-    answer = Message("assistant", reply.text or None, calls or None)
-    reason = reply.reason if gathering.is_finished else INCOMPLETE
-    try:
-        own.manager.append_messages(
-            turn.conversation_id, [answer], parent_id=turn.message_id, run_id=run_id, finish_reason=reason
+def _refuse_without_conversation(caller: Caller, shown: History | None, parent_id: int | None) -> None:
+    """Raises InvalidRequest for a chat that is not kept and asks for what only a kept one has."""
+    if shown == "server":
+        raise InvalidRequest(
+            'history is "server", and this chat belongs to no stored conversation. Send a session id, such '
+            "as the header X-Session-Id, and messages.",
+            field="history",
         )
-    except MessageNotFoundError:
-        return False
-    return True
+    if parent_id is not None and not caller.client_task:
+        raise InvalidRequest(
+            "parent_id names a message of a stored conversation, and this chat belongs to none. Send a session id, "
+            "such as the header X-Session-Id, and messages.",
+            field="parent_id",
+        )
 
 
 def _tell(event: str, exc: Exception, run_id: str) -> None:

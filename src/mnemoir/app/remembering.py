@@ -27,26 +27,27 @@ class Turns:
         self._background = background
         self._conversations = conversations
 
-    async def keep(self, caller: Caller, turn: ChatTurn) -> None:
-        """Write it down, unless the conversation it is stored in was forgotten. Raises StorageUnavailable."""
+    async def keep(self, caller: Caller, turn: ChatTurn) -> str:
+        """Write it down, unless the conversation it is stored in was forgotten. Raises StorageUnavailable.
+
+        The id of the job that derives memories from it; "" for none.
+        """
         if caller.recorded is None:
-            await self._put(caller.scope, turn)
-            return
+            return await self._put(caller.scope, turn)
         stored = caller.recorded
         async with self._conversations.deciding(caller.scope, stored.conversation_id):
             async with self._conversations.of(caller.scope) as own:
                 found = await in_thread(own.manager.get_message, stored.conversation_id, stored.message_id)
-            if found is not None:
-                await self._put(caller.recorded_scope, turn)
+            return "" if found is None else await self._put(caller.recorded_scope, turn)
 
     async def waiting(self, scope: Scope) -> Sequence[ChatTurn]:
         """The user's newest ones, oldest first."""
         jobs = await self._background.waiting(queue_of(scope), limit=_MOST_WAITING)
         return [ChatTurn(**job.payload["turn"]) for job in jobs]
 
-    async def _put(self, scope: Scope, turn: ChatTurn) -> None:
+    async def _put(self, scope: Scope, turn: ChatTurn) -> str:
         payload = {"scope": asdict(scope), "turn": asdict(turn)}
-        await self._background.put(KIND, payload, queue=queue_of(scope))
+        return await self._background.put(KIND, payload, queue=queue_of(scope))
 
 
 def queue_of(scope: Scope) -> str:
@@ -55,11 +56,11 @@ def queue_of(scope: Scope) -> str:
 
 
 def rememberer(service: MemoryService) -> Handler:
-    """Works such jobs off."""
+    """Works such jobs off. A result names memories and quotes none: it outlives them."""
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
-        await service.remember(scope, turn, key=job.id)
-        return {}
+        learned = await service.remember(scope, turn, key=job.id)
+        return {"learned": [asdict(change) for change in learned]}
 
     return run

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from mnemoir.agent.retrieval import Recalled
 from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.counters import CHARS4
+from mnemoir.conversations.fitting import fit
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.model_messages import to_model
@@ -12,25 +14,32 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
+from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.run import last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of what is said to the model and not in the conversation
+_MOST_OF_A_BRANCH = 1000  # messages
 _MOST_IN_A_TURN = 64  # messages in front of a tool's result, within which its question is looked for
 
 
 def stored_history(
-    own: OwnConversations, session_id: str, sent: Sequence[core.Message], new: Sequence[Message]
+    own: OwnConversations, turn: RecordedTurn, sent: Sequence[core.Message], new: Sequence[Message]
 ) -> list[core.Message]:
     """The client's system messages, or else the stored prompt, and the window, which ends with what is `new`.
 
-    New messages are never cut away, however many tokens they have. Blocks: a strategy may ask a model for a summary.
+    New messages are never cut away, however many tokens they have. Where another request has moved the thread to
+    another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
+    session_id = turn.conversation_id
     system = [one for one in sent if one.role in INSTRUCTIONS]
     if not system:
         record = own.manager.get_session(session_id)
         prompt = record.system_prompt if record else ""
         system = [core.text_message("system", prompt)] if prompt else []
-    window = _up_to(own.manager.load_history(session_id), new) or _newest_turn(own.manager, session_id, new)
+    window = _up_to(own.manager.load_history(session_id), new)
+    if not _is_on_the_thread(own.manager, turn):
+        window = _newest_of_the_branch(own.manager, turn)
+    window = window or _newest_turn(own.manager, session_id, new)
     return [*system, *to_model(Attachments(own.node_parts.objects).bring_back(window))]
 
 
@@ -58,6 +67,16 @@ def _up_to(window: Sequence[Message], new: Sequence[Message]) -> Sequence[Messag
         if said[end - len(wanted) : end] == wanted:
             return window[:end]
     return []
+
+
+def _is_on_the_thread(manager: MemoryManager, turn: RecordedTurn) -> bool:
+    stored = manager.get_message(turn.conversation_id, turn.message_id)
+    return stored is None or stored.is_on_thread
+
+
+def _newest_of_the_branch(manager: MemoryManager, turn: RecordedTurn) -> Sequence[Message]:
+    way = manager.way_to(turn.conversation_id, turn.message_id, _MOST_OF_A_BRANCH)
+    return fit([stored.message for stored in reversed(way)], manager.max_history_tokens, CHARS4)
 
 
 def _newest_turn(manager: MemoryManager, session_id: str, new: Sequence[Message]) -> Sequence[Message]:

@@ -69,6 +69,19 @@ class UserPool(Generic[Key, Value]):
             finally:
                 place.lock.release()
 
+    @asynccontextmanager
+    async def untouched(self, key: Key) -> AsyncIterator[None]:
+        """While nobody has the value of a key `alone`. Nothing is opened for it."""
+        async with self._using(key) as place:
+            async with place.lock:
+                place.holders += 1
+            try:
+                yield
+            finally:
+                place.holders -= 1
+                if not place.holders:
+                    place.left.set()
+
     async def aclose(self) -> None:
         """Close all of them, held or not. One that is asked for afterwards is opened anew."""
         if self._closing:

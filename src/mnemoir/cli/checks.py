@@ -100,24 +100,20 @@ async def check_database(settings: Settings) -> Finding:
 
 async def check_model(settings: Settings) -> Finding:
     """Which model would answer, and whether its server does."""
-    from mnemoir.app.models import choose_model, ollama_models
+    from mnemoir.app.models import choose_model
+    from mnemoir.app.reaching import reach_model
 
     async with new_session() as session:
         try:
             model = await choose_model(settings.llm, session)
         except SettingsError as exc:
             return Finding(check="model", state="fail", found=exc.message, to_do="Start it, or name a model.")
-        name = f"{model.name} ({model.provider})"
-        if model.provider == "offline":
-            to_do = "Set OPENAI_API_KEY or start Ollama for real answers; see docs/models.md."
-            return Finding(check="model", state="warn", found=f"{name}: no language model is connected", to_do=to_do)
-        if model.provider == "ollama":
-            installed = await ollama_models(settings.llm.ollama_url, session)
-            there = {model.name, f"{model.name}:latest"} & set(installed)
-            found = f"{name} at {settings.llm.ollama_url}"
-            to_do = "" if there else f"Start Ollama there and run: ollama pull {model.name}"
-            return Finding(check="model", state="ok" if there else "fail", found=found, to_do=to_do)
-        return await _openai_finding(settings, name)
+        reached = await reach_model(settings, model, session)
+    places = {"offline": "", "ollama": f" at {settings.llm.ollama_url}"}
+    place = places.get(model.provider, f" at {settings.llm.base_url}")
+    told_of = f": {reached.found}" if reached.found else ""
+    found = f"{model.name} ({model.provider}){place}{told_of}"
+    return Finding(check="model", state=reached.state, found=found, to_do=reached.to_do)
 
 
 async def check_embedder(settings: Settings) -> Finding:
@@ -172,30 +168,6 @@ def _writable(check: str, path: Path, to_do: str) -> Finding:
     if free < _LITTLE_SPACE:
         return Finding(check=check, state="warn", found=found, to_do="Free some space.")
     return Finding(check=check, state="ok", found=found)
-
-
-async def _openai_finding(settings: Settings, name: str) -> Finding:
-    """Ask for the list of models: it costs no tokens and needs the key."""
-    import aiohttp
-
-    url, key = settings.llm.base_url, settings.llm.api_key
-    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    timeout = aiohttp.ClientTimeout(total=settings.llm.timeouts.connect_s)
-    found = f"{name} at {url}"
-    try:
-        async with (
-            new_session() as session,
-            session.get(f"{url}/models", headers=headers, timeout=timeout, allow_redirects=False) as response,
-        ):
-            status = response.status
-    except (aiohttp.ClientError, TimeoutError) as exc:
-        to_do = "Check the address (OPENAI_BASE_URL) and the network."
-        return Finding(check="model", state="fail", found=f"{found}: {type(exc).__name__}", to_do=to_do)
-    if status in (401, 403):
-        return Finding(check="model", state="fail", found=f"{found}: refused the key", to_do="Check OPENAI_API_KEY.")
-    if status >= 500:
-        return Finding(check="model", state="warn", found=f"{found}: answers {status}", to_do="Try again later.")
-    return Finding(check="model", state="ok", found=found)
 
 
 def _damaged_projects(root: Path) -> str:

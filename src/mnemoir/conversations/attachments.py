@@ -201,6 +201,11 @@ class Attachments:
         return len(found)
 
 
+def type_of_ending(ending: str) -> str:
+    """What the files are that are kept with this ending; it was chosen by their bytes."""
+    return next((kind.mime_type for kind in _KINDS if kind.ending == ending), _UNKNOWN_TYPE)
+
+
 def _kind_of(content: bytes) -> FileKind | None:
     return next((kind for kind in _KINDS if kind.begins.match(content)), None)
 

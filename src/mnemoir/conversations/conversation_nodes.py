@@ -7,7 +7,7 @@ list its objects.
 from collections.abc import Iterator
 
 from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX, conversation_step
-from mnemoir.ports.objects import ObjectNotFound, ObjectStore
+from mnemoir.ports.objects import ObjectEntry, ObjectNotFound, ObjectStore
 
 
 def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
@@ -15,7 +15,7 @@ def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
 
     Delete the conversation's messages first: a node that is still at work then deletes what it keeps by itself.
     """
-    keys = [f"{start}{rest}" for start, rest in _of(objects, conversation_id)]
+    keys = [entry.key for entry in objects_of(objects, conversation_id)]
     for key in keys:
         objects.delete(key)
     return len(keys)
@@ -27,21 +27,21 @@ def copy_node_memories(objects: ObjectStore, conversation_id: str, new_id: str) 
     Its messages name the same runs, so each node remembers what led to the branch and nothing of what came after.
     """
     copied = 0
-    for start, rest in list(_of(objects, conversation_id)):
+    for entry in list(objects_of(objects, conversation_id)):
         try:
-            content = objects.load_once(f"{start}{rest}")
+            content = objects.load_once(entry.key)
         except ObjectNotFound:  # forgotten meanwhile
             continue
-        application = start.split("/")[1]
-        objects.save(f"{NODE_MEMORY_PREFIX}{application}/{conversation_step(new_id)}/{rest}", content)
+        _, application, _, node = entry.key.split("/")
+        objects.save(f"{NODE_MEMORY_PREFIX}{application}/{conversation_step(new_id)}/{node}", content)
         copied += 1
     return copied
 
 
-def _of(objects: ObjectStore, conversation_id: str) -> Iterator[tuple[str, str]]:
-    """The keys of a conversation's objects, each as what is in front of the node's step, and that."""
+def objects_of(objects: ObjectStore, conversation_id: str) -> Iterator[ObjectEntry]:
+    """The objects of a conversation, copies of damaged ones among them; the keys have four steps."""
     wanted = conversation_step(conversation_id)
     for entry in objects.scan(NODE_MEMORY_PREFIX):
         steps = entry.key.split("/")
         if len(steps) == 4 and steps[2] == wanted:
-            yield "/".join(steps[:3]) + "/", steps[3]
+            yield entry

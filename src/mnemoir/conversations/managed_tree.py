@@ -54,17 +54,27 @@ class ManagedTree(ManagedSearch):
         return ids
 
     def resume_history(
-        self, session_id: str, history: Sequence[Message], *, system_prompt: str = "", run_id: str | None = None
+        self,
+        session_id: str,
+        history: Sequence[Message],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        run_id: str | None = None,
     ) -> Resumed:
         """Take the history that a client holds: add what is new; its end becomes the head.
 
         System messages are passed over and have no id in the result. `TreeRows.resume_history` says how the others
-        are found again.
+        are found again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
         """
         checked_session_id(session_id)
         records = [record_of(session_id, one, run_id=run_id) for one in history]
         resumed = self.storage.resume_history(
-            session_id, records, system_prompt=system_prompt, embedding_model=self._embedding_model()
+            session_id,
+            records,
+            parent_id=parent_id,
+            system_prompt=system_prompt,
+            embedding_model=self._embedding_model(),
         )
         self._saved(resumed.added)
         return resumed
@@ -73,9 +83,21 @@ class ManagedTree(ManagedSearch):
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
         return self.storage.session_of_history([record_of("", one) for one in history])
 
-    def set_head(self, session_id: str, message_id: int) -> bool:
-        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
-        return self.storage.set_head(session_id, message_id)
+    def set_head(self, session_id: str, message_id: int, *, to_newest: bool = False) -> bool:
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such.
+
+        With `to_newest` it goes on to the newest end of the branches behind that message.
+        """
+        end = self.storage.newest_end(session_id, message_id) if to_newest else message_id
+        return self.storage.set_head(session_id, end)
+
+    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
+        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
+        return self.storage.children(session_id, message_ids)
+
+    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
+        return self.storage.way_to(session_id, message_id, limit)
 
     def branch_session(
         self,
@@ -107,6 +129,12 @@ class ManagedTree(ManagedSearch):
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """The messages of all branches with an id above `after`, by id; [] at the end alone."""
         return self.storage.message_tree(session_id, limit, after=after)
+
+    def messages_with_files(
+        self, limit: int, *, before: int | None = None, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Those that carry files, newest first, with an id below `before`; of one session or, without one, of all."""
+        return self.storage.messages_with_files(limit, before=before, session_id=session_id)
 
     def get_message(self, session_id: str, message_id: int) -> StoredMessage | None:
         """The message of that id, on whichever branch; None when the session has none such."""

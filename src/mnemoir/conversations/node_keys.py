@@ -55,7 +55,12 @@ def read_node_key(key: str) -> NodeKey | None:
     is_copy = _CORRUPT in key
     if not key.startswith(NODE_MEMORY_PREFIX) or len(steps) != 3 or not (is_copy or key.endswith(_ENDING)):
         return None
-    return NodeKey(app_id=_id(steps[0]), conversation_id=_id(steps[1]), is_corrupt_copy=is_copy)
+    return NodeKey(app_id=name_of_step(steps[0]), conversation_id=name_of_step(steps[1]), is_corrupt_copy=is_copy)
+
+
+def name_of_step(step: str) -> str | None:
+    """The id that a step stands for; None for one that was too long to keep."""
+    return None if step.startswith(_DIGEST_MARK) else unquote(step, errors="surrogatepass")
 
 
 def _step(id: str, what: str) -> str:
@@ -69,7 +74,3 @@ def _step(id: str, what: str) -> str:
     if len(encoded) <= _LONGEST and encoded != id:
         return encoded
     return _DIGEST_MARK + hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _id(step: str) -> str | None:
-    return None if step.startswith(_DIGEST_MARK) else unquote(step, errors="surrogatepass")

@@ -160,6 +160,7 @@ class TreeRows(Protocol):
         session_id: str,
         history: Sequence[MessageRecord],
         *,
+        parent_id: int | None = None,
         system_prompt: str = "",
         embedding_model: str | None = None,
     ) -> Resumed:
@@ -174,10 +175,22 @@ class TreeRows(Protocol):
 
         One without an answer goes behind the head, less what stands there already, unless it begins as the thread
         does. A lone question with which the thread begins is asked anew where the thread has other questions.
+
+        With `parent_id` none of that is looked for: it stands right behind this message, ROOT being the beginning,
+        where what says the same may be there already. Raises MessageNotFoundError.
         """
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
+
+    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
+        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
+
+    def newest_end(self, session_id: str, message_id: int) -> int:
+        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
+
+    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Let the thread end with this message, whichever branch it is on; False when the session has none such.
@@ -201,6 +214,14 @@ class TreeRows(Protocol):
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """The messages of all branches with an id above `after`, by id; [] at the end alone."""
+
+    def messages_with_files(
+        self, limit: int, *, before: int | None = None, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Those of all branches that carry files, newest first, with an id below `before`; [] at the end alone.
+
+        Of one session, or without a `session_id` of all.
+        """
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""

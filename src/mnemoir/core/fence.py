@@ -22,10 +22,11 @@ _MARK = re.compile(r"<(?=/?recalled_memories\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledLine:
-    """One recalled memory as the prompt shows it; `day` is a date or empty."""
+    """One recalled memory as the prompt shows it; `day` is a date or empty, `id` empty for what is no memory yet."""
 
     text: str
     day: str = ""
+    id: str = ""
 
 
 def put_up(lines: Sequence[RecalledLine], message: str) -> str:
@@ -39,6 +40,12 @@ def put_up(lines: Sequence[RecalledLine], message: str) -> str:
 def take_down(text: str) -> str:
     """`text` without any fenced block."""
     return _BLOCK.sub("", text) if _OPEN in text else text
+
+
+def fence_in(text: str) -> tuple[int, int] | None:
+    """Where the first fenced block begins and ends; None without one."""
+    block = _BLOCK.search(text) if _OPEN in text else None
+    return None if block is None else block.span()
 
 
 def fenced_lines(text: str) -> list[RecalledLine]:

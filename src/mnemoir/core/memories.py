@@ -2,12 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from enum import Enum
+from typing import Any, Final, Literal
 
 from mnemoir.core.ids import MemoryId
 
 Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
+
+
+class Kept(Enum):
+    """Stands for "as it is", where None would mean "none"."""
+
+    KEPT = "kept"
+
+
+KEPT: Final = Kept.KEPT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +98,10 @@ class Add:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Replace the text of `target`, if it still reads `expected`; metadata and created_at stay.
+    """Replace the text of `target`, if it still reads `expected`; created_at stays, and metadata unless it is given.
 
-    `text == expected` only renews `updated_at`, which brings a decayed memory back.
+    `text == expected` only renews `updated_at`, which brings a decayed memory back. With `as_of`, the target must
+    also have been renewed last at that time, as text.
     """
 
     target: MemoryId
@@ -98,13 +109,15 @@ class Update:
     text: str
     entry: IndexEntry
     reason: str = "extracted"
+    metadata: Mapping[str, Any] | Kept | None = KEPT
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
     """Take `target` out of reads, if it still reads `expected`, because a newer fact replaced it.
 
-    `replaced_by` is the index, in the same commit, of the Add that replaced it.
+    `replaced_by` is the index, in the same commit, of the change whose memory replaced it.
     """
 
     target: MemoryId
@@ -113,7 +126,17 @@ class Remove:
     reason: str = "extracted"
 
 
-Change = Add | Update | Remove
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore:
+    """Take back `target`, which was removed while it read `expected`, as it was then: id, times, metadata and all."""
+
+    target: MemoryId
+    expected: str
+    entry: IndexEntry
+    reason: str = "restored"
+
+
+Change = Add | Update | Remove | Restore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +150,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """One row of a memory's history, oldest first in a listing."""
+    """One row of a memory's history, oldest first in a listing. `session` is where the turns were said."""
 
     id: str
     memory_id: MemoryId
@@ -138,6 +161,7 @@ class HistoryEntry:
     reason: str
     model: str | None = None
     turns: Sequence[SourceTurn] = ()
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

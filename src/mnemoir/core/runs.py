@@ -4,24 +4,79 @@ The values are filled in while the run goes on and written down when it ends; no
 Times are milliseconds since the run began.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.messages import Sampling
 from mnemoir.core.scope import Scope
 
 RunStatus = Literal["running", "finished", "failed", "cancelled"]
+WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "node_memory"]
 
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
+
+
+@dataclass(slots=True, kw_only=True)
+class RecalledMemory:
+    """A memory that was read; `id` is "" for what is none yet, such as a turn that waits to be looked into."""
+
+    text: str
+    id: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WrittenMemory:
+    """Something that was written to be remembered, `count` of its kind.
+
+    A `turn` is written down for facts to be derived from it behind the answer; `id` is that of its job.
+    """
+
+    kind: WrittenKind
+    count: int = 1
+    id: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class FilledVariable:
+    """Where a variable stands in a prompt: characters `start` to `end` of an entry of a list of messages.
+
+    `message` is its index, 0 for a prompt that is one text. `name` is as the text named it.
+    """
+
+    name: str
+    message: int
+    start: int
+    end: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelCall:
+    """How a node's model was asked, so that the same can be asked again; nothing in it is secret.
+
+    `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
+    `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
+    was offered tools, which are not kept.
+    """
+
+    url: str
+    protocol: str
+    model: str | None = None
+    needs_key: bool = False
+    stream: bool = False
+    sampling: Sampling = Sampling()
+    options: Mapping[str, Any] | None = None
+    has_tools: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class NodeTrace:
     """One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
 
-    `prompt` is the text or the messages as they were sent. `notes` tell what was decided on the way: a history cut to
-    the budget, a category chosen, a lock met. `children` are the workflows the node ran.
+    `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that is
+    known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
+    met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
     """
 
     number: int
@@ -39,7 +94,11 @@ class NodeTrace:
     first_token_ms: float | None = None
     duration_ms: float | None = None
     error: str | None = None
-    memories: list[str] = field(default_factory=list)
+    is_responder: bool = False
+    call: ModelCall | None = None
+    variables: list[FilledVariable] = field(default_factory=list)
+    memories: list[RecalledMemory] = field(default_factory=list)
+    written: list[WrittenMemory] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     children: list["WorkflowTrace"] = field(default_factory=list)
 
@@ -58,7 +117,7 @@ class RunTrace:
     """Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
 
     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
-    whole answer; nodes behind the responder go on after it.
+    whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent.
     """
 
     id: str
@@ -73,4 +132,13 @@ class RunTrace:
     duration_ms: float | None = None
     category: str | None = None
     error: str | None = None
+    asked: Sequence[Mapping[str, Any]] = ()
     workflows: list[WorkflowTrace] = field(default_factory=list)
+
+    def nodes(self) -> Iterator[NodeTrace]:
+        """All nodes, each before those of the workflows it ran."""
+        waiting = [node for workflow in reversed(self.workflows) for node in reversed(workflow.nodes)]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += [inner for child in reversed(node.children) for inner in reversed(child.nodes)]

@@ -34,6 +34,7 @@ class Reembedding:
         self._look_again_s = look_again_s
         self._task: asyncio.Task[None] | None = None
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
+        self.trouble = ""  # why the last look could not be finished
 
     def start(self) -> None:
         """Begin with what an earlier run left."""
@@ -101,7 +102,9 @@ class Reembedding:
     async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
         try:
             await step()
+            self.trouble = ""
         except (ProviderError, StorageUnavailable) as exc:
+            self.trouble = exc.message
             _log.warning("vectors cannot be made now", code=exc.code)
             _log.debug("vectors cannot be made now", error=exc.message)  # it may quote the texts that were sent
 

@@ -25,6 +25,16 @@ class Job:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTally:
+    """How many jobs of a kind have not succeeded. `waiting` includes those put back until later."""
+
+    kind: str
+    waiting: int
+    running: int
+    failed: int
+
+
 class JobQueue(Protocol):
     """Durable and ordered by entry. Raises StorageUnavailable.
 
@@ -63,3 +73,6 @@ class JobQueue(Protocol):
 
     async def get(self, job_id: JobId) -> Job | None:
         """The job, whatever its state."""
+
+    async def tally(self) -> list[JobTally]:
+        """Of each kind that has any, those that wait, run or were given up within the week; by kind."""

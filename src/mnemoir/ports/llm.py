@@ -1,10 +1,42 @@
 """Chat models: a request in no protocol's words, and the answer as events or whole."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
+
+
+@dataclass(slots=True)
+class LastCalls:
+    """How the last calls of a model ended, for whoever asks whether it is well. Times are ISO 8601."""
+
+    answered_at: str | None = None
+    failed_at: str | None = None
+    error: str | None = None  # what the last failed call raised; it may quote what was sent
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Around one call. One that its caller ends tells nothing."""
+        try:
+            yield
+        except ProviderError as exc:
+            self.failed_at, self.error = to_text(utc_now()), exc.message
+            raise
+        self.answered_at = to_text(utc_now())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a model is asked, without its key, a password, or the value of any member of a query that may be one."""
+
+    url: str
+    needs_key: bool
 
 
 class ChatModel(Protocol):
@@ -21,6 +53,13 @@ class ChatModel(Protocol):
     @property
     def provider(self) -> str:
         """How it is reached: `openai-responses`, `openai-chat`, `ollama` or `offline`."""
+
+    @property
+    def last_calls(self) -> LastCalls:
+        """How its calls in this process went."""
+
+    def address(self, *, stream: bool) -> Address | None:
+        """Where requests for a whole answer or for a streamed one go; None for a model that runs in this process."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes, all events of one network read together, never an empty batch.

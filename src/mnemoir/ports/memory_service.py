@@ -28,11 +28,19 @@ class ChatTurn:
     said_at: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """A memory that changed because of a turn; `event` is ADD, UPDATE or DELETE."""
+
+    memory_id: str
+    event: str
+
+
 class MemoryService(Protocol):
     """Raises ProviderError when the service cannot be reached or refuses."""
 
     async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
         """What bears on `query`, best first, at most `limit`. The caller's `credential` is sent on."""
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> None:
-        """Derive memories from a turn, once per `key` however often it is called."""
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
+        """Derive memories from a turn, once per `key` however often it is called; what became of it."""

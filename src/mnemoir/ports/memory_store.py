@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
+from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Kind, Memory, Provenance
 from mnemoir.core.scope import Scope
 
 
@@ -32,6 +32,45 @@ class Visible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which current memories of a scope a list shows, and in which order.
+
+    `since` (included) and `until` (not) bound the time that `by` names: `created_at`, or when it was last renewed.
+    `session` keeps what was learned in it, as `Provenance` and metadata (`session_id`) name it; `words` what holds
+    that text, in whatever case. Ties go by id in the same direction; times that cannot be read come last.
+    """
+
+    visible: Visible
+    hidden: Literal["without", "with", "only"] = "without"  # what has decayed or expired
+    kind: Kind | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    session: str | None = None
+    words: str | None = None
+    ids: Sequence[MemoryId] | None = None
+    by: Literal["created", "updated"] = "created"
+    ascending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page of a list ended: the seconds since 1970 that it is ordered by (None: not readable), and an id."""
+
+    at: float | None
+    memory_id: MemoryId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """A user of a project: how many current memories, and when one of them was last added or renewed (seconds)."""
+
+    project: str
+    user: str
+    memories: int
+    changed_at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """The caller's idempotency key and a hash of what it asked."""
 
@@ -46,6 +85,15 @@ class Redeemed:
     request_hash: str
     reason: str
     applied: Sequence[Applied]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreCounts:
+    """How much there is over all tenants. `users` have memories; one with the same name in two projects is two."""
+
+    projects: int
+    users: int
+    memories: int  # current ones, decayed or not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +127,8 @@ class MemoryStore(Protocol):
         Raises StaleChange when a target no longer reads as expected; with `degrade`, an Update of such a target
         becomes an Add and a Remove of it does nothing. An Add whose id the scope holds already is left out. An
         Update to a text that another current fact of the scope has closes the target and renews that fact instead:
-        a DELETE and an UPDATE come back.
+        a DELETE and an UPDATE come back. A Restore is stale when the memory is current, when what was removed reads
+        otherwise or is forgotten, and when another current fact says the same.
 
         A receipt is kept with the changes for 24 hours. When its key was used in that time, nothing is changed: the
         changes made then come back, or Conflict (`idempotency_mismatch`) is raised when it asked something else.
@@ -101,6 +150,15 @@ class MemoryStore(Protocol):
     async def count(self, scope: Scope, visible: Visible) -> int:
         """How many `page` would give without a limit."""
 
+    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+        """What is wanted, in its order, behind the place where the page before ended."""
+
+    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+        """How many `select` would give without a limit."""
+
+    async def owners(self, tenant: str) -> list[Owned]:
+        """Every user of the tenant that has current memories, by project, then by name."""
+
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included; of several the last renewed."""
 
@@ -111,7 +169,11 @@ class MemoryStore(Protocol):
         """Remove one, with closed states that it replaced; its history stays. None when there was none."""
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step; how many there were, decayed ones counted, closed states not."""
+        """Remove all of the scope in one step; how many there were, decayed ones counted, closed states not.
+
+        History, sources and receipts go too, those of memories deleted before as well: the words are nowhere in the
+        store's files afterwards.
+        """
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove what the user's memories hold of a session, as `Provenance` and metadata (`session_id`) name it.
@@ -124,6 +186,9 @@ class MemoryStore(Protocol):
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
 
+    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
+
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
 
@@ -135,6 +200,9 @@ class MemoryStore(Protocol):
 
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""
+
+    async def counts(self) -> StoreCounts:
+        """How much there is of everybody, for whoever runs the server; of files, as they were last indexed."""
 
     async def check(self) -> None:
         """Do one small read; raises StorageUnavailable when that fails."""

@@ -10,17 +10,51 @@ from mnemoir.core.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """A run in a list."""
+    """A run in a list.
+
+    `user` is that of the config tree, `project` and `user_id` are those of the memories, `conversation` is the stored
+    one that was answered in. `nodes` and `memories` count those of all workflows of the run, as do the tokens.
+    """
 
     id: str
     started_at: str
     status: RunStatus
     user: str
+    project: str
+    user_id: str
+    conversation: str | None
     model: str
+    stream: bool
     workflow: str  # the name of the last one run at the top
     category: str | None
+    first_token_ms: float | None
     duration_ms: float | None
+    nodes: int
+    memories: int
+    input_tokens: int
+    output_tokens: int
+    tokens_counted: bool
     error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs to list; None narrows nothing.
+
+    `workflow` is a name without regard to case, `user` that of the config tree or a user id, `error` a part of the
+    message without regard to the case of ASCII letters, `since` a time as in `core.clock`. A run under way is found
+    by its workflow and error only once it has ended.
+    """
+
+    status: RunStatus | None = None
+    workflow: str | None = None
+    conversation: str | None = None
+    user: str | None = None
+    error: str | None = None
+    since: str | None = None
+
+
+ALL_RUNS = RunFilter()
 
 
 class RunStore(Protocol):
@@ -36,9 +70,12 @@ class RunStore(Protocol):
         """A run by its id, also one under way; None when there is none (any more)."""
 
     async def latest(
-        self, *, limit: int, before: str | None = None, status: RunStatus | None = None
+        self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
         """Newest first; `before` is the id of the last one seen."""
+
+    async def count(self) -> int:
+        """How many runs are kept."""
 
     def follow(self) -> AsyncGenerator[RunSummary, None]:
         """Runs as they begin and end; a follower who is too slow misses some."""

@@ -1,7 +1,7 @@
 """Memory over HTTP, at `MEMORY_MANAGEMENT_URL`; when that is this very server, the same route without the socket."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -18,7 +18,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, Recalled
+from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
 from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
 from mnemoir.providers.http import in_turns
 
@@ -62,7 +62,7 @@ class HttpMemoryService:
         lines = [_line(hit) for hit in results if isinstance(hit, dict) and isinstance(hit.get("memory"), str)]
         return Recalled(lines=lines, degraded=", ".join(map(str, answer.get("degraded") or ())))
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> None:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
         """See the port."""
         said = [{"role": "user", "content": turn.user_text}]
         if turn.answer:
@@ -70,7 +70,9 @@ class HttpMemoryService:
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
         headers = {**_authorization(self._service_key), "idempotency-key": key}
-        await self._post("", scope, body, headers, timeout_s=_REMEMBER_TIMEOUT_S)
+        answer = await self._post("", scope, body, headers, timeout_s=_REMEMBER_TIMEOUT_S)
+        results = answer.get("results")
+        return [learned for result in results if (learned := _learned(result))] if isinstance(results, list) else []
 
     async def _post(
         self, route: str, scope: Scope, body: Mapping[str, Any], headers: Mapping[str, str], *, timeout_s: float
@@ -120,6 +122,18 @@ def _authorization(key: str | None) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
+def _learned(result: object) -> Learned | None:
+    """What one entry of an answer tells; None for one in another shape, for the turn is remembered even so."""
+    if not isinstance(result, dict) or not isinstance(result.get("id"), str):
+        return None
+    return Learned(memory_id=result["id"], event=str(result.get("event", "")))
+
+
 def _line(hit: Mapping[str, Any]) -> RecalledLine:
     day = hit.get("created_at")
-    return RecalledLine(text=hit["memory"], day=day[:10] if isinstance(day, str) else "")
+    memory_id = hit.get("id")
+    return RecalledLine(
+        text=hit["memory"],
+        day=day[:10] if isinstance(day, str) else "",
+        id=memory_id if isinstance(memory_id, str) else "",
+    )

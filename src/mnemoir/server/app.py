@@ -17,13 +17,16 @@ from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
     conversation_attachments,
     conversation_messages,
+    conversation_nodes,
     conversation_pruning,
     conversation_search,
     conversation_transfer,
+    conversation_window,
     conversations,
     dialects,
     discussions,
     embeddings,
+    files,
     later,
     memories,
     model_lists,
@@ -31,6 +34,7 @@ from mnemoir.server import (
     project_routes,
     runs,
     transfer,
+    workflow_files,
 )
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.conversation_models import (
@@ -57,6 +61,7 @@ from mnemoir.server.paths import PlainPaths
 from mnemoir.server.record import Record
 from mnemoir.server.rest import problems_of
 from mnemoir.server.site import Places, Site
+from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
 
 _BODIES = (
@@ -69,13 +74,17 @@ _ROUTERS = (
     project_routes.router,
     transfer.router,
     runs.router,
+    workflow_files.router,
     discussions.router,
     conversation_search.router,
     conversation_transfer.router,
     conversation_pruning.router,
     conversations.router,
     conversation_messages.router,
+    conversation_nodes.router,
+    conversation_window.router,
     conversation_attachments.router,
+    files.router,
     memories.router,
 )
 
@@ -96,6 +105,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
     app: ASGIApp = Front(posts, deletes, _rest(site, posts))
     app = Keys(app, options.api_keys)
+    app = Ui(app, options)
     app = Origins(app, options)
     app = PlainPaths(app, options.root_path)
     return Record(app, metrics)

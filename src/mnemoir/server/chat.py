@@ -30,7 +30,7 @@ from mnemoir.server.sessions import session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
-from mnemoir.wire.session import asks_to_store, shown_history
+from mnemoir.wire.session import asks_to_store, parent_message, shown_history
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.run import last_user_message
 
@@ -113,7 +113,8 @@ class ChatRoute:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = self._dialect.read(body)
-        caller, shown, store = self._caller(scope, body, chat), shown_history(body), asks_to_store(body)
+        caller = self._caller(scope, body, chat)
+        shown, store, parent_id = shown_history(body), asks_to_store(body), parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         model = self._site.parts.workflows.model_name(chat)
         visit_of(scope).run_id = caller.run_id
@@ -123,7 +124,8 @@ class ChatRoute:
             async with Departure(receive) as departure:
                 self._site.under_way.begins(answer_id, departure)
                 try:
-                    recorded = await self._site.parts.recorder.begin(chat, caller, shown=shown, store=store)
+                    recorder = self._site.parts.recorder
+                    recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
                     turn = _Turn(recorded=recorded, answer_id=answer_id, model=model, started=visit_of(scope).started)
                     turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/messages` and `/window`: the thread, the tree, and what a model would be shown."""
+"""`/api/conversations/{id}/messages`: the thread and the tree, added to, and pinned."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,22 +8,20 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BeforeValidator
 from starlette.responses import Response
 
-from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import MessageNotFoundError, StoredMessage
-from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversation_answers import AddedMessages, MessageAnswer, MessagePage
 from mnemoir.server.conversation_models import (
     LARGEST_ID,
+    Json,
     MessagesBody,
     PinBody,
     conversation_answer,
     message_json,
     read_messages,
-    sent_json,
 )
 from mnemoir.server.conversations import Cursor
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
@@ -36,17 +34,18 @@ router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_cla
 _MOST_LISTED = 1000
 _AT_ONCE = 64  # messages, for each may have megabytes
 _PAGE_CHARACTERS = 8 * 1024 * 1024  # a page ends behind the message that is over it
-_MOST_TOKENS = 1_000_000
 
 View = Literal["thread", "tree"]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 MessageId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-Tokens = Annotated[int | None, Query(ge=1, le=_MOST_TOKENS, description="else as the server's settings say")]
-Chosen = Annotated[StrategyName | None, Query(description="else as the server's settings say")]
 Read = Callable[[int, int], list[StoredMessage]]  # so many, behind that id; 0 for the first
 
 
-@router.get("/messages", summary="Messages of the thread, the newest page first, or of all branches, by id")
+@router.get(
+    "/messages",
+    summary="Messages of the thread, the newest page first, or of all branches, by id",
+    response_model=MessagePage,
+)
 async def list_messages(
     site: SiteHere, scope: OwnerHere, id: str, view: View = "thread", limit: Limit = 100, cursor: Cursor = None
 ) -> Response:
@@ -55,7 +54,13 @@ async def list_messages(
         return await asyncio.to_thread(_listed, own, id, view, limit, last)
 
 
-@router.post("/messages", summary="Add messages", status_code=201, openapi_extra=accepts(MessagesBody))
+@router.post(
+    "/messages",
+    summary="Add messages",
+    status_code=201,
+    response_model=AddedMessages,
+    openapi_extra=accepts(MessagesBody),
+)
 async def append(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(body_of(MessagesBody))]
 ) -> Response:
@@ -65,7 +70,10 @@ async def append(
 
 
 @router.patch(
-    "/messages/{message_id}", summary="Keep a message in every window, or no longer", openapi_extra=accepts(PinBody)
+    "/messages/{message_id}",
+    summary="Keep a message in every window, or no longer",
+    response_model=MessageAnswer,
+    openapi_extra=accepts(PinBody),
 )
 async def pin(
     site: SiteHere,
@@ -76,19 +84,6 @@ async def pin(
 ) -> Response:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)
-
-
-@router.get("/window", summary="What a model would be shown of it")
-async def window(
-    site: SiteHere, scope: OwnerHere, id: str, max_tokens: Tokens = None, strategy: Chosen = None
-) -> Response:
-    async with holding(site, scope, id) as own:
-        settings = site.parts.settings
-        name = strategy or settings.memory.strategy
-        own_one = name == settings.memory.strategy
-        made = own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name)
-        budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
-        return await asyncio.to_thread(_window, own, id, name, made, budget)
 
 
 def _place(cursor: str, view: View) -> int:
@@ -108,7 +103,14 @@ def _listed(own: OwnConversations, id: str, view: View, limit: int, last: int) -
     page, goes_on = _page(thread if view == "thread" else tree, limit, last)
     following = write_cursor(view, page[-1].id) if goes_on else None
     in_order = page[::-1] if view == "thread" else page
-    return conversation_answer({"results": [message_json(stored) for stored in in_order], "next": following})
+    return conversation_answer({"results": _told(own, id, in_order), "next": following})
+
+
+def _told(own: OwnConversations, id: str, messages: list[StoredMessage]) -> list[Json]:
+    """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
+    parents = {stored.parent_id or ROOT for stored in messages}
+    children = own.manager.children(id, sorted(parents))
+    return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
 
 
 def _page(read: Read, limit: int, last: int) -> tuple[list[StoredMessage], bool]:
@@ -130,7 +132,7 @@ def _appended(own: OwnConversations, id: str, messages: list[Message], parent_id
     kept = [files.put_away(message, id) for message in messages]
     ids = own.manager.append_messages(id, kept, parent_id=parent_id)
     stored = own.manager.storage.messages_by_id(ids)
-    return conversation_answer({"results": [message_json(stored[one]) for one in ids if one in stored]}, 201)
+    return conversation_answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
 
 
 def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Response:
@@ -140,11 +142,4 @@ def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Re
     stored = manager.get_message(id, message_id) if known else None
     if stored is None:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    return conversation_answer(message_json(stored))
-
-
-def _window(own: OwnConversations, id: str, name: StrategyName, strategy: Strategy, budget: int) -> Response:
-    messages = strategy.window(own.manager.storage, id, budget)
-    shown = Attachments(own.node_parts.objects).bring_back(messages)
-    told = {"strategy": name, "max_tokens": budget, "tokens": CHARS4.count(messages)}
-    return conversation_answer(told | {"messages": [sent_json(message) for message in shown]})
+    return conversation_answer(_told(own, id, [stored])[0])

@@ -104,9 +104,13 @@ class ConversationChange(_Body):
 
 
 class HeadBody(_Body):
-    """`PUT /api/conversations/{id}/head`: the message that the thread is to end with."""
+    """`PUT /api/conversations/{id}/head`: the message that the thread is to end with.
+
+    With `to_newest` it goes on from there, to the newest end of the branches behind that message.
+    """
 
     message_id: MessageId
+    to_newest: bool = False
 
 
 class BranchBody(_Body):
@@ -176,11 +180,11 @@ def conversation_json(manager: MemoryManager, record: SessionRecord, user: str) 
         "head": record.head,
         "context_after": record.context_after,
         "message_count": manager.get_message_count(record.id),
-        "preview": _preview(manager, record.id),
+        "preview": preview(manager, record.id),
     }
 
 
-def message_json(stored: StoredMessage) -> Json:
+def message_json(stored: StoredMessage, siblings: Sequence[int]) -> Json:
     """A stored message. Files whose bytes were put away are given as links."""
     message = stored.message
     return {
@@ -198,6 +202,7 @@ def message_json(stored: StoredMessage) -> Json:
         "pinned": stored.pinned,
         "importance": stored.importance,
         "on_thread": stored.is_on_thread,
+        "siblings": list(siblings),
     }
 
 
@@ -212,7 +217,7 @@ def sent_json(message: Message) -> Json:
     return told | {name: value for name, value in further.items() if value is not None}
 
 
-def _preview(manager: MemoryManager, id: str) -> str:
+def preview(manager: MemoryManager, id: str) -> str:
     """The first words of the user; "" where there are none among the first messages."""
     first = manager.storage.load_messages(id, limit=_PREVIEW_AMONG)
     said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")

@@ -18,6 +18,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened, owner_in_body
+from mnemoir.server.conversation_answers import CleanupAnswer, PrunedAnswer
 from mnemoir.server.conversation_models import CleanupBody, PruneBody, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere, accepts, body_of
@@ -26,7 +27,12 @@ from mnemoir.server.site import Site
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 
-@router.post("/prune", summary="Remove what was not used for so many days", openapi_extra=accepts(PruneBody))
+@router.post(
+    "/prune",
+    summary="Remove what was not used for so many days",
+    response_model=PrunedAnswer,
+    openapi_extra=accepts(PruneBody),
+)
 async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(body_of(PruneBody))]
 ) -> Response:
@@ -45,6 +51,7 @@ async def prune(
 @router.post(
     "/node-memory/cleanup",
     summary="Remove node memories that are old, or whose conversation is gone",
+    response_model=CleanupAnswer,
     openapi_extra=accepts(CleanupBody),
 )
 async def cleanup(

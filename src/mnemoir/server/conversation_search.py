@@ -14,11 +14,13 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Role
 from mnemoir.conversations.search_filter import SearchFilter
 from mnemoir.conversations.session_search import SearchHit
+from mnemoir.conversations.sessions import ROOT, StoredMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened
-from mnemoir.server.conversation_models import conversation_answer, message_json
+from mnemoir.server.conversation_answers import FoundMessages
+from mnemoir.server.conversation_models import Json, conversation_answer, message_json
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
@@ -52,7 +54,7 @@ Until = Annotated[datetime | None, BeforeValidator(_instant), Query(description=
 Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")]
 
 
-@router.get("/search", summary="Find messages, best first")
+@router.get("/search", summary="Find messages, best first", response_model=FoundMessages)
 async def search(
     site: SiteHere,
     scope: OwnerHere,
@@ -75,7 +77,7 @@ async def search(
         if own is None:
             return conversation_answer({"results": []})
         hits = await _found(own.manager, query, limit, filters, mode)
-    return await asyncio.to_thread(_told, hits)
+        return await asyncio.to_thread(_told, own.manager, hits)
 
 
 async def _require(own: OwnConversations | None, id: str | None) -> None:
@@ -98,9 +100,20 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(hits: Sequence[SearchHit]) -> Response:
+def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Response:
+    def message(stored: StoredMessage) -> Json:
+        parent = stored.parent_id or ROOT
+        return message_json(stored, manager.children(stored.session_id, [parent])[parent])
+
+    sessions = {id: manager.get_session(id) for id in {hit.session_id for hit in hits}}
+    titles = {id: session.metadata.title for id, session in sessions.items() if session}
     results = [
-        {"conversation_id": hit.session_id, "message": message_json(hit.stored), "score": hit.score}
+        {
+            "conversation_id": hit.session_id,
+            "title": titles.get(hit.session_id),
+            "message": message(hit.stored),
+            "score": hit.score,
+        }
         for hit in hits
         if hit.stored is not None
     ]

@@ -31,6 +31,13 @@ from mnemoir.server.conversation_access import (
     opened,
     owner_in_body,
 )
+from mnemoir.server.conversation_answers import (
+    AllForgottenAnswer,
+    ConversationAnswer,
+    ConversationPage,
+    FlushAnswer,
+    ForgottenAnswer,
+)
 from mnemoir.server.conversation_models import (
     BranchBody,
     ConversationBody,
@@ -38,8 +45,10 @@ from mnemoir.server.conversation_models import (
     HeadBody,
     conversation_answer,
     conversation_json,
+    preview,
     read_messages,
 )
+from mnemoir.server.conversation_titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.raw_paths import RouteAsSent
@@ -54,6 +63,10 @@ _changing = Turnstile()  # what is noted about a conversation is read, changed a
 
 Limit = Annotated[int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]
+Called = Annotated[
+    str | None,
+    Query(max_length=1000, description="words of the title, or of the first words where there is none"),
+]
 
 
 class ConversationExists(Conflict):
@@ -65,16 +78,24 @@ class ConversationExists(Conflict):
         super().__init__(f"There is a conversation {id[:80]!r} already. Choose another id.", field="id")
 
 
-@router.get("", summary="A user's conversations, newest activity first")
-async def list_conversations(site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None) -> Response:
+@router.get("", summary="A user's conversations, newest activity first", response_model=ConversationPage)
+async def list_conversations(
+    site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None, q: Called = None
+) -> Response:
     before = None if cursor is None else _place(cursor)
     async with opened(site, scope) as own:
         if own is None:
             return conversation_answer({"results": [], "next": None})
-        return await asyncio.to_thread(_listed, own, scope.user, limit, before)
+        return await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
 
 
-@router.post("", summary="Begin a conversation", status_code=201, openapi_extra=accepts(ConversationBody))
+@router.post(
+    "",
+    summary="Begin a conversation",
+    status_code=201,
+    response_model=ConversationAnswer,
+    openapi_extra=accepts(ConversationBody),
+)
 async def create(
     request: Request,
     site: SiteHere,
@@ -87,7 +108,11 @@ async def create(
         return await asyncio.to_thread(_created, own, scope.user, body, messages)
 
 
-@router.delete("", summary="Forget all conversations of a user, and all that was made of them")
+@router.delete(
+    "",
+    summary="Forget all conversations of a user, and all that was made of them",
+    response_model=AllForgottenAnswer,
+)
 async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Response:
     if user is None:  # a missing filter never means everybody's, nor anybody's in particular
         raise InvalidRequest(
@@ -98,13 +123,18 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
     return conversation_answer({"success": True, "message": message, **asdict(forgotten)})
 
 
-@router.get(ONE, summary="One conversation")
+@router.get(ONE, summary="One conversation", response_model=ConversationAnswer)
 async def show(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_shown, own, scope.user, id)
 
 
-@router.patch(ONE, summary="Change what is noted about it", openapi_extra=accepts(ConversationChange))
+@router.patch(
+    ONE,
+    summary="Change what is noted about it",
+    response_model=ConversationAnswer,
+    openapi_extra=accepts(ConversationChange),
+)
 async def change(
     site: SiteHere,
     scope: OwnerHere,
@@ -115,7 +145,7 @@ async def change(
         return await asyncio.to_thread(_changed, own, scope.user, id, body)
 
 
-@router.delete(ONE, summary="Forget it, and all that was made of what was said in it")
+@router.delete(ONE, summary="Forget it, and all that was made of what was said in it", response_model=ForgottenAnswer)
 async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     async with holding(site, scope, id):
         forgotten = await site.parts.forgetting.forget(scope, id)
@@ -128,12 +158,17 @@ async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     return conversation_answer({"success": True, "message": message, **told})
 
 
-@router.put(ONE + "/head", summary="Let its thread end with another message", openapi_extra=accepts(HeadBody))
+@router.put(
+    ONE + "/head",
+    summary="Let its thread end with another message",
+    response_model=ConversationAnswer,
+    openapi_extra=accepts(HeadBody),
+)
 async def set_head(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[HeadBody, Depends(body_of(HeadBody))]
 ) -> Response:
     async with holding(site, scope, id) as own:
-        if not await asyncio.to_thread(own.manager.set_head, id, body.message_id):
+        if not await asyncio.to_thread(own.manager.set_head, id, body.message_id, to_newest=body.to_newest):
             raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {body.message_id}.")
         return await asyncio.to_thread(_shown, own, scope.user, id)
 
@@ -142,6 +177,7 @@ async def set_head(
     ONE + "/branch",
     summary="Begin another one with a copy of its thread",
     status_code=201,
+    response_model=ConversationAnswer,
     openapi_extra=accepts(BranchBody),
 )
 async def branch(
@@ -151,7 +187,7 @@ async def branch(
         return await asyncio.to_thread(_branched, own, scope.user, id, body)
 
 
-@router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")
+@router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made", response_model=FlushAnswer)
 async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     async with holding(site, scope, id) as own:
         await own.manager.wait_for_pending_embeddings()
@@ -168,12 +204,14 @@ def _place(cursor: str) -> tuple[datetime, str]:
         raise InvalidCursor from None
 
 
-def _listed(own: OwnConversations, user: str, limit: int, before: tuple[datetime, str] | None) -> Response:
-    found = own.manager.list_page(limit + 1, before=before)
-    page = found[:limit]
-    following = None
-    if len(found) > limit:
-        following = write_cursor(_LIST, page[-1].updated_at.isoformat(timespec="microseconds"), page[-1].id)
+def _listed(own: OwnConversations, user: str, limit: int, before: Place | None, called: str) -> Response:
+    if called.strip():
+        page, last = page_called(own.manager, called, lambda id: preview(own.manager, id), limit, before)
+    else:
+        found = own.manager.list_page(limit + 1, before=before)
+        page = found[:limit]
+        last = place_of(page[-1]) if len(found) > limit else None
+    following = None if last is None else write_cursor(_LIST, last[0].isoformat(timespec="microseconds"), last[1])
     results = [conversation_json(own.manager, record, user) for record in page]
     return conversation_answer({"results": results, "next": following})
 

@@ -19,6 +19,16 @@ from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.server.bodies import parse_json, read_body
+from mnemoir.server.discussion_answers import (
+    DiscussionImported,
+    DiscussionMemories,
+    DiscussionOverview,
+    DiscussionPage,
+    FoundRecords,
+    RebuildPlan,
+    RebuildStep,
+    RollingSummaryHeld,
+)
 from mnemoir.server.discussion_models import (
     DiscussionBody,
     Json,
@@ -65,7 +75,7 @@ async def _rebuild_body(request: Request, site: SiteHere) -> RebuildBody:
     return await asyncio.to_thread(lambda: checked(RebuildBody, parse_json(body) if body.strip() else {}, "body"))
 
 
-@router.get("", summary="Discussions of which something is remembered, by id")
+@router.get("", summary="Discussions of which something is remembered, by id", response_model=DiscussionPage)
 async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100, after: After = None) -> Response:
     listed = await site.parts.discussions.listed(user)
     found = [one for one in listed if after is None or one.id > after]
@@ -74,7 +84,11 @@ async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100
     return discussion_answer({"results": [asdict(one) for one in page], "next": following})
 
 
-@router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
+@router.get(
+    "/{id}/memories",
+    summary="Chunk summaries as they follow each other, or records, newest first",
+    response_model=DiscussionMemories,
+)
 async def memories(
     site: SiteHere,
     id: str,
@@ -111,7 +125,9 @@ async def forget(
     return Response(status_code=204)
 
 
-@router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
+@router.get(
+    "/{id}/summary", summary="The rolling summary, null where there is none yet", response_model=RollingSummaryHeld
+)
 async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Response:
     discussion = await site.parts.discussions.require(user, id)
     return discussion_answer(
@@ -119,7 +135,7 @@ async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Respons
     )
 
 
-@router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
+@router.get("/{id}/search", summary="Records that hold any of some phrases, best first", response_model=FoundRecords)
 async def search(
     site: SiteHere,
     id: str,
@@ -145,6 +161,7 @@ async def export(site: SiteHere, id: str, user: User = None) -> Response:
 @router.post(
     "/{id}/import",
     summary="Store an export as this discussion, the whole of it or nothing",
+    response_model=DiscussionImported,
     openapi_extra=accepts(DiscussionBody),
 )
 async def import_discussion(
@@ -166,6 +183,7 @@ async def import_discussion(
 @router.post(
     "/{id}/rebuild",
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
+    response_model=RebuildStep | RebuildPlan,
     openapi_extra={"requestBody": accepts(RebuildBody)["requestBody"] | {"required": False}},
 )
 async def rebuild(
@@ -181,7 +199,7 @@ async def rebuild(
     return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
 
 
-@router.get("/{id}", summary="What is remembered of a discussion, in short")
+@router.get("/{id}", summary="What is remembered of a discussion, in short", response_model=DiscussionOverview)
 async def overview(site: SiteHere, id: str, user: User = None) -> Response:
     discussions = site.parts.discussions
     discussion = await discussions.discussion(user, id)

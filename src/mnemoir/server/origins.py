@@ -1,12 +1,14 @@
 """Who may call from a browser: hosts, origins, and the answers browsers ask for beforehand (CORS).
 
 A server without keys trusts whoever reaches it, and on this machine every web page does: by a plain POST to
-127.0.0.1, or by a name of its own that resolves there (DNS rebinding). So a keyless server refuses foreign origins
-and, on a loopback address, names that are not this machine's.
+127.0.0.1, by an image or a frame of its address, or by a name of its own that resolves there (DNS rebinding). So a
+keyless server refuses foreign origins, what the browser says that another site asks for unless a person followed a
+link, and, on a loopback address, names that are not this machine's.
 """
 
 import re
 from functools import lru_cache
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -19,7 +21,7 @@ from mnemoir.server.visit import header
 
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-_SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, Retry-After"
+_SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, X-Conversation-Id, X-Workflow-Run-Id, Retry-After"
 
 
 class Origins:
@@ -43,13 +45,17 @@ class Origins:
             await failure(scope, refusal)(scope, receive, send)
             return
         origin = header(scope, b"origin")
-        if origin is None:
-            await self._app(scope, receive, send)
+        if origin is not None:
+            await self._from_browser(origin, scope, receive, send)
             return
-        await self._from_browser(origin, scope, receive, send)
+        if self._keyless and _is_foreign(scope):
+            refusal = Forbidden("Another site's page asked for this. Open it in a tab of its own.")
+            await failure(scope, refusal)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
     async def _from_browser(self, origin: str, scope: Scope, receive: Receive, send: Send) -> None:
-        allowed = self._allows(origin)
+        allowed = self._allows(origin) or self._is_own(origin, header(scope, b"host"))
         preflight = scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None
         if not allowed and (self._keyless or preflight):
             refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
@@ -66,6 +72,13 @@ class Origins:
     def _is_ours(self, host: str) -> bool:
         return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
 
+    def _is_own(self, origin: str, host: str | None) -> bool:
+        """Whether a page of this very server asks, reached by a name that nobody else can make resolve here."""
+        scheme, _, rest = origin.partition("://")
+        if host is None or scheme not in ("http", "https") or rest.lower() != host.lower():
+            return False
+        return self._is_ours(host) or _is_address(_host_name(host))
+
     def _allows(self, origin: str) -> bool:
         if origin.lower().rstrip("/") in self._origins:
             return True
@@ -76,6 +89,25 @@ class Origins:
 @lru_cache(maxsize=64)  # clients send the same one with every request
 def _is_this_machine(host: str) -> bool:
     return is_loopback(_host_name(host))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_foreign(scope: Scope) -> bool:
+    """Whether a browser says that another site's page asks, and not by a link that opens in a tab.
+
+    Only browsers send these headers, and no page can change them.
+    """
+    if header(scope, b"sec-fetch-site") != "cross-site":
+        return False
+    followed = header(scope, b"sec-fetch-mode") == "navigate" and header(scope, b"sec-fetch-dest") == "document"
+    return not (followed and scope["method"] in ("GET", "HEAD"))
 
 
 def _host_name(host: str) -> str:

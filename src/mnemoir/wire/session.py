@@ -1,4 +1,6 @@
-"""The name a client has for a conversation, and whose history a model is to be shown, read off any request body.
+"""The name a client has for a conversation, what of it a model is to be shown, and where a message belongs.
+
+All of it is read off the body of any protocol.
 
 No protocol has a field for the name, so clients use fields of their own; which ones are looked at is a setting.
 """
@@ -11,6 +13,7 @@ from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
 History = Literal["client", "server"]
+_LARGEST_ID = 2**63 - 1
 
 
 def shown_history(body: Json) -> History | None:
@@ -31,6 +34,22 @@ def asks_to_store(body: Json) -> bool | None:
     """The member `store` of OpenAI's protocols: whether the chat is to be kept; None where it does not say."""
     asked = body.get("store")
     return asked if isinstance(asked, bool) else None
+
+
+def parent_message(body: Json) -> int | None:
+    """The member `parent_id`: the stored message that what is new stands behind, 0 for the beginning.
+
+    None where there is none, or one of another type, which is another program's. Raises InvalidRequest for a number
+    that can be no message.
+    """
+    given = body.get("parent_id")
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    if not isinstance(given, int) or not 0 <= given <= _LARGEST_ID:
+        raise InvalidRequest(
+            f"parent_id must be the id of a message, or 0 for the beginning, it is {given!r:.40}.", field="parent_id"
+        )
+    return given
 
 
 def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ from mnemoir.workflows.question import Question, Target, question_of, target_of
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
-from mnemoir.workflows.tracing import add_tokens, traced_messages, traced_text
+from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
 
 __all__ = ["Question", "answer", "ask", "ask_and_name", "question_of"]
 
@@ -146,23 +146,26 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     )
     if cleaning.problem:
         step.note(cleaning.problem)
-    _trace(step, question, target, messages)
     leaves_out = endpoint.leaves_model_out and target.kind == "openai-chat"
-    return _Call(
-        model=step.services.back_ends.model(_back_end(step, target)),
-        request=ModelRequest(
-            messages=messages,
-            model=None if leaves_out else endpoint.model,
-            tools=tools.tools,
-            tool_choice=tools.tool_choice,
-            options=options(
-                preset,
-                target.api_type,
-                context_tokens=endpoint.context_tokens,
-                max_tokens=most_tokens,
-                stream=stream,
-            ),
+    request = ModelRequest(
+        messages=messages,
+        model=None if leaves_out else endpoint.model,
+        tools=tools.tools,
+        tool_choice=tools.tool_choice,
+        options=options(
+            preset,
+            target.api_type,
+            context_tokens=endpoint.context_tokens,
+            max_tokens=most_tokens,
+            stream=stream,
         ),
+    )
+    _trace(step, question, target, messages)
+    model = step.services.back_ends.model(_back_end(step, target))
+    step.trace.call = call_of(model, request, stream=stream)
+    return _Call(
+        model=model,
+        request=request,
         cleaning=cleaning,
         endpoints=endpoints,
         name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
@@ -187,3 +190,4 @@ def _trace(step: Step, question: Question, target: Target, messages: Sequence[Me
     trace = step.trace
     trace.endpoint, trace.preset, trace.model = target.name, question.preset or None, target.endpoint.model or None
     trace.prompt = traced_messages(messages) if target.template is None else traced_text(messages[0].text)
+    trace.variables = variables_in(trace.prompt, step.fillings)

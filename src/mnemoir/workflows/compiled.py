@@ -62,7 +62,7 @@ class Compiler:
         nodes = tuple(self._node(workflow, node) for node in workflow.nodes)
         return CompiledWorkflow(
             nodes=nodes,
-            responder=_responder(nodes),
+            responder=responder_of([node.properties for node in nodes]),
             overridden=_first_with_a_prompt(nodes),
             stamps=any(node.stamps for node in nodes),
             names_time_context=_TIME_CONTEXT in repr((workflow.variables, [node.raw for node in workflow.nodes])),
@@ -94,11 +94,10 @@ class Compiler:
         raise SettingsError(f"{place} has the unknown type {definition.type!r}. {hint}")
 
 
-def _responder(nodes: Sequence[CompiledNode]) -> int:
-    """The first that says so, else the last."""
+def responder_of(nodes: Sequence[NodeProperties]) -> int:
+    """The index of the node that answers: the first that says so, else the last; -1 without nodes."""
     for index, node in enumerate(nodes):
-        said = node.properties.is_responder
-        if node.properties.returns_to_user if said is None else said:
+        if node.returns_to_user if node.is_responder is None else node.is_responder:
             return index
     return len(nodes) - 1
 

@@ -9,6 +9,7 @@ import structlog
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import Message
+from mnemoir.core.runs import WrittenKind, WrittenMemory
 from mnemoir.memory.discussions.chunk_summaries import (
     Summarise,
     SummaryInputs,
@@ -214,6 +215,9 @@ async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
     making = maker.records if settings.uses_records and not summaries_only else maker.summaries
     made = await read_or(step, making(control), Made())
     tell(step, made)
+    if made.chunks:
+        kind: WrittenKind = "chunk_records" if making == maker.records else "chunk_summary"
+        step.trace.written.append(WrittenMemory(kind=kind, count=made.chunks))
     return made
 
 

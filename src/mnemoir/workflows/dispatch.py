@@ -18,9 +18,11 @@ from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Turn
+from mnemoir.workflows.tracing import traced_messages
 
 OWN_MODEL = "mnemoir"
 DEFAULT_ROUTE = "_DefaultWorkflow"  # where a message goes that no category fits
+_MOST_ASKED = 32 * 1024  # characters of what the client sent: nearly all of it stands in the prompts again
 _GRACE_S = 5.0  # what nodes behind the responder get to finish when the server stops
 
 # how Open WebUI asks which tools to use, as long as nobody has changed its prompt
@@ -122,7 +124,11 @@ class Workflows:
 
     def _turn(self, chat: ChatRequest, caller: Caller) -> tuple[Turn, str]:
         trace = RunTrace(
-            id=caller.run_id, scope=caller.recorded_scope, model=chat.request.model or "", stream=chat.stream
+            id=caller.run_id,
+            scope=caller.recorded_scope,
+            model=chat.request.model or "",
+            stream=chat.stream,
+            asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         if self._tree is None:
             return Turn(chat=chat, caller=caller, messages=list(chat.request.messages), trace=trace), ""

@@ -283,6 +283,7 @@ class Engine:
                 title=definition.title,
                 type=definition.type,
                 started_ms=run.turn.elapsed_ms(),
+                is_responder=answers_client,
             ),
             is_responder=is_responder,
             answers_client=answers_client,

@@ -23,7 +23,7 @@ from mnemoir.conversations.users import UserConversations
 from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.core.events import Event, Finished, Text
 from mnemoir.core.messages import ImagePart, Message, TextPart
-from mnemoir.core.runs import NodeTrace, WorkflowTrace
+from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
 from mnemoir.workflows.history_store import NodePlace, ReadHistory, keep_round, read_history, tokens_of
@@ -137,6 +137,8 @@ class NodeHistory:
                 await asyncio.to_thread(keep_round, own, self._place, asked.strip(), said.text, parent)
         except MnemoirError as exc:
             self._tell("The answer is not in this node's memory", exc)
+            return
+        self._step.trace.written.append(WrittenMemory(kind="node_memory", id=self._place.node_id))
 
     async def _reading(self, most_tokens: int) -> ReadHistory:
         try:

@@ -14,6 +14,7 @@ from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.text.filling import fill
+from mnemoir.workflows.text.places import Place, Places
 
 MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
 
@@ -82,17 +83,20 @@ class Override:
     """A text of a parent node for the prompt of a child's.
 
     It may name variables of both. It is filled once, in the child, with the parent's variables first, so that nothing
-    that was put into it is ever read as a variable again. With `variables` of None it is filled already.
+    that was put into it is ever read as a variable again. With `variables` of None it is filled already, and `places`
+    are where its variables stand.
     """
 
     text: str
     variables: Mapping[str, object] | None
+    places: Sequence[Place] = ()
 
-    def filled(self, variables: Mapping[str, object]) -> str:
+    def filled(self, variables: Mapping[str, object], places: Places) -> str:
         """The text with the parent's variables in it, and where those have no such name the child's."""
         if self.variables is None:
+            places += self.places
             return self.text
-        return fill(self.text, _Layers(self.variables, variables))
+        return fill(self.text, _Layers(self.variables, variables), places=places)
 
 
 class _Layers(Mapping[str, object]):

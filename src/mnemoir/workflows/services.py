@@ -26,13 +26,13 @@ class ChatMemory:
 
     `allowance` is how many memories the project of a scope lets into a prompt, None when it has switched memory off;
     `waiting` gives the user's turns that no memory has been derived from yet, oldest first; `keep` writes one down,
-    unless the conversation it is stored in is gone.
+    unless the conversation it is stored in is gone, and gives the id of its job, "" for none.
     """
 
     service: MemoryService
     allowance: Callable[[Scope], Awaitable[int | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
-    keep: Callable[[Caller, ChatTurn], Awaitable[None]]
+    keep: Callable[[Caller, ChatTurn], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

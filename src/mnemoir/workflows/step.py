@@ -20,6 +20,7 @@ from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.text.filling import fill
+from mnemoir.workflows.text.places import Filling, Places
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
 _log = structlog.get_logger(__name__)
@@ -66,7 +67,7 @@ class Step:
     `answers_client` is True for the responder whose answer is the client's; with `streams` it is wanted piece by
     piece. `is_responder` is also True for the node whose output is the result of a silent workflow. `output` may be
     set to a value of any type; else the node's text is its output. `prompt` and `system_prompt` of the node are to be
-    read through `filled_prompt`, for a parent may have replaced them.
+    read through `filled_prompt`, for a parent may have replaced them; `fillings` keeps what came out of it, by key.
     """
 
     definition: NodeDefinition
@@ -80,6 +81,7 @@ class Step:
     overrides: Overrides = NO_OVERRIDES
     output: object = field(default=UNSET)
     stamped: Sequence[Message] | None = None
+    fillings: dict[str, Filling] = field(default_factory=dict)
     _templates_s: float = 0.0  # of processor time, spent on templates
 
     @property
@@ -114,11 +116,12 @@ class Step:
         `variables` is called when there is something to fill in.
         """
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
-        if given is not None:
-            return given.filled(variables())
-        if "{" not in text and "}" not in text:
+        if given is None and "{" not in text and "}" not in text:
             return text or None
-        return self.fill(text, variables())
+        places: Places = []
+        filled = self.fill(text, variables(), places) if given is None else given.filled(variables(), places)
+        self.fillings[key] = Filling(filled, places)
+        return filled
 
     def override(self, text: str) -> "Override | None":
         """A text of this node for a child's prompt; None for an empty one, which replaces nothing."""
@@ -126,7 +129,8 @@ class Step:
             return None
         variables = self.variables()
         if is_set(self.definition.raw, "jinja2"):
-            return Override(text=self.fill(text, variables), variables=None)
+            places: Places = []
+            return Override(text=self.fill(text, variables, places), variables=None, places=places)
         return Override(text=text, variables=variables)
 
     def variables(self, template: PromptTemplate | None = None) -> Variables:
@@ -136,13 +140,14 @@ class Step:
         """
         return Variables(self._surroundings(template))
 
-    def fill(self, text: str, variables: Variables | None = None) -> str:
-        """`text` with the variables in it; as a Jinja2 template where the node says so."""
+    def fill(self, text: str, variables: Variables | None = None, places: Places | None = None) -> str:
+        """`text` with the variables in it; as a Jinja2 template where the node says so. `places` are told where."""
         if "{" not in text and "}" not in text:
             return text
         if variables is None:
             variables = self.variables()
-        return self._rendered(text, variables) if is_set(self.definition.raw, "jinja2") else fill(text, variables)
+        is_template = is_set(self.definition.raw, "jinja2")
+        return self._rendered(text, variables, places) if is_template else fill(text, variables, places=places)
 
     def early(self, text: str) -> str:
         """A name with {agentNInput} and the workflow's own variables in it; never {agentNOutput}."""
@@ -173,7 +178,7 @@ class Step:
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
 
-    def _rendered(self, text: str, variables: Variables) -> str:
+    def _rendered(self, text: str, variables: Variables, places: Places | None) -> str:
         """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""
         from mnemoir.workflows.text.effort import MOST_SECONDS  # with Jinja2: 25 ms, which are no template's
 
@@ -181,7 +186,7 @@ class Step:
         try:
             if self._templates_s > MOST_SECONDS:
                 raise SettingsError(f"The Jinja2 templates of one node take more than {MOST_SECONDS:g} s together.")
-            return fill(text, variables, jinja=True)
+            return fill(text, variables, jinja=True, places=places)
         except SettingsError as exc:
             place = f"Node {self.definition.title!r} of workflow {self.run.workflow.name}"
             raise SettingsError(f"{place}: {exc.message}") from exc

@@ -6,9 +6,15 @@ from typing import Any
 import orjson
 
 from mnemoir.core.events import Usage
-from mnemoir.core.messages import ImagePart, Message
-from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace
+from mnemoir.core.fence import fence_in
+from mnemoir.core.messages import ImagePart, Message, ModelRequest
+from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace
 from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.ports.llm import ChatModel
+from mnemoir.workflows.text.places import Filling, Place
+
+RECALLED = "recalled_memories"  # as if it were a variable: what memory put in front of the user's message
+MOST_VARIABLES = 500  # of one text
 
 
 def shown(value: object) -> str:
@@ -23,10 +29,12 @@ def shown(value: object) -> str:
         return str(value)
 
 
-def traced_messages(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
+def traced_messages(
+    messages: Sequence[Message], most_characters: int = MOST_TRACED_CHARACTERS
+) -> list[Mapping[str, Any]]:
     """The newest messages that fit, in order, pictures by number; a first entry tells what is left out."""
     kept: list[Mapping[str, Any]] = []
-    left = MOST_TRACED_CHARACTERS
+    left = most_characters
     for message in reversed(messages):
         text = message.text
         if kept and len(text) > left:
@@ -45,6 +53,43 @@ def traced_text(text: str) -> str:
     return text if left_out <= 0 else f"[{left_out} earlier characters are not shown.]\n{text[left_out:]}"
 
 
+def variables_in(
+    prompt: str | Sequence[Mapping[str, Any]], fillings: Mapping[str, Filling]
+) -> list[FilledVariable]:
+    """Where variables stand in a traced prompt, and what was recalled for it.
+
+    A text that was filled is looked for where it was put; one that was changed on its way, or stands there twice, is
+    left out rather than guessed.
+    """
+    texts = [prompt] if isinstance(prompt, str) else [message["content"] for message in prompt]
+    found = [_recalled(index, text) for index, text in enumerate(texts)]
+    for key, filling in fillings.items():
+        index = 0 if isinstance(prompt, str) else _entry_for(key, prompt)
+        if not filling.places or index is None:
+            continue
+        begin = _only_place(filling.text, texts[index])
+        if begin is not None:
+            found += [_shifted(place, index, begin) for place in filling.places[:MOST_VARIABLES]]
+    return [variable for variable in found if variable is not None]
+
+
+def call_of(model: ChatModel, request: ModelRequest, *, stream: bool) -> ModelCall | None:
+    """How the model is asked, to ask it again; None for one that is not far away."""
+    address = model.address(stream=stream)
+    if address is None:
+        return None
+    return ModelCall(
+        url=address.url,
+        needs_key=address.needs_key,
+        protocol=model.provider,
+        model=model.name if request.model == "" else request.model,
+        stream=stream,
+        sampling=request.sampling,
+        options=request.options,
+        has_tools=bool(request.tools),
+    )
+
+
 def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output: Sequence[str]) -> None:
     """Add what one call took, as the model's server counted it; estimated where it reported nothing.
 
@@ -56,6 +101,29 @@ def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output
         trace.tokens_counted = True
     trace.input_tokens += usage.input_tokens
     trace.output_tokens += usage.output_tokens
+
+
+def _recalled(index: int, text: str) -> FilledVariable | None:
+    span = fence_in(text)
+    return None if span is None else FilledVariable(name=RECALLED, message=index, start=span[0], end=span[1])
+
+
+def _entry_for(key: str, prompt: Sequence[Mapping[str, Any]]) -> int | None:
+    """The message a node's text is sent as: the first of the system, or the last of the user."""
+    if key == "systemPrompt":
+        return next((index for index, message in enumerate(prompt) if message["role"] == "system"), None)
+    return next((index for index in reversed(range(len(prompt))) if prompt[index]["role"] == "user"), None)
+
+
+def _only_place(part: str, text: str) -> int | None:
+    if text.endswith(part):
+        return len(text) - len(part)
+    begin = text.find(part)
+    return begin if begin >= 0 and text.find(part, begin + 1) < 0 else None
+
+
+def _shifted(place: Place, index: int, begin: int) -> FilledVariable:
+    return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
 
 
 def _traced(message: Message, text: str) -> Mapping[str, Any]:

@@ -10,8 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.ports.run_store import RunFilter
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.run_file import known_run_steps
 from mnemoir.storage.sqlite.run_rows import MOST_BYTES
@@ -66,12 +67,13 @@ def happen(store, *runs):
 
 
 async def ids(store, **asked):
-    return [run.id for run in await store.latest(**{"limit": 100} | asked)]
+    limit, before = asked.pop("limit", 100), asked.pop("before", None)
+    return [run.id for run in await store.latest(limit=limit, before=before, only=RunFilter(**asked))]
 
 
 async def test_a_run_that_ended_is_read_as_it_was(store):
     inner = WorkflowTrace(name="inner", folder="mira", nodes=[a_node([{"role": "user", "content": "Hi"}])])
-    node = a_node("What is tea?", output="A leaf.", memories=["mem_1"], notes=["cut"], children=[inner])
+    node = a_node("What is tea?", output="A leaf.", memories=[RecalledMemory(text="Likes tea", id="mem_1")], notes=["cut"], children=[inner])
     run = a_run("r1", model="mnemoir", stream=True, category="CHAT")
     store.begun(run)
     ended = end(store, run, workflows=[WorkflowTrace(name="outer", nodes=[node])], duration_ms=12.5)
@@ -105,7 +107,7 @@ async def test_lists_are_narrowed_by_status(store):
     store.begun(bad)
     end(store, bad, "failed", error="The model is down.")
     assert await ids(store, status="running") == ["going"]
-    assert [run.error for run in await store.latest(limit=9, status="failed")] == ["The model is down."]
+    assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == ["The model is down."]
 
 
 async def test_only_so_many_are_kept(path):

@@ -9,6 +9,8 @@ from yarl import URL
 from mnemoir.core.errors import SettingsError
 
 _REDACTED = "[redacted]"
+_PUBLIC_MEMBERS = ("api-version", "version", "v")
+_KEY_PLACE = "API_KEY"
 _SHORTEST_SECRET = 6  # replacing shorter values would tear messages apart
 
 
@@ -66,6 +68,12 @@ class Endpoint:
         """Where `path` of the dialect is, without a user and password."""
         base = URL(self.base_url).with_user(None)
         return base.with_path(base.raw_path.rstrip("/") + path, encoded=True, keep_query=True)
+
+    def shown_url(self, path: str) -> str:
+        """The same for people: of a query only versions are shown, all else might be a key."""
+        url = self.url(path)
+        shown = [(name, value if name in _PUBLIC_MEMBERS else _KEY_PLACE) for name, value in url.query.items()]
+        return str(url.with_query(shown).with_fragment(None))
 
     def headers(self) -> dict[str, str]:
         """The headers of every call: the key, else the URL's user and password."""

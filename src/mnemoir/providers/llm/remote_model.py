@@ -11,6 +11,8 @@ import structlog
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
+from mnemoir.ports.llm import LastCalls
+from mnemoir.ports.llm import Address
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Answer, Exchange
@@ -62,6 +64,8 @@ class RemoteModel:
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
         self._exchange = Exchange(endpoint, session)
+        self._addresses: dict[bool, Address] = {}
+        self.last_calls = LastCalls()
 
     @property
     def name(self) -> str:
@@ -73,21 +77,31 @@ class RemoteModel:
         """The protocol spoken."""
         return self.dialect.provider
 
+    def address(self, *, stream: bool) -> Address:
+        """See the port."""
+        found = self._addresses.get(stream)
+        if found is None:
+            path = self.dialect.stream_path if stream and self.dialect.stream_path else self.dialect.path
+            url, needs_key = self._endpoint.shown_url(path), bool(self._endpoint.api_key)
+            found = self._addresses[stream] = Address(url=url, needs_key=needs_key)
+        return found
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
         body = self._body(request, stream=True)
-        async with (
-            self._exchange.streamed(self.dialect.stream_path or self.dialect.path, body) as answer,
-            aclosing(self._events(answer)) as batches,
-        ):
-            async for batch in batches:
-                yield batch
+        with self.last_calls.noting():  # no cost per event: the loop is inside
+            async with (
+                self._exchange.streamed(self.dialect.stream_path or self.dialect.path, body) as answer,
+                aclosing(self._events(answer)) as batches,
+            ):
+                async for batch in batches:
+                    yield batch
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one call upstream."""
-        return await self._exchange.whole(
-            self.dialect.path, self._body(request, stream=False), self.dialect.read_reply
-        )
+        body = self._body(request, stream=False)
+        with self.last_calls.noting():
+            return await self._exchange.whole(self.dialect.path, body, self.dialect.read_reply)
 
     async def aclose(self) -> None:
         """Nothing is held here: the session is shared."""

@@ -61,6 +61,11 @@ class StoredTree:
             ids = [*ids, *self._on_the_thread(digests[len(ids) :], ids[-1] if ids else ROOT)]
         return Found(ids=ids, behind=ids[-1] if ids else ROOT)
 
+    def find_behind(self, parent_id: int, history: Sequence[Told]) -> Found:
+        """Its place right behind a message, or at the beginning, whatever else would go along with it for longer."""
+        ids = self._descended({parent_id: []}, [one.digest for one in history])
+        return Found(ids=ids, behind=ids[-1] if ids else parent_id)
+
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
         """The ids of the longest way from the beginning that says the same."""
         thread = self._rows("beginning", limit=len(digests))

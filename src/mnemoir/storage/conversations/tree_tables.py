@@ -42,6 +42,7 @@ _MESSAGES = queries("sessions/messages")
 _TREE = queries("sessions/tree")
 _LINKED_TOGETHER = 20  # sessions
 _END = b"\xff"  # behind every text
+_BEHIND_ALL = 2**62  # ids
 
 
 class TreeTables:
@@ -78,13 +79,15 @@ class TreeTables:
         session_id: str,
         history: Sequence[MessageRecord],
         *,
+        parent_id: int | None = None,
         system_prompt: str = "",
         embedding_model: str | None = None,
     ) -> Resumed:
         """Take the history that a client holds: add what is new; its end becomes the head.
 
-        System messages in it are passed over, and of the others `history_match` tells where they stand. One that has
-        no others changes nothing.
+        System messages in it are passed over, and of the others `history_match` tells where they stand; with
+        `parent_id` that is right behind this message. One that has no others changes nothing. Raises
+        MessageNotFoundError.
         """
         said = [record for record in history if record.role != "system"]
         told, now = _told(said), time_text(self._clock())
@@ -93,7 +96,8 @@ class TreeTables:
             writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
             writer.head(session_id)
             link(connection, session_id)
-            found = StoredTree(connection, session_id).find(told)
+            tree = StoredTree(connection, session_id)
+            found = tree.find(told) if parent_id is None else tree.find_behind(parent_id, told)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Resumed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
@@ -109,6 +113,31 @@ class TreeTables:
         while self._link_some():
             pass
         return self._file.read(lambda connection: session_that_begins(connection, told))
+
+    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
+        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
+        self._link(session_id)
+        session = storable(session_id)
+
+        def work(connection: apsw.Connection) -> dict[int, list[int]]:
+            return {
+                one: [row[0] for row in connection.execute(_TREE["children"], {"session": session, "id": one})]
+                for one in message_ids
+            }
+
+        return self._file.read(work)
+
+    def newest_end(self, session_id: str, message_id: int) -> int:
+        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
+        self._link(session_id)
+        values = {"session": storable(session_id), "id": clamped(message_id)}
+        return int(self._read(_TREE["newest_end"], values)[0][0])
+
+    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
+        self._link(session_id)
+        values = {"session": storable(session_id), "id": clamped(message_id), "limit": clamped(limit)}
+        return list(stored_messages(self._read(_TREE["way_to"], values)))
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
@@ -172,6 +201,18 @@ class TreeTables:
             if messages := list(stored_messages(rows)):
                 return messages
             after = rows[-1][0]
+        return []
+
+    def messages_with_files(
+        self, limit: int, *, before: int | None = None, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Those of all branches that carry files, newest first, with an id below `before`; of one session or all."""
+        session = None if session_id is None else storable(session_id)
+        values = {"session": session, "limit": clamped(limit)}
+        while rows := self._read(_TREE["with_files"], {**values, "before": clamped(before or _BEHIND_ALL)}):
+            if messages := list(stored_messages(rows)):
+                return messages
+            before = rows[-1][0]
         return []
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:

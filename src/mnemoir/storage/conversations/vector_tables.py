@@ -18,7 +18,7 @@ from mnemoir.storage.sqlite.queries import queries
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")
 _NOTES_KEPT = 16_384  # a search looks at all sessions, and few of them have changed since the last
-_SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
+SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
 
 
 class VectorTables:
@@ -32,7 +32,7 @@ class VectorTables:
     ) -> list[StoredMessage]:
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
         session = None if session_id is None else storable(session_id)
-        values = {"model": model, "limit": clamped(limit), "after": after, "session": session, "spaces": _SPACES}
+        values = {"model": model, "limit": clamped(limit), "after": after, "session": session, "spaces": SPACES}
         rows = self._file.read(lambda connection: connection.execute(_VECTORS["unembedded"], values).fetchall())
         return list(stored_messages(rows))
 
@@ -67,7 +67,7 @@ class VectorTables:
 
     def said_after(self, message_id: int, limit: int) -> list[Said]:
         """Messages that say something and are no instructions, with greater ids, by id."""
-        values = {"after": message_id, "limit": clamped(limit), "spaces": _SPACES}
+        values = {"after": message_id, "limit": clamped(limit), "spaces": SPACES}
         rows: list[Any] = self._file.read(
             lambda connection: connection.execute(_SEARCHING["said_after"], values).fetchall()
         )

@@ -14,7 +14,7 @@ import structlog
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Project, Unembedded
+from mnemoir.ports.memory_store import Project, StoreCounts, Unembedded
 from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.files import index_table
 from mnemoir.storage.files.changing import current
@@ -54,6 +54,11 @@ class Backlog:
         """(texts without a vector of the model, all texts)."""
         await self._sync()
         return await self._db.read(lambda connection: index_table.backlog(connection, model))
+
+    async def counts(self) -> StoreCounts:
+        """How much there is of everybody."""
+        await self._sync()
+        return await self._db.read(index_table.counts)
 
     async def put(self, model: str, filled: Filled) -> int:
         """Keep the vectors of texts that still read the same. Must not be cancelled half way (`Unbroken`)."""

@@ -1,7 +1,7 @@
 """One change of a project file, from the lock to the moment readers see it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -10,14 +10,15 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.clock import Clock
-from mnemoir.core.memories import Applied, IndexEntry, Provenance
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Applied, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.draft import Done, Draft
 from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put
 from mnemoir.storage.files.open_project import OpenProject
-from mnemoir.storage.files.record_tables import add_history, add_receipt, earlier_answer
+from mnemoir.storage.files.record_tables import add_history, add_receipt, earlier_answer, read_removed
 from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.sqlite import Database
 
@@ -27,12 +28,16 @@ _THREADS = 4  # projects that are written at the same time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What is to be changed: `build` makes the changes on a draft, for the reason and the receipt given."""
+    """What is to be changed: `build` makes the changes on a draft, for the reason and the receipt given.
+
+    `restored` are memories that the draft may take back.
+    """
 
     scope: Scope
     build: Callable[[Draft], None]
     provenance: Provenance
     receipt: Receipt | None = None
+    restored: Sequence[MemoryId] = ()
 
 
 class Changing:
@@ -72,8 +77,10 @@ class Changing:
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
             await self._in_thread(lambda: lock.enter_context(project.file.locked()))
-            before = await self._db.read(lambda connection: current(project, connection))
-            draft = await self._in_thread(lambda: _drafted(before, wish, self._clock))
+            before, removed = await self._db.read(
+                lambda connection: (current(project, connection), _removed(connection, wish))
+            )
+            draft = await self._in_thread(lambda: _drafted(before, removed, wish, self._clock))
             with _forgotten_on_failure(project):
                 after = await self._in_thread(lambda: _written(project, before, draft))
         with _forgotten_on_failure(project):
@@ -111,8 +118,13 @@ def current(project: OpenProject, connection: apsw.Connection) -> Contents:
     return project.current(lambda: entries_of(connection, project.project))
 
 
-def _drafted(before: Contents, wish: Wish, clock: Clock) -> Draft:
-    draft = Draft(before, wish.scope, clock)
+def _removed(connection: apsw.Connection, wish: Wish) -> dict[MemoryId, Memory]:
+    found = {each: read_removed(connection, wish.scope, each) for each in wish.restored}
+    return {each: memory for each, memory in found.items() if memory is not None}
+
+
+def _drafted(before: Contents, removed: Mapping[MemoryId, Memory], wish: Wish, clock: Clock) -> Draft:
+    draft = Draft(before, wish.scope, clock, removed)
     wish.build(draft)
     return draft
 

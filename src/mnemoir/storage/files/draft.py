@@ -5,8 +5,19 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.clock import Clock, to_text
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.ids import new_memory_id
-from mnemoir.core.memories import Add, Applied, Change, ChangeEvent, IndexEntry, Memory, Remove, Update
+from mnemoir.core.ids import MemoryId, new_memory_id
+from mnemoir.core.memories import (
+    KEPT,
+    Add,
+    Applied,
+    Change,
+    ChangeEvent,
+    IndexEntry,
+    Memory,
+    Remove,
+    Restore,
+    Update,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
@@ -25,12 +36,18 @@ class Done:
 
 
 class Draft:
-    """Changes to one user's memories on top of `base`; `done` tells what has been changed so far."""
+    """Changes to one user's memories on top of `base`; `done` tells what has been changed so far.
 
-    def __init__(self, base: Contents, scope: Scope, clock: Clock) -> None:
+    `removed` holds memories that may be taken back.
+    """
+
+    def __init__(
+        self, base: Contents, scope: Scope, clock: Clock, removed: Mapping[MemoryId, Memory] | None = None
+    ) -> None:
         self.done: list[Done] = []
         self.base = base
         self._scope = scope
+        self._removed = removed or {}
         self._now = to_text(clock())
         self._items = dict(base.items)
         self._by_key = dict(base.by_key)
@@ -44,6 +61,9 @@ class Draft:
         """Apply one change. Raises StaleChange for a target that reads otherwise, unless `degrade`."""
         if isinstance(change, Add):
             self._add(change.memory, change.entry, change.reason)
+            return
+        if isinstance(change, Restore):
+            self._restore(change, degrade=degrade)
             return
         row = self._target(change)
         if row is None and not degrade:
@@ -84,6 +104,19 @@ class Draft:
         self._put(make_row(record_of(memory), memory, entry, seq=self._written, changed=self._written))
         self._note("ADD", memory, None, reason, entry)
 
+    def _restore(self, change: Restore, *, degrade: bool) -> None:
+        memory = self._removed.get(change.target)
+        if (
+            memory is None
+            or memory.text != change.expected
+            or key_of(memory) in self._by_key
+            or (memory.kind == "fact" and self._same_text(memory.text))
+        ):
+            if not degrade:
+                raise StaleChange(f"Memory {change.target} is not to be taken back as it was read.")
+            return
+        self._add(memory, change.entry, change.reason)
+
     def _update(self, change: Update, row: Row | None) -> None:
         if row is None:
             self._add(self._new_fact(change.text), change.entry, change.reason)
@@ -91,15 +124,19 @@ class Draft:
         same = None if row.is_message or change.text == change.expected else self._same_text(change.text)
         if same is not None and same.seq != row.seq:
             self.remove(row, change.reason)  # two facts became one
-            self._rewrite(same, same.memory.text, None, change.reason)
+            self._rewrite(same, same.memory, None, change.reason)
             return
-        self._rewrite(row, change.text, None if change.text == change.expected else change.entry, change.reason)
+        metadata = row.memory.metadata if change.metadata is KEPT else change.metadata
+        entry = None if change.text == change.expected else change.entry
+        self._rewrite(row, replace(row.memory, text=change.text, metadata=metadata), entry, change.reason)
 
-    def _rewrite(self, row: Row, text: str, entry: IndexEntry | None, reason: str) -> None:
-        """Give the row a text as of now; a renewed one keeps the entry it has."""
+    def _rewrite(self, row: Row, memory: Memory, entry: IndexEntry | None, reason: str) -> None:
+        """Give the row the memory's text and metadata as of now; a renewed one keeps the entry it has."""
         self._written += 1
-        memory = replace(row.memory, text=text, updated_at=self._now)
-        record = rewritten(row.record, text=text, updated_at=self._now)
+        record = rewritten(row.record, text=memory.text, updated_at=self._now)
+        if memory.metadata != row.memory.metadata:
+            record |= {"metadata": None if memory.metadata is None else dict(memory.metadata)}
+        memory = replace(memory, updated_at=self._now)
         self._put(make_row(record, memory, entry or row.entry, seq=row.seq, changed=self._written))
         self._note("UPDATE", memory, row.memory.text, reason, entry)
 
@@ -124,7 +161,8 @@ class Draft:
         row = self._by_key.get((self._scope.user, change.target))
         if row is None or not in_scope(row.memory, self._scope) or row.memory.text != change.expected:
             return None
-        return row
+        as_of = change.as_of if isinstance(change, Update) else None
+        return row if as_of in (None, row.memory.updated_at or row.memory.created_at) else None
 
     def _new_fact(self, text: str) -> Memory:
         now = self._now

@@ -11,7 +11,7 @@ import apsw
 import orjson
 
 from mnemoir.core.memories import IndexEntry, Memory
-from mnemoir.ports.memory_store import Project
+from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search import terms_of
 from mnemoir.storage.files.atomic_file import Stamp
 from mnemoir.storage.files.contents import Contents, EntryOf
@@ -136,6 +136,12 @@ def backlog(connection: apsw.Connection, model: str) -> tuple[int, int]:
     """(memories without a vector of the model, all memories)."""
     ((missing, total),) = connection.execute(_QUERIES["backlog"], {"model": model})
     return int(missing), int(total)
+
+
+def counts(connection: apsw.Connection) -> StoreCounts:
+    """How much is indexed over all projects."""
+    ((projects, users, memories),) = connection.execute(_QUERIES["counts"])
+    return StoreCounts(projects=projects, users=users, memories=memories)
 
 
 def _names(key: Key) -> dict[str, str]:

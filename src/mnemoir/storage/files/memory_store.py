@@ -19,9 +19,9 @@ import apsw
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
+from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, Restore
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, Unembedded, Visible
+from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, StoreCounts, Unembedded, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.changing import Changing, Wish, current
@@ -29,7 +29,14 @@ from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.draft import Draft
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.record_tables import drop_derived, find_derived, read_history, read_receipt
+from mnemoir.storage.files.record_tables import (
+    drop_derived,
+    erase,
+    find_derived,
+    read_history,
+    read_receipt,
+    read_removed,
+)
 from mnemoir.storage.files.rows import Row, in_scope, visible_rows
 from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
@@ -66,7 +73,8 @@ class FileMemoryStore:
             for change in changes:
                 draft.make(change, degrade=degrade)
 
-        wish = Wish(scope=scope, build=build, provenance=provenance, receipt=receipt)
+        restored = [change.target for change in changes if isinstance(change, Restore)]
+        wish = Wish(scope=scope, build=build, provenance=provenance, receipt=receipt, restored=restored)
         if changes:
             return await self._change(wish)
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
@@ -135,15 +143,14 @@ class FileMemoryStore:
         return removed[0].memory if removed else None
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one replacement of the file; how many there were."""
-        if not await self._read(project_of(scope), lambda contents: contents.in_scope(scope)):
-            return 0
+        """Remove all of the scope in one replacement of the file, with every trace of its words; how many."""
 
         def build(draft: Draft) -> None:
             for row in draft.base.in_scope(scope):
                 draft.remove(row, "request")
 
-        return len(await self._change(Wish(scope=scope, build=build, provenance=Provenance(reason="request"))))
+        wish = Wish(scope=scope, build=build, provenance=Provenance(reason="request"))
+        return await self._without_trace(wish, lambda connection: erase(connection, scope))
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many memories."""
@@ -162,14 +169,18 @@ class FileMemoryStore:
                 if row.memory.id in going:
                     draft.remove(row, "request")
 
-        removed = await self._change(Wish(scope=owner, build=build, provenance=Provenance(reason="request")))
-        await self._db.write(lambda connection: drop_derived(connection, owner, session, derived))
-        await self._db.empty_log()
-        return len(removed)
+        wish = Wish(scope=owner, build=build, provenance=Provenance(reason="request"))
+        return await self._without_trace(wish, lambda connection: drop_derived(connection, owner, session, derived))
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
         return await self._db.read(lambda connection: read_history(connection, scope, memory_id))
+
+    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
+        if await self.get(scope, memory_id) is not None:
+            return None
+        return await self._db.read(lambda connection: read_removed(connection, scope, memory_id))
 
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
@@ -195,6 +206,10 @@ class FileMemoryStore:
         """Run `work` in a reader thread over one snapshot."""
         return await self._db.read(lambda connection: work(FileSearchSnapshot(self._open, connection)))
 
+    async def counts(self) -> StoreCounts:
+        """How much there is of everybody."""
+        return await self._backlog.counts()
+
     async def check(self) -> None:
         """List the workspace and read one small table."""
 
@@ -208,6 +223,27 @@ class FileMemoryStore:
         """Finish the changes under way; later ones are refused."""
         await self._unbroken.aclose()
         self._changing.close()
+
+    async def _without_trace(self, wish: Wish, drop: Callable[[apsw.Connection], None]) -> int:
+        """Make the change and drop what is told of it; again, if somebody took a memory back in between."""
+        count = 0
+        while True:
+            removed = await self._change(wish) if await self._would_change(wish) else []
+            await self._db.write(drop)
+            count += len(removed)
+            if not await self._would_change(wish):
+                await self._db.empty_log()
+                return count
+
+    async def _would_change(self, wish: Wish) -> bool:
+        """A look that takes no lock and makes no folder."""
+
+        def look(contents: Contents) -> bool:
+            draft = Draft(contents, wish.scope, self._clock)
+            wish.build(draft)
+            return bool(draft.done)
+
+        return await self._read(project_of(wish.scope), look)
 
     async def _change(self, wish: Wish) -> list[Applied]:
         return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))

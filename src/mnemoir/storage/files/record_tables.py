@@ -11,14 +11,22 @@ import apsw
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, HistoryEntry, Provenance
+from mnemoir.core.memories import Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt, Redeemed
 from mnemoir.storage.files.draft import Done
 from mnemoir.storage.sqlite import receipts
-from mnemoir.storage.sqlite.forgetting import Derived, derived_from, drop_words
+from mnemoir.storage.sqlite.forgetting import Derived, derived_from, drop_words, erase_traces
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import history_of, narrowing, owner_values, scope_number, turns_as_json
+from mnemoir.storage.sqlite.rows import (
+    history_of,
+    narrowing,
+    owner_values,
+    removed_of,
+    scope_number,
+    state_as_json,
+    turns_as_json,
+)
 
 _QUERIES = {**queries("memories"), **queries("changes")}
 
@@ -47,6 +55,7 @@ def add_history(
                 "source_id": source_id,
                 "old_text": _old_text(one),
                 "new_text": None if one.applied.event == "DELETE" else one.applied.memory.text,
+                "state": state_as_json(one.applied.memory) if one.applied.event == "DELETE" else None,
             }
             for one in done
         ),
@@ -57,6 +66,20 @@ def read_history(connection: apsw.Connection, scope: Scope, memory_id: MemoryId)
     """Oldest first; [] outside the scope."""
     which = {"scope_id": scope_number(connection, scope), "id": memory_id, **narrowing(scope)}
     return [history_of(row) for row in connection.execute(_QUERIES["history"], which)]
+
+
+def read_removed(connection: apsw.Connection, scope: Scope, memory_id: MemoryId) -> Memory | None:
+    """The memory as the last event says it was when it was removed; None when it was not, or is forgotten."""
+    which = {"scope_id": scope_number(connection, scope), "id": memory_id, **narrowing(scope)}
+    row = connection.execute(_QUERIES["last_event"], which).fetchone()
+    return removed_of(row, memory_id, scope.user)
+
+
+def erase(connection: apsw.Connection, scope: Scope) -> None:
+    """Take out all that is told of the scope's memories."""
+    number = scope_number(connection, scope)
+    if number is not None:
+        erase_traces(connection, number, scope)
 
 
 def find_derived(connection: apsw.Connection, scope: Scope, session: str, named: Sequence[str]) -> Derived:

@@ -14,14 +14,35 @@ import apsw
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
-from mnemoir.core.memories import Add, Applied, Change, ChangeEvent, IndexEntry, Memory, Provenance, Remove, Update
+from mnemoir.core.memories import (
+    KEPT,
+    Add,
+    Applied,
+    Change,
+    ChangeEvent,
+    IndexEntry,
+    Memory,
+    Provenance,
+    Remove,
+    Restore,
+    Update,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
-from mnemoir.storage.sqlite.forgetting import derived_from, drop_words, named_after
+from mnemoir.storage.sqlite.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sqlite.places import leave_places, put_entry
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import memory_of, memory_values, narrowing, seconds_of, turns_as_json
+from mnemoir.storage.sqlite.rows import (
+    as_json,
+    memory_of,
+    memory_values,
+    narrowing,
+    removed_of,
+    seconds_of,
+    state_as_json,
+    turns_as_json,
+)
 
 _QUERIES = {**queries("memories"), **queries("changes")}
 
@@ -70,13 +91,13 @@ class Commit:
         self._note("DELETE", stored.memory, old=stored.memory.text, new=None, reason=reason)
         return stored.memory
 
-    def delete_all(self, reason: str) -> int:
-        """Really remove everything of the scope; how many current memories there were."""
-        self._run("add_history_of_all", at=self._now_text, reason=reason, **self._within)
-        count = self._connection.changes()
+    def delete_all(self) -> int:
+        """Really remove everything of the scope, and all that is told of it; how many current memories there were."""
+        ((count,),) = self._run("current_of_scope", **self._within)
         self._run("delete_all", **self._within)
+        erase_traces(self._connection, self._number, self._scope)
         self._removals += count
-        return count
+        return int(count)
 
     def forget(self, session: str) -> int:
         """Really remove what came from a session, and its words wherever they are; how many current memories."""
@@ -98,8 +119,10 @@ class Commit:
         """The row that the change concerns; None when it has none."""
         if isinstance(change, Add):
             return self._add(change.memory, change.entry, change.reason)
+        if isinstance(change, Restore):
+            return self._restore(change, degrade=degrade)
         target = self._find(change.target)
-        if target is None or target.memory.valid_to is not None or target.memory.text != change.expected:
+        if target is None or not _as_expected(target.memory, change):
             if not degrade:
                 raise StaleChange(f"Memory {change.target} changed or vanished since it was read.")
             return self._add_instead(change) if isinstance(change, Update) else None
@@ -122,6 +145,28 @@ class Commit:
         self.applied.append(Applied(event="ADD", memory=memory))
         return _Stored(seq=row[0], memory=memory)
 
+    def _restore(self, change: Restore, *, degrade: bool) -> _Stored | None:
+        """Reopen the closed state if there is one, else store what the last event says the memory was."""
+        row = self._run("last_event", id=change.target, **self._within).fetchone()
+        memory, stored = removed_of(row, change.target, self._scope.user), self._find(change.target)
+        is_current = stored is not None and stored.memory.valid_to is None
+        if memory is None or is_current or memory.text != change.expected or self._is_said(memory):
+            if not degrade:
+                raise StaleChange(f"Memory {change.target} is not to be taken back as it was read.")
+            return None
+        if stored is None:
+            (seq,) = self._run("add_memory", **memory_values(memory), change=self._next_change()).fetchone()
+        else:
+            seq = stored.seq
+            self._run("reopen_memory", seq=seq, change=self._next_change())
+        put_entry(self._connection, seq, change.entry)
+        self._note("ADD", memory, old=None, new=memory.text, reason=change.reason)
+        self.applied.append(Applied(event="ADD", memory=memory))
+        return _Stored(seq=seq, memory=memory)
+
+    def _is_said(self, memory: Memory) -> bool:
+        return memory.kind == "fact" and self._same_text(memory.text) is not None
+
     def _add_instead(self, change: Update) -> _Stored | None:
         """What the text of an Update becomes when its target is no longer what it was."""
         now = self._now_text
@@ -131,7 +176,7 @@ class Commit:
     def _update(self, target: _Stored, change: Update) -> _Stored:
         before = target.memory
         if change.text == before.text:
-            return self._renew(target, change.reason)
+            return self._renew(self._with_metadata(target, change), change.reason)
         same = self._same_text(change.text) if before.kind == "fact" else None
         if same is not None and same.seq != target.seq:
             self._name_successor(self._close(target, change.reason), same)
@@ -146,7 +191,14 @@ class Commit:
             **self._now,
         )
         put_entry(self._connection, target.seq, change.entry)
-        return self._updated(target, change.text, change.reason)
+        return self._updated(self._with_metadata(target, change), change.text, change.reason)
+
+    def _with_metadata(self, target: _Stored, change: Update) -> _Stored:
+        if change.metadata is KEPT:
+            return target
+        metadata = None if change.metadata is None else as_json(change.metadata)
+        self._run("set_metadata", seq=target.seq, metadata=metadata)
+        return replace(target, memory=replace(target.memory, metadata=change.metadata))
 
     def _renew(self, target: _Stored, reason: str) -> _Stored:
         self._run("renew_memory", seq=target.seq, change=self._next_change(), **self._now)
@@ -189,6 +241,7 @@ class Commit:
             source_id=self._source_id,
             old_text=old,
             new_text=new,
+            state=state_as_json(memory) if event == "DELETE" else None,
         )
 
     def _find(self, memory_id: MemoryId) -> _Stored | None:
@@ -220,3 +273,10 @@ class Commit:
     def _run(self, query: str, **values: Any) -> apsw.Cursor:
         """One query of the scope, whose number it always knows."""
         return self._connection.execute(_QUERIES[query], {"scope_id": self._within["scope_id"], **values})
+
+
+def _as_expected(memory: Memory, change: Update | Remove) -> bool:
+    """Whether the memory is current and still what the change was decided on."""
+    is_same = memory.valid_to is None and memory.text == change.expected
+    as_of = change.as_of if isinstance(change, Update) else None
+    return is_same and as_of in (None, memory.updated_at or memory.created_at)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import apsw
 
 from mnemoir.core.ids import MemoryId
+from mnemoir.core.scope import Scope
 from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.rows import narrowing
 
 _QUERIES = queries("forgetting")
 
@@ -28,7 +30,8 @@ def derived_from(connection: apsw.Connection, number: int, session: str, named: 
     """What came from a session of the scope of that number; `named` are memories that say so themselves."""
     values = {"scope_id": number, "session": session}
     said_there_alone = {each: bool(alone) for each, alone in connection.execute(_QUERIES["derived"], values)}
-    for memory_id in named:
+    removed = connection.execute(_QUERIES["removed_of_session"], values)
+    for memory_id in (*named, *(each for (each,) in removed)):
         said_there_alone.setdefault(memory_id, True)
     return Derived(
         gone=[MemoryId(each) for each, alone in said_there_alone.items() if alone],
@@ -55,3 +58,10 @@ def drop_words(connection: apsw.Connection, number: int, session: str, derived: 
         connection.execute(_QUERIES["drop_receipts_of"], {**scope, "id": memory_id})
     connection.execute(_QUERIES["unsource"], {**scope, "session": session})
     connection.execute(_QUERIES["drop_sources"], {**scope, "session": session})
+
+
+def erase_traces(connection: apsw.Connection, number: int, scope: Scope) -> None:
+    """Take out what is told of the memories of a scope, present and removed: history, sources and receipts."""
+    connection.execute(_QUERIES["erase_history"], {"scope_id": number, **narrowing(scope)})
+    for query in ("erase_sources", "erase_receipts"):
+        connection.execute(_QUERIES[query], {"scope_id": number})

@@ -8,7 +8,7 @@ import apsw
 
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import JobId
-from mnemoir.ports.jobs import Job, JobQueue
+from mnemoir.ports.jobs import Job, JobQueue, JobTally
 from mnemoir.storage.sqlite.database import Database
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.rows import as_json, from_json
@@ -88,6 +88,16 @@ class SqliteJobQueue:
         """The job, whatever its state."""
         row = await self._db.read(lambda connection: connection.execute(_QUERIES["job"], {"id": job_id}).fetchone())
         return None if row is None else _job(*row)
+
+    async def tally(self) -> list[JobTally]:
+        """Of each kind that has any, those that wait, run or were given up within the week; by kind."""
+        rows: list[Any] = await self._db.read(
+            lambda connection: connection.execute(_QUERIES["tally_jobs"]).fetchall()
+        )
+        return [
+            JobTally(kind=kind, waiting=waiting, running=running, failed=failed)
+            for kind, waiting, running, failed in rows
+        ]
 
     async def _end(self, query: str, job_id: JobId, **values: str) -> None:
         """End a job, and forget those that ended long ago."""

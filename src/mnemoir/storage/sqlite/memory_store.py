@@ -9,13 +9,13 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, Unembedded, Visible
+from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, StoreCounts, Unembedded, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sqlite import backlog, receipts
 from mnemoir.storage.sqlite.commit import Commit
 from mnemoir.storage.sqlite.database import Database
 from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import history_of, memory_of, narrowing, owner_values, scope_number
+from mnemoir.storage.sqlite.rows import history_of, memory_of, narrowing, owner_values, removed_of, scope_number
 from mnemoir.storage.sqlite.search_snapshot import SqliteSearchSnapshot
 
 T = TypeVar("T")
@@ -109,8 +109,11 @@ class SqliteMemoryStore:
         return await self._remove(scope, lambda commit: commit.delete(memory_id, "request"), none=None)
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step; how many there were."""
-        return await self._remove(scope, lambda commit: commit.delete_all("request"), none=0)
+        """Remove all of the scope in one step, with every trace of its words; how many there were."""
+        deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
+
+        await self._db.empty_log()
+        return deleted
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many current memories."""
@@ -121,6 +124,13 @@ class SqliteMemoryStore:
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
         return await self._made("history", scope, {"id": memory_id}, history_of)
+
+    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+        """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
+        found = await self._made(
+            "last_event", scope, {"id": memory_id}, lambda row: removed_of(row, memory_id, scope.user)
+        )
+        return found[0] if found else None
 
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
@@ -138,6 +148,11 @@ class SqliteMemoryStore:
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""
         return await self._db.read(lambda connection: backlog.backlog(connection, model))
+
+    async def counts(self) -> StoreCounts:
+        """How much there is of everybody."""
+        ((projects, users, memories),) = await self._rows("counts_of_all", {})
+        return StoreCounts(projects=projects, users=users, memories=memories)
 
     async def check(self) -> None:
         """Do one small read; raises StorageUnavailable when that fails."""

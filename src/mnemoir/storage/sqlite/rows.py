@@ -16,6 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.storage.sqlite.queries import queries
 
+_NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
 _SCOPE_ID = queries("memories")["scope_id"]
 
 
@@ -99,7 +100,20 @@ def history_of(row: Any) -> HistoryEntry:
         reason=row[6],
         model=row[7],
         turns=() if row[8] is None else tuple(SourceTurn(**turn) for turn in from_json(row[8])),
+        session=row[9],
     )
+
+
+def state_as_json(memory: Memory) -> str:
+    """What a removed memory was besides its text, as `removed_of` reads it."""
+    return as_json({name: value for name, value in _members(memory).items() if name not in _NOT_OF_STATE})
+
+
+def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
+    """From a row of query `last_event`: the memory as it was removed; None when it was not, or is forgotten."""
+    if row is None or row[0] != "DELETE" or row[1] is None or row[2] is None:
+        return None
+    return Memory(id=memory_id, text=row[1], user=user, **from_json(row[2]))
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:

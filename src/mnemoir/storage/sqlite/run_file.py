@@ -80,8 +80,12 @@ class RunFile:
 
 def known_run_steps() -> list[Step]:
     """Every step of this file's schema, in order."""
-    sql = (files("mnemoir.storage.sqlite") / "migrations/runs/0001_runs.sql").read_text("utf-8")
-    return [Step(number=1, name="runs", sql=sql)]
+    folder = files("mnemoir.storage.sqlite") / "migrations/runs"
+    names = ("runs", "figures")
+    return [
+        Step(number=number, name=name, sql=(folder / f"{number:04}_{name}.sql").read_text("utf-8"))
+        for number, name in enumerate(names, 1)
+    ]
 
 
 def _opened(path: Path) -> apsw.Connection:

@@ -2,14 +2,24 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import apsw
 import orjson
 
-from mnemoir.core.runs import NodeTrace, RunStatus, RunTrace, WorkflowTrace
+from mnemoir.core.messages import Sampling
+from mnemoir.core.runs import (
+    FilledVariable,
+    ModelCall,
+    NodeTrace,
+    RecalledMemory,
+    RunStatus,
+    RunTrace,
+    WorkflowTrace,
+    WrittenMemory,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
 
@@ -19,16 +29,35 @@ _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
 
 def summary_of(run: RunTrace) -> RunSummary:
     """The run as lists show it."""
+    nodes = list(run.nodes())
     return RunSummary(
         id=run.id,
         started_at=run.started_at,
         status=run.status,
         user=run.user,
+        project=run.scope.project,
+        user_id=run.scope.user,
+        conversation=run.scope.conversation,
         model=run.model,
+        stream=run.stream,
         workflow=run.workflows[-1].name if run.workflows else "",
         category=run.category,
+        first_token_ms=run.first_token_ms,
         duration_ms=run.duration_ms,
+        nodes=len(nodes),
+        memories=sum(len(node.memories) for node in nodes),
+        input_tokens=sum(node.input_tokens for node in nodes),
+        output_tokens=sum(node.output_tokens for node in nodes),
+        tokens_counted=any(node.tokens_counted for node in nodes),
         error=run.error,
+    )
+
+
+def summary_in(row: Sequence[Any]) -> RunSummary:
+    """The run of a row of the queries that list them."""
+    columns = dict(zip(RunSummary.__dataclass_fields__, row, strict=True))
+    return RunSummary(
+        **{**columns, "stream": bool(columns["stream"]), "tokens_counted": bool(columns["tokens_counted"])}
     )
 
 
@@ -36,18 +65,18 @@ def row_of(run: RunTrace) -> dict[str, Any]:
     """The columns of a run."""
     summary = summary_of(run)
     columns = {name: _plain(getattr(summary, name)) for name in RunSummary.__dataclass_fields__}
-    return {**columns, **owner_of(run.scope), "trace": trace_text(run)}
+    return {**columns, "tenant": run.scope.tenant, "trace": trace_text(run)}
 
 
 def owner_of(scope: Scope) -> dict[str, str]:
     """What names a user in these tables; "user" itself is the config tree's."""
-    return {"tenant": scope.tenant, "project": scope.project, "scope_user": _plain(scope.user)}
+    return {"tenant": scope.tenant, "project": scope.project, "user_id": _plain(scope.user)}
 
 
 def trace_text(run: RunTrace) -> str:
     """JSON, of at most MOST_BYTES if shorter prompts and outputs can bring it there."""
     text = _json(run)
-    return text if len(text) <= MOST_BYTES else _json(replace(run, workflows=[_short(w) for w in run.workflows]))
+    return text if len(text) <= MOST_BYTES else _json(replace(run, asked=[], workflows=[*map(_short, run.workflows)]))
 
 
 def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
@@ -66,7 +95,24 @@ def _workflow(raw: Mapping[str, Any]) -> WorkflowTrace:
 
 
 def _node(raw: Mapping[str, Any]) -> NodeTrace:
-    return NodeTrace(**{**raw, "children": [_workflow(child) for child in raw["children"]]})
+    members = {
+        **raw,
+        "call": _call(raw.get("call")),
+        "variables": [FilledVariable(**variable) for variable in raw.get("variables", ())],
+        "memories": [_memory(memory) for memory in raw["memories"]],
+        "written": [WrittenMemory(**written) for written in raw.get("written", ())],
+        "children": [_workflow(child) for child in raw["children"]],
+    }
+    return NodeTrace(**members)
+
+
+def _call(raw: Mapping[str, Any] | None) -> ModelCall | None:
+    return None if raw is None else ModelCall(**{**raw, "sampling": Sampling(**raw["sampling"])})
+
+
+def _memory(raw: str | Mapping[str, Any]) -> RecalledMemory:
+    """Older traces hold its text alone."""
+    return RecalledMemory(text=raw) if isinstance(raw, str) else RecalledMemory(**raw)
 
 
 def _json(run: RunTrace) -> str:
@@ -101,6 +147,7 @@ def _short_node(node: NodeTrace) -> NodeTrace:
         node,
         prompt=prompt and prompt[:_SHORTENED],
         output=node.output and node.output[:_SHORTENED],
+        variables=[],
         children=[_short(child) for child in node.children],
         notes=[*node.notes, f"The trace was too large; of prompt and output the first {_SHORTENED} characters stay."],
     )

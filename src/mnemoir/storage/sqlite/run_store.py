@@ -7,7 +7,7 @@ transaction, and reads for whoever looks. So a slow disk costs traces, the oldes
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -18,12 +18,12 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import RunStatus, RunTrace, WorkflowTrace
+from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
-from mnemoir.ports.run_store import RunStore, RunSummary
+from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.run_file import RunFile
-from mnemoir.storage.sqlite.run_rows import owner_of, row_of, run_of, summary_of, trace_text
+from mnemoir.storage.sqlite.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
@@ -84,19 +84,21 @@ class SqliteRunStore:
         return await self._read(look)
 
     async def latest(
-        self, *, limit: int, before: str | None = None, status: RunStatus | None = None
+        self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
         """Newest first; none behind an id that is gone, for what began before it is gone too."""
-        query = _QUERIES["latest_runs" if status is None else "latest_runs_of_status"]
-        values = {"limit": limit, "before": None if before is None else _bindable(before)}
+        asked = {**asdict(only), "before": before}
+        values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
         def look(connection: apsw.Connection) -> list[RunSummary]:
-            rows = connection.execute(query, values if status is None else {**values, "status": status})
-            names = RunSummary.__dataclass_fields__
-            return [RunSummary(**dict(zip(names, row, strict=True))) for row in rows]
+            return [*map(summary_in, connection.execute(_QUERIES["latest_runs"], {**values, "limit": limit}))]
 
         found = await self._read(look)
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
+
+    async def count(self) -> int:
+        """How many runs are kept."""
+        return await self._read(lambda connection: int(connection.execute(_QUERIES["count_runs"]).get))
 
     def follow(self) -> AsyncGenerator[RunSummary, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
@@ -242,17 +244,21 @@ class NoRuns:
 
     async def get(self, run_id: str) -> RunTrace | None:
         """Raises NotFound."""
-        raise NotFound(_OFF, code="run_not_found")
+        raise NotFound(_OFF, code="runs_off")
 
     async def latest(
-        self, *, limit: int, before: str | None = None, status: RunStatus | None = None
+        self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
         """Raises NotFound."""
-        raise NotFound(_OFF)
+        raise NotFound(_OFF, code="runs_off")
+
+    async def count(self) -> int:
+        """None are kept."""
+        return 0
 
     def follow(self) -> AsyncGenerator[RunSummary, None]:
         """Raises NotFound."""
-        raise NotFound(_OFF)
+        raise NotFound(_OFF, code="runs_off")
 
     async def forget(self, scope: Scope) -> None:
         """Nothing."""
@@ -276,12 +282,9 @@ def _belongs(run: RunTrace, asked: Scope) -> bool:
     owner = run.scope
     in_project = (owner.tenant, owner.project) == (asked.tenant, asked.project)
     is_of_user = in_project and asked.user in ("", owner.user)
-    return is_of_user and (asked.conversation in (None, owner.conversation) or _was_shown_memories(run.workflows))
-
-
-def _was_shown_memories(workflows: Sequence[WorkflowTrace]) -> bool:
-    nodes = (node for workflow in workflows for node in workflow.nodes)
-    return any(node.memories or _was_shown_memories(node.children) for node in nodes)
+    return is_of_user and (
+        asked.conversation in (None, owner.conversation) or any(node.memories for node in run.nodes())
+    )
 
 
 def _bindable(text: str) -> str:

@@ -37,14 +37,14 @@ def check_variables(survey: Survey, workflow: WorkflowAt, given: Given) -> None:
     """Every text of the workflow that variables are filled into. A name nobody sets stays in it as written."""
     known = {*(KNOWN if given.categories else KNOWN - _CATEGORIES), *workflow.variables, *given.user_wide}
     for node in workflow.nodes:
-        for place, text, outputs in _texts(survey, node):
+        for place, text, outputs in texts_of(survey, node):
             for name in sorted(_names(survey, place, text, jinja=is_set(node.raw, "jinja2"))):
                 if name not in known:
                     _tell(survey, place, name, known, outputs, given)
 
 
-def _texts(survey: Survey, node: NodeAt) -> Iterator[tuple[Place, str, int]]:
-    """Texts with the number of nodes whose outputs they may name."""
+def texts_of(survey: Survey, node: NodeAt) -> Iterator[tuple[Place, str, int]]:
+    """Texts that variables are filled into, with the number of nodes whose outputs they may name."""
     kind = type_of(survey, node.raw)
     filled = () if kind is None else kind.filled
     for key, value in node.raw.items():

@@ -13,6 +13,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled
 from mnemoir.core.fence import RecalledLine, put_up, take_down
 from mnemoir.core.messages import ImagePart, Message, Part, TextPart
+from mnemoir.core.runs import RecalledMemory
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.run import Turn, last_user_message
@@ -46,8 +47,8 @@ class Recall(Node[NodeProperties]):
             yield [MemoriesRecalled(count=0, degraded=exc.message)]
             return
         step.run.turn.messages[:] = with_recalled(step.run.turn.messages, lines)
-        step.trace.memories = [line.text for line in lines]
-        step.output = "\n".join(step.trace.memories)
+        step.trace.memories = [RecalledMemory(text=line.text, id=line.id) for line in lines]
+        step.output = "\n".join(line.text for line in lines)
         yield [MemoriesRecalled(count=len(lines), degraded=degraded)]
 
     async def _found(self, turn: Turn) -> tuple[list[RecalledLine], str]:

@@ -5,6 +5,7 @@ The node itself derives nothing. It leaves a durable job, which survives the pro
 """
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.runs import WrittenMemory
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.run import Turn
@@ -25,7 +26,8 @@ class Remember(ValueNode[NodeProperties]):
         turn, memory = step.run.turn, self.services.memory
         said = self._said(turn)
         if said is not None and await memory.allowance(turn.caller.scope) is not None:
-            await memory.keep(turn.caller, said)
+            job = await memory.keep(turn.caller, said)
+            step.trace.written += [WrittenMemory(kind="turn", id=job)] if job else []
         return ""
 
     def _said(self, turn: Turn) -> ChatTurn | None:

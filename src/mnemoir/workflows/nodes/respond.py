@@ -7,7 +7,7 @@ from dataclasses import replace
 from mnemoir.core.events import Event, Usage, as_events
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.tracing import add_tokens, traced_messages
+from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, variables_in
 
 
 class Respond(Node[NodeProperties]):
@@ -21,7 +21,9 @@ class Respond(Node[NodeProperties]):
         # the client's model name chose this workflow; which model answers is the workflow's business
         request = replace(turn.chat.request, messages=turn.messages, model="")
         step.trace.model, step.trace.endpoint = model.name, model.provider
-        step.trace.prompt = traced_messages(request.messages)
+        step.trace.call = call_of(model, request, stream=step.streams)
+        prompt = traced_messages(request.messages)
+        step.trace.prompt, step.trace.variables = prompt, variables_in(prompt, {})
         if not step.streams:
             reply = await model.ask(request)
             add_tokens(step.trace, reply.usage, request.messages, [reply.text])

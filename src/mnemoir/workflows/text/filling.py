@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import structlog
 
 from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
+from mnemoir.workflows.text.places import Place, Places
 
 _log = structlog.get_logger(__name__)
 _MOST_CHARACTERS = 64 * 1024 * 1024
@@ -26,6 +27,7 @@ def fill(
     *,
     jinja: bool = False,
     most_characters: int = _MOST_CHARACTERS,
+    places: Places | None = None,
 ) -> str:
     """`text` with the values of `variables` in it.
 
@@ -36,10 +38,10 @@ def fill(
     if jinja:
         from mnemoir.workflows.text.jinja import render  # few trees have templates, and Jinja2 takes 25 ms to import
 
-        return render(text, variables)
+        return render(text, variables, places)
     if "{" not in text and "}" not in text:
         return text
-    return _fill(pieces_of(text), variables, most_characters)
+    return _fill(pieces_of(text), variables, most_characters, places)
 
 
 def names_in(text: str, *, jinja: bool = False) -> set[str]:
@@ -51,7 +53,9 @@ def names_in(text: str, *, jinja: bool = False) -> set[str]:
     return set(_plausible(piece.name for piece in pieces_of(text) if isinstance(piece, Field)))
 
 
-def _fill(pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int) -> str:
+def _fill(
+    pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int, places: Places | None
+) -> str:
     filled: list[str] = []
     unknown: list[str] = []
     size = 0
@@ -60,6 +64,8 @@ def _fill(pieces: Sequence[Piece], variables: Mapping[str, object], most_charact
         if isinstance(piece, Field) and size + len(shown) > most_characters:
             shown = piece.source
         filled.append(shown)
+        if places is not None and isinstance(piece, Field) and shown is not piece.source:
+            places.append(Place(piece.name, size, size + len(shown)))
         size += len(shown)
     if names := _plausible(unknown):
         _log.debug("unknown variables", names=names)

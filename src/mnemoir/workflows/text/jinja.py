@@ -4,7 +4,7 @@ Only what a workflow's author wrote is ever a template; what a user or a model s
 need not be the server's administrator, templates run in a sandbox and with an end.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -13,7 +13,8 @@ from traceback import walk_tb
 from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.text.sandbox import Sandbox
+from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.sandbox import NamedText, Sandbox
 
 _LONGEST = 256 * 1024  # characters of a template
 _LONGEST_KEPT = 64 * 1024
@@ -29,16 +30,18 @@ class _Compiled:
     names: Set[str]
 
 
-def render(source: str, variables: Mapping[str, object]) -> str:
+def render(source: str, variables: Mapping[str, object], places: Places | None = None) -> str:
     """The template with those of the variables it names; only they are worked out.
 
     What is unknown is empty, as are its members. A newline at the end is dropped. Raises SettingsError for a template
-    that is wrong, reaches for Python, or does too much.
+    that is wrong, reaches for Python, or does too much. `places` are told what the template wrote of a variable and
+    where, but for what macros and blocks wrote, for that went through other hands.
     """
     compiled = _compiled(source)
     values = {name: variables[name] for name in compiled.names if name in variables}
     try:
-        return "".join(compiled.template.generate(values))
+        pieces = compiled.template.generate(values)
+        return "".join(pieces if places is None else _noted(pieces, places))
     except Exception as exc:  # a template is a program: it can end in anything
         raise _failure(exc) from exc
 
@@ -46,6 +49,15 @@ def render(source: str, variables: Mapping[str, object]) -> str:
 def names_in(source: str) -> Set[str]:
     """The variables the template names. Raises SettingsError for one that is wrong."""
     return _compiled(source).names
+
+
+def _noted(pieces: Iterable[str], places: Places) -> Iterator[str]:
+    size = 0
+    for piece in pieces:
+        if isinstance(piece, NamedText):
+            places.append(Place(piece.name, size, size + len(piece)))
+        size += len(piece)
+        yield piece
 
 
 def _compiled(source: str) -> _Compiled:

@@ -39,7 +39,8 @@ _STATEMENTS = (
     nodes.Assign,
     nodes.AssignBlock,
 )
-_COUNTED, _WEIGHED, _CONCATENATED = "each turn", "what it builds", "texts in a row"  # names no template can spell
+# names no template can spell
+_COUNTED, _WEIGHED, _CONCATENATED, _NAMED = "each turn", "what it builds", "texts in a row", "of a variable"
 _GLOBALS = {"range": safe_range, "dict": dict, "namespace": Namespace, "cycler": Cycler, "joiner": Joiner}
 _SLOW = frozenset({"pprint", "urlize", "wordwrap"})
 _INSERTING_TEXTS = frozenset({"join", "urlize", "wordwrap"})
@@ -53,6 +54,26 @@ _METHODS: dict[type, frozenset[str]] = {
     LoopContext: frozenset({"changed", "cycle"}),
     Cycler: frozenset({"next", "reset"}),
 }
+
+
+class NamedText(str):
+    """What a template wrote of one variable, `name`, as long as nothing has joined it to anything."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __str__(self) -> str:  # the code that Jinja2 makes asks for it, and a plain text would have no name
+        return self
+
+
+class _Named:
+    """A value on its way to the output, with the variable it is of."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, value: object, name: str) -> None:
+        self.value = value
+        self.name = name
 
 
 class BoundedContext(Context):
@@ -81,7 +102,7 @@ class Sandbox(_ClosedSandbox):
         plain = _ClosedSandbox(undefined=ChainableUndefined)
         self.globals = dict(_GLOBALS)
         self.filters = {name: _guarded_filter(plain, name) for name in plain.filters}
-        self.filters |= {_COUNTED: _count, _WEIGHED: _weigh, _CONCATENATED: _concatenate}
+        self.filters |= {_COUNTED: _count, _WEIGHED: _weigh, _CONCATENATED: _concatenate, _NAMED: _Named}
         self.tests = {name: _guarded_test(plain, name) for name in plain.tests}
 
     def bounded(self, template: nodes.Template) -> nodes.Template:
@@ -126,7 +147,10 @@ class Sandbox(_ClosedSandbox):
 
 
 class _Bounding(NodeTransformer):
-    """Writes steps, counting and weighing into a template."""
+    """Writes steps, counting and weighing into a template, and names of variables to what is written of them."""
+
+    def __init__(self) -> None:
+        self._turns_of: dict[str, str] = {}  # names that loops give to members of a variable
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
         if isinstance(node, nodes.Stmt) and not isinstance(node, _STATEMENTS):
@@ -137,10 +161,20 @@ class _Bounding(NodeTransformer):
         # constants pass through `finalize` and this does not: a loop can write it a million times
         return nodes.Const(node.data, lineno=node.lineno)
 
+    def visit_Output(self, node: nodes.Output) -> nodes.Node:
+        names = [self._variable_of(written) for written in node.nodes]
+        self.generic_visit(node)
+        node.nodes = [_named(written, name) for written, name in zip(node.nodes, names, strict=True)]
+        return node
+
     def visit_For(self, node: nodes.For) -> nodes.Node:
         if node.recursive:
             raise _refusal(node, "recursive loops are not for templates")
+        before, variable = self._turns_of, self._variable_of(node.iter)
+        if variable and isinstance(node.target, nodes.Name):
+            self._turns_of = {**before, node.target.name: variable}
         self.generic_visit(node)
+        self._turns_of = before
         node.iter = _filtered(node.iter, _COUNTED)
         return _stepping(node)
 
@@ -164,6 +198,12 @@ class _Bounding(NodeTransformer):
         self.generic_visit(node)
         return _filtered(node, _WEIGHED) if node.ctx == "load" else node
 
+    def _variable_of(self, node: nodes.Node) -> str:
+        """The variable that an expression shows, whole or in part; "" for one of several, or of none."""
+        while isinstance(node, nodes.Getattr | nodes.Getitem | nodes.Filter) and node.node is not None:
+            node = node.node
+        return self._turns_of.get(node.name, node.name) if isinstance(node, nodes.Name) else ""
+
 
 def _refusal(node: nodes.Node, reason: str) -> TemplateSyntaxError:
     return TemplateSyntaxError(reason, node.lineno)
@@ -171,6 +211,12 @@ def _refusal(node: nodes.Node, reason: str) -> TemplateSyntaxError:
 
 def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+def _named(node: nodes.Expr, variable: str) -> nodes.Expr:
+    if not variable:
+        return node
+    return nodes.Filter(node, _NAMED, [nodes.Const(variable)], [], None, None, lineno=node.lineno)
 
 
 def _stepping(node: Any) -> nodes.Node:  # For, Macro or CallBlock
@@ -185,7 +231,11 @@ def _effort(context: Context) -> Effort:
 
 @pass_context
 def _write(context: Context, value: object) -> str:
-    return _effort(context).write(str(value))
+    if not isinstance(value, _Named):
+        return _effort(context).write(str(value))
+    text = NamedText(_effort(context).write(str(value.value)))
+    text.name = value.name
+    return text
 
 
 @pass_context

@@ -15,7 +15,7 @@ from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest
 from mnemoir.core.tokens import estimate_tokens
-from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.offline.answer import HINT, answer
 from mnemoir.providers.llm.offline.decide import decide
 from mnemoir.providers.llm.offline.summary import summarise
@@ -28,6 +28,9 @@ _SUMMARY_SENTENCES = 3
 class OfflineModel:
     """Answers at once and needs nothing. Raises ProviderRefused for structured output it has no rules for."""
 
+    def __init__(self) -> None:
+        self.last_calls = LastCalls()
+
     @property
     def name(self) -> str:
         return "offline"
@@ -36,6 +39,9 @@ class OfflineModel:
     def provider(self) -> str:
         return "offline"
 
+    def address(self, *, stream: bool) -> None:
+        """None: nothing leaves this process."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         reply = await self.ask(request)
         for piece in _PIECE.findall(reply.text):
@@ -43,7 +49,8 @@ class OfflineModel:
         yield [reply.usage, Finished(reason=reply.reason)]
 
     async def ask(self, request: ModelRequest) -> Reply:
-        return await asyncio.to_thread(_reply, request)  # a long conversation takes the rules some 20 ms
+        with self.last_calls.noting():
+            return await asyncio.to_thread(_reply, request)  # a long conversation takes the rules some 20 ms
 
     async def aclose(self) -> None:
         """Nothing is held."""

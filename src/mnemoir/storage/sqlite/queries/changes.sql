@@ -53,6 +53,14 @@ UPDATE memories
 -- Say that a memory holds as of now.
 UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE seq = :seq;
 
+-- name: set_metadata
+-- Give a memory other metadata.
+UPDATE memories SET metadata = :metadata WHERE seq = :seq;
+
+-- name: reopen_memory
+-- Make a closed memory current again.
+UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE seq = :seq;
+
 -- name: close_memory
 -- Take a memory out of what is current.
 UPDATE memories SET valid_to = :now_text, valid_until = :now WHERE seq = :seq;
@@ -80,20 +88,17 @@ INSERT INTO sources (scope_id, turns, session) VALUES (:scope_id, :turns, :sessi
 -- name: add_history
 -- One event of a memory.
 INSERT INTO history
-    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, old_text, new_text)
+    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, old_text, new_text, state)
 VALUES
     (:scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :old_text,
-     :new_text);
+     :new_text, :state);
 
--- name: add_history_of_all
--- One DELETE event for each current memory of a scope.
-INSERT INTO history (scope_id, memory_id, agent, app, conversation, event, at, reason, old_text)
-SELECT scope_id, id, agent, app, conversation, 'DELETE', :at, :reason, text
-  FROM memories
+-- name: current_of_scope
+-- How many current memories a scope has, decayed ones too; by index memories_by_age.
+SELECT count(*) FROM memories
  WHERE scope_id = :scope_id AND valid_to IS NULL
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
-   AND (:conversation IS NULL OR conversation = :conversation)
- ORDER BY seq;
+   AND (:conversation IS NULL OR conversation = :conversation);
 
 -- name: delete_all
 -- Delete every memory and closed state of a scope, and by cascade their index entries.

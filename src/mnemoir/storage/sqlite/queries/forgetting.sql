@@ -1,6 +1,7 @@
 -- name: derived
 -- Every memory that was made or changed by what was said in a session, with 1 where nobody else ever gave it the text
--- it got last: by indexes sources_by_session, history_by_source and history_of_memory.
+-- it got last: by indexes sources_by_session, history_by_source and history_of_memory. Taking a memory back, joining
+-- it with another and saying that it still holds give it no text.
 WITH touched (id) AS (
     SELECT DISTINCT memory_id FROM history
      WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
@@ -13,13 +14,18 @@ WITH touched (id) AS (
 SELECT present.id, NOT EXISTS (
     SELECT 1 FROM history AS event LEFT JOIN sources AS source ON source.id = event.source_id
      WHERE event.scope_id = :scope_id AND event.memory_id = present.id AND event.new_text = present.text
-       AND source.session IS NOT :session)
+       AND event.reason NOT IN ('restored', 'merged', 'confirmed') AND source.session IS NOT :session)
   FROM present;
 
 -- name: of_session
 -- Memories that say themselves which session they are from; by looking at all of the scope.
 SELECT id FROM memories
  WHERE scope_id = :scope_id AND json_valid(metadata) AND json_extract(metadata, '$.session_id') = :session;
+
+-- name: removed_of_session
+-- Removed memories that said themselves which session they were from; by looking at all of the scope.
+SELECT DISTINCT memory_id FROM history
+ WHERE scope_id = :scope_id AND json_valid(state) AND json_extract(state, '$.metadata.session_id') = :session;
 
 -- name: drop_history_of
 -- All that is told of one memory.
@@ -32,8 +38,8 @@ DELETE FROM history
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
 -- name: drop_old_texts_of
--- What later events of a memory quote of its earlier texts.
-UPDATE history SET old_text = NULL WHERE scope_id = :scope_id AND memory_id = :id;
+-- What later events of a memory quote of its earlier texts, with all that it was when it was removed.
+UPDATE history SET old_text = NULL, state = NULL WHERE scope_id = :scope_id AND memory_id = :id;
 
 -- name: drop_past_of
 -- The closed states that a memory replaced, directly or through others; by index memories_by_successor.
@@ -59,3 +65,19 @@ DELETE FROM sources WHERE scope_id = :scope_id AND session = :session;
 -- name: drop_receipts_of
 -- Answers that quote a memory; by looking at all of the scope, which are those of one day.
 DELETE FROM receipts WHERE scope_id = :scope_id AND instr(applied, :id) > 0;
+
+-- name: erase_history
+-- All that is told of the memories of a scope.
+DELETE FROM history
+ WHERE scope_id = :scope_id
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation);
+
+-- name: erase_sources
+-- The words behind no event any more; by index history_by_source.
+DELETE FROM sources
+ WHERE scope_id = :scope_id AND NOT EXISTS (SELECT 1 FROM history WHERE source_id = sources.id);
+
+-- name: erase_receipts
+-- All answers that were given to a user.
+DELETE FROM receipts WHERE scope_id = :scope_id;

@@ -57,6 +57,15 @@ DELETE FROM jobs WHERE ended_at IS NOT NULL AND ended_at < :before;
 SELECT id, kind, payload, state, attempts, created_at, updated_at, result, error FROM jobs
  WHERE queue = :queue AND state <> 'SUCCEEDED' ORDER BY number;
 
+-- name: tally_jobs
+-- How many jobs that did not succeed there are by kind and state, by kind; by looking at
+-- all jobs of a week.
+SELECT kind, count(*) FILTER (WHERE state = 'PENDING'), count(*) FILTER (WHERE state = 'RUNNING'),
+       count(*) FILTER (WHERE state = 'FAILED')
+  FROM jobs
+ WHERE state <> 'SUCCEEDED'
+ GROUP BY kind ORDER BY kind;
+
 -- name: remove_job
 -- Forget a job that is not running.
 DELETE FROM jobs WHERE id = :id AND state <> 'RUNNING';

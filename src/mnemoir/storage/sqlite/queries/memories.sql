@@ -1,3 +1,10 @@
+-- name: counts_of_all
+-- How many projects and users have current memories, and how many memories there are; from index memories_by_change.
+SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.memories), 0)
+  FROM (SELECT scope_id, count(*) AS memories FROM memories INDEXED BY memories_by_change
+         WHERE valid_to IS NULL GROUP BY scope_id) AS m
+  JOIN scopes AS s ON s.id = m.scope_id;
+
 -- name: scope_id
 -- The number of a user's scope; at most one row, by the unique key.
 SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
@@ -94,12 +101,20 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 
 -- name: history
 -- The events of one memory, oldest first; by index history_of_memory.
-SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns
+SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns, s.session
   FROM history AS h LEFT JOIN sources AS s ON s.id = h.source_id
  WHERE h.scope_id = :scope_id AND h.memory_id = :id
    AND (:agent IS NULL OR h.agent = :agent) AND (:app IS NULL OR h.app = :app)
    AND (:conversation IS NULL OR h.conversation = :conversation)
  ORDER BY h.number;
+
+-- name: last_event
+-- The last event of one memory; at most one row, by index history_of_memory.
+SELECT event, old_text, state FROM history
+ WHERE scope_id = :scope_id AND memory_id = :id
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+ ORDER BY number DESC LIMIT 1;
 
 -- name: any_memory
 -- At most one row: that reading works.

@@ -52,6 +52,11 @@ SELECT p.tenant, p.project, i.user, i.memory_id
  WHERE i.model IS NOT :model AND i.project_number NOT IN (SELECT value FROM json_each(:passed_over))
  ORDER BY i.number LIMIT :limit;
 
+-- name: counts
+-- How many projects and users have entries, and how many entries there are; from the unique key.
+SELECT count(DISTINCT project_number), count(*), coalesce(sum(entries), 0)
+  FROM (SELECT project_number, user, count(*) AS entries FROM file_index GROUP BY project_number, user);
+
 -- name: backlog
 -- How many entries have no vector of the model, and how many there are; from index file_index_by_model alone.
 SELECT count(*) FILTER (WHERE model IS NOT :model), count(*) FROM file_index INDEXED BY file_index_by_model;

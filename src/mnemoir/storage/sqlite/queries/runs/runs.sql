@@ -1,11 +1,12 @@
 -- name: put_run
 -- Write a run down, in place of what is known of it.
 REPLACE INTO runs
-    (number, id, tenant, project, scope_user, written_at, started_at, status, user, model, workflow, category,
-     duration_ms, error, trace)
+    (number, id, written_at, started_at, status, user, tenant, project, user_id, conversation, model, stream, workflow,
+     category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error, trace)
 VALUES
-    (:number, :id, :tenant, :project, :scope_user, :written_at, :started_at, :status, :user, :model, :workflow,
-     :category, :duration_ms, :error, :trace);
+    (:number, :id, :written_at, :started_at, :status, :user, :tenant, :project, :user_id, :conversation, :model, :stream,
+     :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens, :output_tokens,
+     :tokens_counted, :error, :trace);
 
 -- name: end_lost_runs
 -- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
@@ -24,26 +25,32 @@ DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - :most;
 -- The number of the run that began last; one row, 0 when there is none; by the primary key.
 SELECT coalesce(max(number), 0) FROM runs;
 
+-- name: count_runs
+-- How many runs are kept; one row.
+SELECT count(*) FROM runs;
+
 -- name: run
 -- One run with its trace; at most one row, by the unique key.
 SELECT trace, status, error FROM runs WHERE id = :id;
 
 -- name: latest_runs
--- Runs that began before that of an id, which is none for an id that is gone; newest first, by the primary key.
-SELECT id, started_at, status, user, model, workflow, category, duration_ms, error FROM runs
- WHERE number < (SELECT number FROM runs WHERE id = :before) OR :before IS NULL
- ORDER BY number DESC LIMIT :limit;
-
--- name: latest_runs_of_status
--- The same, only those of one status.
-SELECT id, started_at, status, user, model, workflow, category, duration_ms, error FROM runs
- WHERE status = :status AND (number < (SELECT number FROM runs WHERE id = :before) OR :before IS NULL)
+-- Runs that began before that of an id, which is none for an id that is gone; newest first, by the primary key. What is
+-- not NULL of the other values narrows them.
+SELECT id, started_at, status, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
+       duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error
+  FROM runs
+ WHERE (:before IS NULL OR number < (SELECT number FROM runs WHERE id = :before))
+   AND (:status IS NULL OR status = :status)
+   AND (:workflow IS NULL OR workflow = :workflow COLLATE NOCASE)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:user IS NULL OR user = :user OR user_id = :user)
+   AND (:error IS NULL OR instr(lower(error), lower(:error)) > 0)
+   AND (:since IS NULL OR started_at >= :since)
  ORDER BY number DESC LIMIT :limit;
 
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
 -- in it or were shown memories. By looking at all.
 DELETE FROM runs
- WHERE tenant = :tenant AND project = :project AND (scope_user = :scope_user OR :scope_user = '')
-   AND (:conversation IS NULL OR json_extract(trace, '$.scope.conversation') = :conversation
-        OR instr(trace, '"memories":["') > 0);
+ WHERE tenant = :tenant AND project = :project AND (user_id = :user_id OR :user_id = '')
+   AND (:conversation IS NULL OR conversation = :conversation OR memories > 0);

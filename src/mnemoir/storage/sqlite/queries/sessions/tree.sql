@@ -124,6 +124,32 @@ SELECT id, parent_id FROM messages WHERE session_id = :session AND digest = :dig
 -- The children of a message that say a certain thing, by idx_messages_digest.
 SELECT id FROM messages WHERE session_id = :session AND digest = :digest AND parent_id = :id;
 
+-- name: children
+-- What stands right behind a message, by id, by idx_messages_parent.
+SELECT id FROM messages WHERE session_id = :session AND parent_id = :id ORDER BY id;
+
+-- name: newest_end
+-- The newest message that a branch with a certain message ends with; one row, the message itself where nothing follows.
+WITH RECURSIVE way (id) AS (
+    SELECT :id
+     UNION
+    SELECT messages.id FROM way JOIN messages ON messages.session_id = :session AND messages.parent_id = way.id)
+SELECT id FROM way
+ WHERE NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :session AND parent_id = way.id)
+ ORDER BY id DESC LIMIT 1;
+
+-- name: way_to
+-- A message and what stands before it on its branch, newest first.
+WITH RECURSIVE way (id, parent_id, step) AS (
+    SELECT id, parent_id, 0 FROM messages WHERE id = :id AND session_id = :session
+     UNION ALL
+    SELECT messages.id, messages.parent_id, way.step + 1 FROM way JOIN messages ON messages.id = way.parent_id
+     WHERE messages.session_id = :session
+     LIMIT :limit)
+SELECT message_rows.id, session, role, content, tool_calls, tool_call_id, name, at, message_rows.parent_id, turn_id,
+       token_count, importance, pinned, files, run_id, finish_reason, off_thread
+  FROM way CROSS JOIN message_rows ON message_rows.id = way.id ORDER BY step;
+
 -- name: step_up
 -- The parent of a message, and what the message says; one row.
 SELECT parent_id, digest FROM messages WHERE id = :id AND session_id = :session;
@@ -139,6 +165,16 @@ SELECT id, session_id FROM messages
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
        pinned, files, run_id, finish_reason, off_thread
   FROM message_rows WHERE session_id = :session AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: with_files
+-- Messages of all branches that carry files, newest first, of one session or of all (NULL), by idx_messages_files.
+SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
+       pinned, files, run_id, finish_reason, off_thread
+  FROM message_rows
+ WHERE id IN (SELECT id FROM messages INDEXED BY idx_messages_files
+               WHERE files IS NOT NULL AND id < :before AND (:session IS NULL OR session_id = :session)
+               ORDER BY id DESC LIMIT :limit)
+ ORDER BY id DESC;
 
 -- name: copy_session
 -- The new id, if it was free: a session with the same system prompt.

@@ -37,3 +37,17 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
    AND NOT EXISTS (SELECT 1 FROM embedding_state
                     WHERE message_id = message_rows.id AND model = :model AND status = 'embedded')
  ORDER BY id LIMIT :limit;
+
+-- name: progress
+-- How many messages a file holds, how many of them say something that a vector can be made of, and how many of those
+-- have one of the model, or of any for NULL; one row, by looking at all of them.
+SELECT count(*), count(*) FILTER (WHERE says_something),
+       count(*) FILTER (WHERE says_something AND EXISTS (
+           SELECT 1 FROM embedding_state
+            WHERE message_id = id AND status = 'embedded' AND (:model IS NULL OR model = :model)))
+  FROM (SELECT id, role <> 'system' AND trim(coalesce(content, ''), :spaces) <> '' AS says_something
+          FROM main.messages);
+
+-- name: sessions
+-- How many sessions a file holds; one row.
+SELECT count(*) FROM main.sessions;

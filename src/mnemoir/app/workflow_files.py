@@ -1,0 +1,276 @@
+"""The config tree that is served, to look at: its files, its users, what is wrong in it, and workflows as graphs.
+
+Nothing here changes a file, and no secret of one is given out. All work is done in a thread, on a tree opened for it:
+the one that answers chats belongs to the event loop. Without a tree there is one file, the built-in workflow.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+
+import orjson
+
+from mnemoir.app.in_thread import in_thread
+from mnemoir.app.tree import Served
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
+from mnemoir.workflows.checking import Problem, check
+from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.checking.workflows import workflow_at
+from mnemoir.workflows.config.lookup import Stamp, folded, is_settled, stamp_of
+from mnemoir.workflows.config.redaction import without_secrets
+from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text
+from mnemoir.workflows.config.tree import ConfigTree, UserTree
+from mnemoir.workflows.dispatch import DEFAULT_ROUTE
+from mnemoir.workflows.graph import WorkflowGraph, graph_of, user_of
+from mnemoir.workflows.node_types import node_types
+
+BUILT_IN = "Workflows/default.json"
+_NOWHERE = os.path.abspath("built-in")  # nothing is ever read there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A workflow that a message may come to first. `when` is the category that leads to it, None for any message.
+
+    `path` is None where there is no such file. With categories, the workflow without one is the categoriser.
+    """
+
+    name: str
+    path: str | None
+    when: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigUser:
+    """A user of the tree. `models` are the names clients give to ask this user's workflows.
+
+    `problem` tells why nothing is known of where it starts, "" where it is.
+    """
+
+    name: str
+    path: str
+    is_served: bool
+    is_current: bool
+    models: Sequence[str]
+    starts: Sequence[Start]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigOverview:
+    """All there is. `root` is the folder, None for the built-in workflow."""
+
+    root: str | None
+    users: Sequence[ConfigUser]
+    models: Sequence[str]
+    files: Sequence[ConfigFile]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigProblems:
+    """What `mnemoir check` says of the whole tree, and when it was last looked at."""
+
+    problems: Sequence[Problem]
+    errors: int
+    warnings: int
+    checked_at: str
+
+
+class WorkflowFiles:
+    """Reads the tree anew for every question; only what is wrong in it is kept until a file changes."""
+
+    def __init__(self, served: Served | None) -> None:
+        self._served = served
+        self._checking = asyncio.Lock()
+        self._checked: tuple[frozenset[tuple[str, Stamp]], ConfigProblems] | None = None
+
+    async def overview(self, models: Sequence[str]) -> ConfigOverview:
+        """`models` are the names that clients may give."""
+        return await in_thread(self._overview, models)
+
+    async def text(self, path: str) -> ConfigText:
+        """One file. Raises InvalidRequest, NotFound, TooLarge."""
+        if self._served is None:
+            return _built_in_text(path)
+        return await in_thread(shown_text, str(self._served.tree.root), path)
+
+    async def graph(self, path: str, user: str | None) -> WorkflowGraph:
+        """One workflow, as `user` runs it; else as the one does whose folder it is in. Raises like `text`."""
+        return await in_thread(self._graph, path, user)
+
+    async def problems(self) -> ConfigProblems:
+        """The whole check. Who asks while one is under way waits for it."""
+        async with self._checking:
+            return await in_thread(self._problems)
+
+    def _overview(self, models: Sequence[str]) -> ConfigOverview:
+        if self._served is None:
+            text = _built_in_text(BUILT_IN)
+            size = len(text.text.encode())
+            only = ConfigFile(path=BUILT_IN, kind="workflows", size_bytes=size, modified_at=None)
+            return ConfigOverview(root=None, users=[], models=models, files=[only])
+        tree = ConfigTree(self._served.tree.root)
+        found = list(listed_files(str(tree.root)))
+        users = [self._user(tree, file.path, models) for file in found if file.kind == "users"]
+        settings = {path for path in (_discussion_settings(tree, user.name) for user in users) if path}
+        return ConfigOverview(
+            root=str(tree.root),
+            users=users,
+            models=models,
+            files=[replace(one, kind="discussion-settings") if one.path in settings else one for one in found],
+        )
+
+    def _user(self, tree: ConfigTree, path: str, models: Sequence[str]) -> ConfigUser:
+        assert self._served is not None
+        name = os.path.splitext(path.rpartition("/")[2])[0]
+        served = next((one for one in self._served.users if one.lower() == name.lower()), None)
+        user, starts, problem = UserTree(served or name, tree), [], ""
+        try:
+            starts = list(_starts(user))
+        except SettingsError as exc:
+            problem = _safe(exc.message)
+        own = [model for model in models if served and model.partition(":")[0] == served]
+        return ConfigUser(
+            name=served or name,
+            path=path,
+            is_served=served is not None,
+            is_current=_is_current(tree, name),
+            models=own,
+            starts=starts,
+            problem=problem,
+        )
+
+    def _graph(self, path: str, user: str | None) -> WorkflowGraph:
+        if self._served is None:
+            return _built_in_graph(path)
+        tree = ConfigTree(self._served.tree.root)
+        if shown_text(str(tree.root), path).kind != "workflows":
+            raise InvalidRequest(f"{path} is no workflow.", field="path")
+        survey = Survey(tree, node_types())
+        workflow = workflow_at(survey, os.path.join(str(tree.root), *path.split("/")))
+        if workflow is None:
+            raise InvalidRequest(_told(survey.problems()), code="broken_workflow")
+        return graph_of(survey, workflow, self._whose(tree, survey, path, user))
+
+    def _whose(self, tree: ConfigTree, survey: Survey, path: str, named: str | None) -> UserTree | None:
+        """Served users first: their way to read the tree is the one that counts."""
+        assert self._served is not None
+        names = dict.fromkeys([*self._served.users, *tree.user_names()])
+        sound = [user for user in (UserTree(name, tree) for name in names) if _is_sound(user)]
+        if not named:
+            return user_of(path, sound)
+        found = next((user for user in sound if user.name.lower() == named.lower()), None)
+        if found is None:
+            raise NotFound(f"There is no user {named[:80]!r} in the config tree, or its file is broken.")
+        return found
+
+    def _problems(self) -> ConfigProblems:
+        if self._served is None:
+            return _counted([])
+        root = self._served.tree.root
+        seen = frozenset(_stamps(str(root)))
+        if self._checked is None or self._checked[0] != seen:
+            told = _counted(check(ConfigTree(root), [], node_types()))
+            if any(not is_settled(os.stat(root / path)) for path, _ in seen if os.path.exists(root / path)):
+                return told  # a next change may have the same stamp
+            self._checked = (seen, told)
+        return self._checked[1]
+
+
+def _starts(user: UserTree) -> Iterator[Start]:
+    settings = user.settings
+    if settings.always_custom_workflow:
+        yield _start(user, settings.custom_workflow)
+    else:
+        yield _start(user, settings.categorization_workflow)
+        for category, route in user.routing(settings.routing).root.items():
+            yield _start(user, route.workflow, category)
+        yield _start(user, DEFAULT_ROUTE, "no category")
+    if settings.shares_workflows:
+        for folder in user.shared_folders():
+            if not folder.startswith("_"):
+                shared = f"{settings.shared_folder.removesuffix('/')}/{folder}"
+                yield _start(user, DEFAULT_ROUTE, f"model {user.name}:{folder}", shared)
+
+
+def _start(user: UserTree, name: str, when: str | None = None, folder: str = "") -> Start:
+    try:
+        found = user.tree.find("workflow", name, user.workflow_folders(folder)) if name else None
+    except SettingsError:
+        found = None
+    return Start(name=name, path=user.tree.lookup.relative(found.path) if found else None, when=when)
+
+
+def _discussion_settings(tree: ConfigTree, name: str) -> str | None:
+    user = UserTree(name, tree)
+    try:
+        named = user.settings.discussion_settings
+        found = tree.find("workflow", named, user.workflow_folders()) if named else None
+    except SettingsError:
+        return None
+    return tree.lookup.relative(found.path) if found else None
+
+
+def _is_current(tree: ConfigTree, name: str) -> bool:
+    try:
+        return folded(tree.current_user() or "") == folded(name)
+    except SettingsError:
+        return False
+
+
+def _is_sound(user: UserTree) -> bool:
+    try:
+        _ = user.settings
+        user.workflow_folders()
+    except SettingsError:
+        return False
+    return True
+
+
+def _stamps(root: str) -> Iterator[tuple[str, Stamp]]:
+    for where, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(where, name)
+            if name.lower().endswith(".json") and os.path.exists(path):
+                yield os.path.relpath(path, root), stamp_of(os.stat(path))
+
+
+def _counted(problems: Sequence[Problem]) -> ConfigProblems:
+    shown = [replace(one, file=_printable(one.file), cause=_safe(one.cause), fix=_safe(one.fix)) for one in problems]
+    errors = sum(one.level == "error" for one in shown)
+    return ConfigProblems(problems=shown, errors=errors, warnings=len(shown) - errors, checked_at=to_text(utc_now()))
+
+
+def _told(problems: Sequence[Problem]) -> str:
+    return _safe(" ".join(f"{one.cause} {one.fix}" for one in problems))
+
+
+def _safe(text: str) -> str:
+    """It may quote what is in a file, and what a file is called."""
+    return without_secrets(_printable(text))
+
+
+def _printable(text: str) -> str:
+    """Names of files that are no UTF-8 come as half characters, which no JSON can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _built_in_text(path: str) -> ConfigText:
+    if path != BUILT_IN:
+        raise absent(path)
+    text = files("mnemoir.workflows").joinpath("default.json").read_text(encoding="utf-8")
+    return ConfigText(path=path, kind="workflows", text=text, is_redacted=False)
+
+
+def _built_in_graph(path: str) -> WorkflowGraph:
+    raw = orjson.loads(_built_in_text(path).text)
+    survey = Survey(ConfigTree(Path(_NOWHERE)), node_types())
+    place = os.path.join(_NOWHERE, *BUILT_IN.split("/"))
+    survey.read[place] = raw
+    workflow = workflow_at(survey, place)
+    assert workflow is not None
+    return graph_of(survey, workflow, None)

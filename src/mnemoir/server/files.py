@@ -1,0 +1,93 @@
+"""`/api/files`: a user's files in a project: those the project is kept in, and those sent in all conversations."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BeforeValidator
+from starlette.responses import Response
+
+from mnemoir.conversations.sent_files import SentFile, sent_files
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.errors import NotFound
+from mnemoir.server.conversation_access import OwnerHere, opened
+from mnemoir.server.conversation_models import LARGEST_ID, conversation_answer
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.file_models import (
+    PROJECT_FILES,
+    FilesAnswer,
+    attachment_json,
+    project_file_json,
+)
+from mnemoir.server.memory_models import whole_number
+from mnemoir.server.rest import SiteHere
+
+router = APIRouter(prefix=PROJECT_FILES, tags=["files"])
+
+INERT = {
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cache-control": "no-store",  # a browser keeps no copy of what may be forgotten
+}
+_MOST_LISTED = 200
+_LIST = "attachments"
+
+Limit = Annotated[
+    int,
+    BeforeValidator(whole_number(50, _MOST_LISTED)),
+    Query(description=f"messages with files on a page; 0 means {_MOST_LISTED}"),
+]
+Cursor = Annotated[str | None, Query(description="`next` of the page before")]
+
+
+@router.get("", summary="A user's files in a project, the newest attachments first", response_model=FilesAnswer)
+async def list_files(site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    before = message_before(cursor)
+    kept = site.parts.project_files if cursor is None else None
+    project = [] if kept is None else await kept.all(scope)
+    async with opened(site, scope) as own:
+        page = ([], None) if own is None else await asyncio.to_thread(attachments_page, own, limit, before)
+    return conversation_answer(
+        {
+            "project": [project_file_json(file) for file in project],
+            "attachments": [attachment_json(file) for file in page[0]],
+            "next": page[1],
+        }
+    )
+
+
+@router.get(
+    "/{name:path}",
+    summary="A file that the project is kept in, as far as it is this user's",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {}, "text/markdown": {}}, "description": "The file"}},
+)
+async def project_file(site: SiteHere, scope: OwnerHere, name: str) -> Response:
+    kept = site.parts.project_files
+    found = None if kept is None else await kept.get(scope, name)
+    if found is None:
+        raise NotFound(
+            f"The project {scope.project!r} has no file {name[:80]!r}. GET /api/files lists those it has.",
+            code="file_not_found",
+        )
+    headers = {**INERT, "content-disposition": f'attachment; filename="{found.name.rpartition("/")[2]}"'}
+    return Response(found.content, media_type=found.mime_type, headers=headers)
+
+
+def message_before(cursor: str | None) -> int | None:
+    """The message in front of which a page begins; None for the first one. Raises InvalidCursor."""
+    if cursor is None:
+        return None
+    (place,) = read_cursor(cursor, _LIST, int)
+    if not isinstance(place, int) or not 0 < place <= LARGEST_ID:
+        raise InvalidCursor
+    return place
+
+
+def attachments_page(
+    own: OwnConversations, limit: int, before: int | None, id: str | None = None
+) -> tuple[list[SentFile], str | None]:
+    """Files of so many messages, of one conversation or of all, and the cursor of the next page. Blocks."""
+    found = own.manager.messages_with_files(limit + 1, before=before, session_id=id)
+    page = found[:limit]
+    following = write_cursor(_LIST, page[-1].id) if len(found) > limit else None
+    return sent_files(own.node_parts.objects, page), following

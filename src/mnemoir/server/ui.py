@@ -1,0 +1,121 @@
+"""The web UI: one page, its assets, and what it must know before it knows a key.
+
+The files are built from `ui/` into `static/` beside this module. A page is served to whoever asks for HTML, without a
+key: it holds nothing but itself, and everything it shows it asks the API for.
+"""
+
+import asyncio
+import gzip
+import mimetypes
+import secrets
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mnemoir import __version__
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.visit import header, note_route
+
+STATIC = Path(__file__).parent / "static"
+PAGES = frozenset({"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/status"})
+ABOUT = "/api/ui"
+NONCE = "MNEMOIR_NONCE"  # where the built page has the place for one
+_BASE = '<base href="/" />'
+_NOT_BUILT = (
+    "Mnemoir is running. This installation has no web pages: in a checkout, `make ui` builds them. "
+    "The API is described at /docs."
+)
+_COMPRESSED = ("text/", "application/json", "image/svg")
+_SECURITY = {
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Ui:
+    """Answers what belongs to the UI; all else goes on to `app`. Names are looked up among those that were built."""
+
+    def __init__(self, app: ASGIApp, options: ServerOptions, static: Path = STATIC) -> None:
+        self._app = app
+        self._root = options.root_path
+        self._about = {
+            "version": __version__,
+            "project": options.default_project,
+            "user": options.default_user,
+            "needs_key": bool(options.api_keys),
+        }
+        self._static = static
+        self._assets: dict[str, _Asset] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(scope) if scope["method"] == "GET" else None
+        await (response or self._app)(scope, receive, send)
+
+    async def _answer(self, scope: Scope) -> Response | None:
+        path = scope["path"]
+        if path == ABOUT:
+            note_route(scope, path)
+            return JSONResponse(self._about, headers={"cache-control": "no-store"})
+        if path == "/ui" or path.startswith("/ui/"):
+            note_route(scope, "/ui")
+            return RedirectResponse(f"{self._root}/")
+        if path in PAGES and (path != "/" or "text/html" in (header(scope, b"accept") or "")):
+            note_route(scope, path)
+            return await self._page()
+        name = path.removeprefix("/")
+        if name in self._names:
+            note_route(scope, "/assets")
+            return await self._asset(name, header(scope, b"accept-encoding") or "")
+        return None
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        found = (file.relative_to(self._static).as_posix() for file in self._static.rglob("*") if file.is_file())
+        return frozenset(found) - {"index.html"}
+
+    async def _page(self) -> Response:
+        try:
+            html = await asyncio.to_thread((self._static / "index.html").read_text, "utf-8")
+        except FileNotFoundError:
+            return PlainTextResponse(_NOT_BUILT)
+        nonce = secrets.token_urlsafe(16)
+        html = html.replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
+        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store"} | _SECURITY
+        return Response(html, headers=headers, media_type="text/html")
+
+    async def _asset(self, name: str, accepted: str) -> Response:
+        asset = self._assets.get(name)
+        if asset is None:
+            asset = self._assets[name] = await asyncio.to_thread(_load, self._static / name)
+        fresh = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
+        headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
+        if asset.gzipped is not None and "gzip" in accepted:
+            return Response(asset.gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=asset.type)
+        return Response(asset.body, headers=headers, media_type=asset.type)
+
+
+def content_security(nonce: str) -> str:
+    """What a page may load and run: its own files, and style elements that carry `nonce`."""
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; "
+        "font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asset:
+    type: str
+    body: bytes
+    gzipped: bytes | None
+
+
+def _load(file: Path) -> _Asset:
+    body = file.read_bytes()
+    kind = "text/javascript" if file.suffix == ".js" else mimetypes.guess_type(file.name)[0]
+    kind = kind or "application/octet-stream"
+    return _Asset(kind, body, gzip.compress(body, 6, mtime=0) if kind.startswith(_COMPRESSED) else None)

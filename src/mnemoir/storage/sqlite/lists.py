@@ -1,0 +1,87 @@
+"""Lists of memories with conditions, in the order a reader asks for. Blocking functions over one connection."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Memory
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import holds
+from mnemoir.ports.memory_store import Owned, Place, Wanted
+from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.rows import as_json, memory_of, narrowing, scope_number
+
+_QUERIES = queries("lists")
+_MOST_ROWS = 2**62
+_HIDDEN = {"without": 0, "with": None, "only": 1}
+
+
+def select(
+    connection: apsw.Connection, scope: Scope, wanted: Wanted, limit: int, after: Place | None
+) -> list[Memory]:
+    """One page."""
+    sign = 1 if wanted.ascending else -1
+    place = {
+        "sign": sign,
+        "limit": min(limit, _MOST_ROWS),
+        "place_id": None if after is None else after.memory_id,
+        "place_untimed": after is not None and after.at is None,
+        "place_at": sign * (after.at or 0.0) if after is not None else 0.0,
+    }
+    values = _conditions(connection, scope, wanted) | place
+    return [memory_of(row, scope.user) for row in connection.execute(_QUERIES["selected"], values)]
+
+
+def count(connection: apsw.Connection, scope: Scope, wanted: Wanted) -> int:
+    """How many there are."""
+    ((found,),) = connection.execute(_QUERIES["selected_count"], _conditions(connection, scope, wanted))
+    return int(found)
+
+
+def learned_in(connection: apsw.Connection, scope: Scope, session: str) -> list[MemoryId]:
+    """What was made or changed by what was said in a session."""
+    values = {"scope_id": scope_number(connection, scope), "session": session}
+    return [MemoryId(each) for (each,) in connection.execute(_QUERIES["learned_in"], values)]
+
+
+def owners(connection: apsw.Connection, tenant: str) -> list[Owned]:
+    """Every user of the tenant that has current memories."""
+    return [
+        Owned(project=project, user=user, memories=number, changed_at=changed_at)
+        for project, user, number, changed_at in connection.execute(_QUERIES["owners"], {"tenant": tenant})
+    ]
+
+
+def _conditions(connection: apsw.Connection, scope: Scope, wanted: Wanted) -> dict[str, Any]:
+    instants = {
+        "now": wanted.visible.now,
+        "horizon": wanted.visible.horizon,
+        "since": wanted.since,
+        "until": wanted.until,
+    }
+    ids = _ids(connection, scope, wanted)
+    return {
+        "scope_id": scope_number(connection, scope),
+        **narrowing(scope),
+        "kind": wanted.kind,
+        "hidden": _HIDDEN[wanted.hidden],
+        "by": wanted.by,
+        "ids": None if ids is None else as_json(list(ids)),
+        "seqs": None if wanted.words is None else as_json(_holding(connection, scope, wanted.words)),
+        **{name: None if instant is None else instant.timestamp() for name, instant in instants.items()},
+    }
+
+
+def _ids(connection: apsw.Connection, scope: Scope, wanted: Wanted) -> Sequence[MemoryId] | None:
+    if wanted.session is None:
+        return wanted.ids
+    learned = learned_in(connection, scope, wanted.session)
+    return learned if wanted.ids is None else [each for each in wanted.ids if each in set(learned)]
+
+
+def _holding(connection: apsw.Connection, scope: Scope, words: str) -> list[int]:
+    rows = connection.execute(_QUERIES["texts"], {"scope_id": scope_number(connection, scope)})
+    is_in = holds(words)
+    return [seq for seq, text in rows if is_in(text)]

@@ -1,0 +1,61 @@
+-- name: selected
+-- A page of the current memories of a scope that meet every condition given, in the order asked for, behind a place.
+-- Only numbers and times are sorted; by index memories_by_age. The place is (1 for no time, time times :sign, id).
+WITH held (seq, id, at) AS (
+    SELECT seq, id, :sign * CASE :by WHEN 'updated' THEN effective_at ELSE said_at END
+      FROM memories
+     WHERE scope_id = :scope_id AND valid_to IS NULL
+       AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+       AND (:conversation IS NULL OR conversation = :conversation)
+       AND (:kind IS NULL OR kind = :kind)
+       AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
+                                          OR coalesce(expires_at <= :now, 0)))
+       AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
+       AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
+       AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
+       AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)))
+), page (seq, at, id) AS (
+    SELECT seq, at, id FROM held
+     WHERE :place_id IS NULL OR (at IS NULL) > :place_untimed
+        OR ((at IS NULL) = :place_untimed
+            AND (coalesce(at, 0) > :place_at
+                 OR (coalesce(at, 0) = :place_at AND CASE :sign WHEN 1 THEN id > :place_id ELSE id < :place_id END)))
+     ORDER BY at IS NULL, at, CASE :sign WHEN 1 THEN id END, CASE :sign WHEN -1 THEN id END DESC LIMIT :limit
+)
+SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+  FROM page CROSS JOIN memories AS m ON m.seq = page.seq
+ ORDER BY page.at IS NULL, page.at, CASE :sign WHEN 1 THEN page.id END, CASE :sign WHEN -1 THEN page.id END DESC;
+
+-- name: selected_count
+-- How many `selected` gives without a place and a limit; by index memories_by_age.
+SELECT count(*) FROM memories
+ WHERE scope_id = :scope_id AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:kind IS NULL OR kind = :kind)
+   AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
+                                      OR coalesce(expires_at <= :now, 0)))
+   AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
+   AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
+   AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
+   AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)));
+
+-- name: texts
+-- Numbers and texts of the current memories of a scope, in no order.
+SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
+
+-- name: learned_in
+-- The memories of a scope that were made or changed by what was said in a session, or say themselves that they were.
+SELECT DISTINCT memory_id FROM history
+ WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
+UNION
+SELECT id FROM memories
+ WHERE scope_id = :scope_id AND json_valid(metadata) AND json_extract(metadata, '$.session_id') = :session;
+
+-- name: owners
+-- Every user of a tenant with current memories: project, name, how many, the last renewal; by project, then by name.
+SELECT s.project, s.user, count(*), max(m.effective_at)
+  FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
+ WHERE s.tenant = :tenant
+ GROUP BY s.project, s.user ORDER BY s.project, s.user;

@@ -1,0 +1,213 @@
+"""A workflow file as a graph: its nodes in the order they run, what each works with, and what it runs and reads.
+
+Made from the files alone and without running anything, so a workflow with mistakes in it has a graph too. The rules
+are the engine's own: which node answers, which file a name means to a user, which variables a text names.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.checking.nodes import type_of
+from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.checking.variables import texts_of
+from mnemoir.workflows.checking.workflows import Name, NodeAt, WorkflowAt, is_open, named_by
+from mnemoir.workflows.compiled import responder_of
+from mnemoir.workflows.config.lookup import folded
+from mnemoir.workflows.config.model import is_set
+from mnemoir.workflows.config.redaction import without_secrets
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.node import NodeProperties
+from mnemoir.workflows.text.filling import names_in
+
+Role = Literal["before", "answers", "behind"]
+
+_OUTPUT = re.compile(r"agent(\d+)Output")
+_NO_PROPERTIES = NodeProperties.model_validate({})
+_NO_USER = UserSettings.model_validate({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCall:
+    """A workflow that a node runs. `path` is None where no file is found, or it is only known at run time.
+
+    `when` is what leads to it, None for one that always runs; `at` is the place in the file that names it.
+    """
+
+    name: str
+    path: str | None
+    when: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphUse:
+    """A variable that a text of a node names. `source` is the number of the node whose output it is, if it is one."""
+
+    name: str
+    source: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode:
+    """One step. `type` is as the file has it, `kind` the type's own spelling, None for a type there is not.
+
+    `at` is the place in the file, like `$[0]`. `role` tells whether it answers, or runs when that is done.
+    """
+
+    number: int
+    title: str
+    type: str
+    kind: str | None
+    description: str
+    at: str
+    role: Role
+    endpoint: str | None
+    endpoint_path: str | None
+    model: str | None
+    preset: str | None
+    calls: Sequence[GraphCall]
+    uses: Sequence[GraphUse]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowGraph:
+    """`user` is whose folders names were looked up in, None for nobody's; `variables` are those of the file."""
+
+    path: str
+    user: str | None
+    nodes: Sequence[GraphNode]
+    variables: Sequence[str]
+
+
+def graph_of(survey: Survey, workflow: WorkflowAt, user: UserTree | None) -> WorkflowGraph:
+    """The graph of one workflow, with names looked up as `user` would. Raises nothing for what is wrong in files."""
+    drawing = _Drawing(survey, user)
+    answering = responder_of([_common(node.raw) for node in workflow.nodes])
+    return WorkflowGraph(
+        path=workflow.place.file,
+        user=user.name if user else None,
+        nodes=[drawing.node(node, index - answering) for index, node in enumerate(workflow.nodes)],
+        variables=list(workflow.variables),
+    )
+
+
+class _Drawing:
+    """Nodes of the workflows of one user."""
+
+    def __init__(self, survey: Survey, user: UserTree | None) -> None:
+        self._survey = survey
+        self._user = user
+        self._settings = user.settings if user else _NO_USER
+
+    def node(self, node: NodeAt, behind: int) -> GraphNode:
+        """`behind` is how many steps after the one that answers it comes."""
+        raw, kind = node.raw, type_of(self._survey, node.raw)
+        endpoint = _text(raw, "endpointName")
+        endpoint_path, model = self._endpoint(endpoint)
+        return GraphNode(
+            number=node.number,
+            title=_title(node),
+            type=str(raw.get("type") or "Standard"),
+            kind=kind.kind if kind else None,
+            description=(kind.__doc__ or "").partition("\n")[0] if kind else "",
+            at=node.place.path,
+            role="answers" if behind == 0 else "behind" if behind > 0 else "before",
+            endpoint=endpoint or None,
+            endpoint_path=endpoint_path,
+            model=model,
+            preset=_text(raw, "preset") or None,
+            calls=[self._call(name) for name in named_by(node, self._settings)],
+            uses=list(self._uses(node)),
+        )
+
+    def _call(self, name: Name) -> GraphCall:
+        when = name.place.steps[-1] if name.may_not_run else None
+        return GraphCall(
+            name=name.name,
+            path=self._workflow(name),
+            when=None if when is None or when == "type" else str(when),
+            at=name.place.path,
+        )
+
+    def _workflow(self, name: Name) -> str | None:
+        if self._user is None or not name.name or is_open(name.name) or is_open(name.folder):
+            return None
+        return self._found("workflow", name.name, name.folder)
+
+    def _found(self, kind: str, name: str, folder: str = "") -> str | None:
+        """The file as seen from the root; None for what is not there, or no name."""
+        assert self._user is not None
+        tree = self._user.tree
+        try:
+            folders = self._user.workflow_folders(folder) if kind == "workflow" else self._user.endpoint_folders()
+            found = tree.find(kind, name, folders)
+        except SettingsError:
+            return None
+        return tree.lookup.relative(found.path) if found else None
+
+    def _endpoint(self, name: str) -> tuple[str | None, str | None]:
+        """The endpoint's file, and the model it asks for."""
+        if self._user is None or not name or is_open(name):
+            return None, None
+        path = self._found("endpoint", name)
+        try:
+            return path, (self._user.endpoint(name).model or None) if path else None
+        except SettingsError:
+            return path, None
+
+    def _uses(self, node: NodeAt) -> Iterator[GraphUse]:
+        told: set[tuple[str, str]] = set()
+        for place, text, _ in texts_of(self._survey, node):
+            for name in sorted(_names(text, jinja=is_set(node.raw, "jinja2"))):
+                if (name, place.path) not in told:
+                    told.add((name, place.path))
+                    number = _OUTPUT.fullmatch(name)
+                    yield GraphUse(name=name, source=int(number[1]) if number else None, at=place.path)
+
+
+def user_of(workflow: str, users: Sequence[UserTree]) -> UserTree | None:
+    """The first whose own folder the workflow is in, else the first of all."""
+    folder = folded(workflow.rpartition("/")[0])
+    for user in users:
+        if folder in (folded("/".join(own)) for own in _folders(user)):
+            return user
+    return users[0] if users else None
+
+
+def _folders(user: UserTree) -> Sequence[Sequence[str]]:
+    try:
+        return user.workflow_folders()
+    except SettingsError:
+        return []
+
+
+def _common(raw: Mapping[str, Any]) -> NodeProperties:
+    try:
+        return NodeProperties.model_validate(raw)
+    except ValidationError:
+        return _NO_PROPERTIES
+
+
+def _title(node: NodeAt) -> str:
+    return without_secrets(str(node.raw.get("title") or node.raw.get("agentName") or f"node {node.number}"))
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    value = raw.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _names(text: str, *, jinja: bool) -> set[str]:
+    if "{" not in text:
+        return set()
+    try:
+        return names_in(text, jinja=jinja)
+    except SettingsError:
+        return set()

@@ -1,0 +1,46 @@
+"""The real table of routes of a server, read off the application itself, so that a new route is covered by itself.
+
+Front's tables, FastAPI's routes with those that are in no description, and the pages and files of the web UI.
+"""
+
+import re
+from collections.abc import Iterator
+
+from fastapi import FastAPI
+
+from mnemoir.server.front import Front
+from mnemoir.server.ui import ABOUT, PAGES, Ui
+from tests.server.server_kit import Server
+
+CHANGING = ("POST", "PUT", "PATCH", "DELETE")
+_LAYERS = ("_app", "_otherwise")
+
+
+def every_route(server: Server) -> list[tuple[str, str]]:
+    """Method and address of each route, names filled in with `mira`."""
+    front, ui, api = (_layer(server, kind) for kind in (Front, Ui, FastAPI))
+    found = [("POST", path) for path in front._posts] + [("DELETE", path) for path in front._deletes]
+    found += [("GET", path) for path in (*PAGES, ABOUT, "/ui", *(f"/{name}" for name in sorted(ui._names)))]
+    found += [
+        (method, re.sub(r"\{[^}]+\}", "mira", route.path_format))
+        for route in api.routes
+        for method in sorted(route.methods or ())
+    ]
+    assert len(found) > 80
+    return list(dict.fromkeys(found))
+
+
+def changing_routes(server: Server) -> list[tuple[str, str]]:
+    """Those that may change something."""
+    return [route for route in every_route(server) if route[0] in CHANGING]
+
+
+def _layer(server: Server, kind: type) -> object:
+    """The layer of that class, from the outermost inwards."""
+    return next(layer for layer in _layers(server.app) if isinstance(layer, kind))
+
+
+def _layers(app: object) -> Iterator[object]:
+    while app is not None:
+        yield app
+        app = next((inner for name in _LAYERS if (inner := getattr(app, name, None)) is not None), None)

@@ -1,0 +1,29 @@
+import { MantineProvider } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { useState } from 'react';
+import { RouterProvider } from 'react-router';
+import { newQueryClient } from '@/shared/api/queries';
+import { router } from './routes';
+import { KeyGate } from './shell/KeyGate';
+import { theme } from './theme';
+
+/** The nonce that the server allows style elements by. */
+const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+
+export function App() {
+  const [queries] = useState(newQueryClient);
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={nonce}>
+      <QueryClientProvider client={queries}>
+        <ModalsProvider>
+          <Notifications position="bottom-right" />
+          <KeyGate>
+            <RouterProvider router={router} />
+          </KeyGate>
+        </ModalsProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,71 @@
+import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useEffect } from 'react';
+import { TbMenu2 } from 'react-icons/tb';
+import { Link, NavLink as RouterLink, Outlet, useLocation } from 'react-router';
+import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
+import { pages } from './pages';
+import classes from './Shell.module.css';
+
+/** Header with the pages, and the page below it, which has all of the remaining height. */
+export function Shell() {
+  const [menuOpen, menu] = useDisclosure(false);
+  const { pathname } = useLocation();
+  useEffect(() => {
+    document.title = `${pages.find(page => page.path === pathname)?.name ?? 'Not found'} · Mnemoir`;
+  }, [pathname]);
+
+  return (
+    <div className={classes.shell}>
+      <a href="#main" className="skip-link">
+        Skip to the page
+      </a>
+      <header className={classes.header}>
+        <ActionIcon className={classes.burger} variant="subtle" color="gray" onClick={menu.open} aria-label="Pages">
+          <TbMenu2 size={20} />
+        </ActionIcon>
+        <Link to="/" className={classes.brand}>
+          <img src="./icon.svg" alt="" width={22} height={22} />
+          <Text span fw={650}>
+            Mnemoir
+          </Text>
+        </Link>
+        <nav aria-label="Pages" className={classes.nav}>
+          {pages.map(page => (
+            <RouterLink key={page.path} to={page.path} end className={classes.link ?? ''}>
+              {page.name}
+            </RouterLink>
+          ))}
+        </nav>
+        <Group gap="xs" ml="auto" wrap="nowrap">
+          <ProjectMenu />
+        </Group>
+      </header>
+      <main id="main" className={classes.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Drawer
+        opened={menuOpen}
+        onClose={menu.close}
+        title="Mnemoir"
+        size="xs"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack gap={2} component="nav" aria-label="Pages">
+          {pages.map(({ path, name, Icon }) => (
+            <NavLink
+              key={path}
+              component={RouterLink}
+              to={path}
+              end
+              label={name}
+              leftSection={<Icon size={18} aria-hidden />}
+              active={pathname === path}
+              onClick={menu.close}
+            />
+          ))}
+        </Stack>
+      </Drawer>
+    </div>
+  );
+}

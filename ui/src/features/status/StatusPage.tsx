@@ -1,0 +1,5 @@
+import { PageFrame } from '@/shared/components/PageFrame';
+
+export function StatusPage() {
+  return <PageFrame title="Status">{null}</PageFrame>;
+}

@@ -1,0 +1,5 @@
+import { PageFrame } from '@/shared/components/PageFrame';
+
+export function WorkflowsPage() {
+  return <PageFrame title="Workflows">{null}</PageFrame>;
+}

@@ -1,0 +1,93 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import { apiKey, reportMissingKey } from './key';
+import type { paths } from './schema';
+
+/** Where this server is, without a final slash: the page's <base>, which the server fills in. */
+export const serverUrl = document.baseURI.replace(/[?#].*$/, '').replace(/\/$/, '');
+
+/** What the server refused, or a network that failed (`status` 0). */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId?: string,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+const authorise: Middleware = {
+  onRequest({ request }) {
+    for (const [name, value] of Object.entries(authorisation())) request.headers.set(name, value);
+    return request;
+  },
+  onResponse({ response }) {
+    if (response.status === 401) reportMissingKey();
+  },
+  onError() {
+    return new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
+  },
+};
+
+/** The header that carries the API key; none without a key. */
+export function authorisation(): Record<string, string> {
+  const key = apiKey();
+  return key ? { Authorization: `Bearer ${key}` } : {};
+}
+
+/** Typed by the server's OpenAPI description: `unwrap(client.GET('/api/runs', { params: { query: { limit: 5 } } }))`. */
+export const client = createClient<paths>({ baseUrl: serverUrl, fetch: request => globalThis.fetch(request) });
+client.use(authorise);
+
+interface Answered<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** The answer's body; throws ApiError for an error. */
+export async function unwrap<Data>(answer: Promise<Answered<Data>>): Promise<Data> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw problemOf(response, error);
+  return data as Data;
+}
+
+/** What `unwrap` does, for requests the typed client is not made for: streams, files. `path` begins with "/". */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(authorisation())) headers.set(name, value);
+  let response: Response;
+  try {
+    response = await fetch(`${serverUrl}${path}`, { ...init, headers });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
+  }
+  if (response.status === 401) reportMissingKey();
+  if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
+  return response;
+}
+
+interface Misfit {
+  loc: (string | number)[];
+  msg: string;
+}
+
+interface Problem {
+  detail?: string | Misfit[];
+  error?: string | { message?: string };
+  code?: string;
+  request_id?: string;
+}
+
+function problemOf(response: Response, body: unknown): ApiError {
+  const problem = (typeof body === 'object' && body !== null ? body : {}) as Problem;
+  const said = typeof problem.error === 'object' ? problem.error.message : problem.error;
+  const detail = Array.isArray(problem.detail)
+    ? problem.detail.map(misfit => `${misfit.loc.slice(1).join('.')}: ${misfit.msg}`).join('; ')
+    : problem.detail;
+  const message = detail ?? said ?? `The server answered ${String(response.status)} ${response.statusText}`.trim();
+  return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id);
+}

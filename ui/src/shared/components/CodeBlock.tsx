@@ -1,0 +1,26 @@
+import { CopyButton } from './CopyButton';
+import classes from './CodeBlock.module.css';
+import { Pieces } from './Words';
+
+interface CodeBlockProps {
+  text: string;
+  language?: string;
+}
+
+/** Code with its language and a button that copies it; scrolls by itself when it is wide. */
+export function CodeBlock({ text, language = '' }: CodeBlockProps) {
+  return (
+    <figure className={classes.block}>
+      <figcaption className={classes.caption}>
+        <span>{language || 'text'}</span>
+        <CopyButton text={text} label="Copy code" />
+      </figcaption>
+      {/* a region that scrolls must be reachable by keyboard */}
+      <pre className={classes.code} tabIndex={0} aria-label={`Code, ${language || 'text'}`} role="region">
+        <code>
+          <Pieces text={text} />
+        </code>
+      </pre>
+    </figure>
+  );
+}

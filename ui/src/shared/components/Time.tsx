@@ -1,0 +1,36 @@
+import { Tooltip } from '@mantine/core';
+
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+interface TimeProps {
+  /** RFC 3339 */
+  value: string;
+  /** "3 minutes ago" in place of date and time. */
+  ago?: boolean;
+}
+
+/** A time as the reader's locale writes it; the exact one in the tooltip. */
+export function Time({ value, ago = false }: TimeProps) {
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) return <span>{value}</span>;
+  return (
+    <Tooltip label={ago ? full.format(date) : value} openDelay={400}>
+      <time dateTime={value}>{ago ? timeAgo(date) : full.format(date)}</time>
+    </Tooltip>
+  );
+}
+
+export function timeAgo(date: Date, now: number = Date.now()): string {
+  const seconds = (date.getTime() - now) / 1000;
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+  return relative.format(Math.trunc(seconds / size), unit);
+}

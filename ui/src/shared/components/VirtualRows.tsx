@@ -1,0 +1,71 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useRef } from 'react';
+import classes from './VirtualRows.module.css';
+
+interface VirtualRowsProps<Item> {
+  items: readonly Item[];
+  rowKey: (item: Item) => string | number;
+  children: (item: Item, at: number) => ReactNode;
+  /** What the list is, for screen readers. */
+  label: string;
+  /** Height of a row before it is measured, in pixels. */
+  estimate?: number;
+  /** Called when the last rows come into sight: load the next page. */
+  onEndReached?: () => void;
+  /** How many there are in all, when more than are loaded. */
+  total?: number;
+  className?: string;
+}
+
+/** A list of which only the rows in sight are in the page; rows have the height they need. */
+export function VirtualRows<Item>(props: VirtualRowsProps<Item>) {
+  const { items, rowKey, children, label, estimate = 48, onEndReached, total = items.length, className } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimate,
+    getItemKey: at => {
+      const item = items[at];
+      return item === undefined ? at : rowKey(item);
+    },
+    overscan: 8,
+  });
+  const shown = rows.getVirtualItems();
+  const isAtEnd = (shown.at(-1)?.index ?? -1) >= items.length - 1 && items.length > 0;
+  useEffect(() => {
+    if (isAtEnd) onEndReached?.();
+  }, [isAtEnd, onEndReached]);
+
+  return (
+    <div
+      ref={scroller}
+      className={`${classes.scroller ?? ''} ${className ?? ''}`}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+    >
+      <div role="list" aria-label={label} className={classes.rows} style={{ height: rows.getTotalSize() }}>
+        {shown.map(row => {
+          const item = items[row.index];
+          return (
+            item !== undefined && (
+              <div
+                key={row.key}
+                ref={rows.measureElement}
+                data-index={row.index}
+                role="listitem"
+                aria-setsize={total}
+                aria-posinset={row.index + 1}
+                className={classes.row}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                {children(item, row.index)}
+              </div>
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}

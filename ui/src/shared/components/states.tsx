@@ -1,0 +1,69 @@
+import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { TbAlertCircle } from 'react-icons/tb';
+import { ApiError } from '../api/client';
+
+interface EmptyStateProps {
+  title: string;
+  hint?: ReactNode;
+  children?: ReactNode;
+}
+
+/** In place of a list without entries: what is missing, and in `children` the next step. */
+export function EmptyState({ title, hint, children }: EmptyStateProps) {
+  return (
+    <Center mih="12rem" p="xl">
+      <Stack align="center" gap="xs" maw="32rem" ta="center">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {hint && (
+          <Text c="dimmed" size="sm">
+            {hint}
+          </Text>
+        )}
+        {children}
+      </Stack>
+    </Center>
+  );
+}
+
+/** `label` says what is being loaded. */
+export function LoadingState({ label = 'Loading' }: { label?: string }) {
+  return (
+    <Center mih="12rem" role="status" aria-label={label}>
+      <Loader size="sm" type="dots" aria-hidden />
+    </Center>
+  );
+}
+
+interface ErrorStateProps {
+  error: unknown;
+  title?: string;
+  onRetry?: () => void;
+}
+
+/** What failed, the server's own words about it, and a way to try again. */
+export function ErrorState({ error, title = 'This could not be loaded', onRetry }: ErrorStateProps) {
+  return (
+    <Alert color="red" variant="light" icon={<TbAlertCircle aria-hidden />} title={title} role="alert" m="md">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{messageOf(error)}</Text>
+        {error instanceof ApiError && error.requestId && (
+          <Text size="xs" c="dimmed">
+            Request {error.requestId}
+          </Text>
+        )}
+        {onRetry && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,33 @@
+import { useAbout } from '../api/about';
+import { storedText } from './storage';
+
+const memoryEnabled = storedText('memoryEnabled', 'memoryChanged');
+const user = storedText('mnemoirUser');
+const project = storedText('mnemoirProject');
+const model = storedText('mnemoirModel');
+
+/** Who uses this browser, in which project, with what. `memoryEnabled` is off until it is switched on. */
+export interface Settings {
+  user: string;
+  project: string;
+  memoryEnabled: boolean;
+  /** "" for the server's choice. */
+  model: string;
+}
+
+export function useSettings(): Settings {
+  const about = useAbout().data;
+  return {
+    user: user.use() ?? about?.user ?? 'user',
+    project: project.use() ?? about?.project ?? 'default',
+    memoryEnabled: memoryEnabled.use() === 'true',
+    model: model.use() ?? '',
+  };
+}
+
+export const change = {
+  user: (value: string | null) => user.write(value),
+  project: (value: string | null) => project.write(value),
+  memoryEnabled: (value: boolean) => memoryEnabled.write(String(value)),
+  model: (value: string | null) => model.write(value),
+};

@@ -1,0 +1,9 @@
+import { http, HttpResponse } from 'msw';
+import { setupServer } from 'msw/node';
+
+/** The server as tests play it; each test adds what it needs with `server.use(http.get(...))`. */
+export const server = setupServer(
+  http.get('*/api/ui', () =>
+    HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
+  ),
+);

@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+const server = process.env.MNEMOIR_URL ?? 'http://127.0.0.1:6060';
+
+export default defineConfig({
+  plugins: [react()],
+  base: './', // below whatever path the server is reached at; index.html has a <base>
+  html: { cspNonce: 'MNEMOIR_NONCE' }, // the server puts a new one in its place with each answer
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  build: {
+    outDir: process.env.MNEMOIR_UI_OUT ?? 'dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0, // a data: URL would need a wider Content-Security-Policy
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    host: '127.0.0.1',
+    proxy: Object.fromEntries(
+      ['/api', '/v1', '/health', '/ready', '/docs', '/openapi.json'].map(path => [path, server]),
+    ),
+  },
+  test: {
+    environment: 'jsdom',
+    globals: true,
+    setupFiles: ['src/shared/testing/setup.ts'],
+    css: false,
+    restoreMocks: true,
+  },
+});
