@@ -6,9 +6,9 @@ import tempfile
 
 import orjson
 import structlog
-from starlette.types import Message
 
 from mnemoir.app.parts import open_parts
+from mnemoir.providers.asgi_call import call_asgi
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 
@@ -16,23 +16,13 @@ from mnemoir.settings import load_settings
 async def described() -> bytes:
     """The description, indented."""
     with tempfile.TemporaryDirectory() as folder:
-        parts = await open_parts(load_settings(None, {"storage.data_dir": folder, "llm.provider": "offline"}, environ={}))
+        settings = load_settings(None, {"storage.data_dir": folder, "llm.provider": "offline"}, environ={})
+        parts = await open_parts(settings)
         try:
-            app = create_app(parts, ServerOptions())
-            body: list[bytes] = []
-
-            async def receive() -> Message:
-                return {"type": "http.request", "body": b"", "more_body": False}
-
-            async def send(message: Message) -> None:
-                body.append(message.get("body", b""))
-
-            path = "/openapi.json"
-            scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
-            await app(scope, receive, send)
+            answer = await call_asgi(create_app(parts, ServerOptions()), "GET", "/openapi.json", headers={}, body=b"")
         finally:
             await parts.aclose()
-    return orjson.dumps(orjson.loads(b"".join(body)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(orjson.loads(answer.body), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 if __name__ == "__main__":

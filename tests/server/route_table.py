@@ -5,6 +5,7 @@ Front's tables, FastAPI's routes with those that are in no description, and the 
 
 import re
 from collections.abc import Iterator
+from typing import TypeVar
 
 from fastapi import FastAPI
 
@@ -13,12 +14,13 @@ from mnemoir.server.ui import ABOUT, PAGES, Ui
 from tests.server.server_kit import Server
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
+Layer = TypeVar("Layer")
 _LAYERS = ("_app", "_otherwise")
 
 
 def every_route(server: Server) -> list[tuple[str, str]]:
     """Method and address of each route, names filled in with `mira`."""
-    front, ui, api = (_layer(server, kind) for kind in (Front, Ui, FastAPI))
+    front, ui, api = (layer_of(server, kind) for kind in (Front, Ui, FastAPI))
     found = [("POST", path) for path in front._posts] + [("DELETE", path) for path in front._deletes]
     found += [("GET", path) for path in (*PAGES, ABOUT, "/ui", *(f"/{name}" for name in sorted(ui._names)))]
     found += [
@@ -35,7 +37,7 @@ def changing_routes(server: Server) -> list[tuple[str, str]]:
     return [route for route in every_route(server) if route[0] in CHANGING]
 
 
-def _layer(server: Server, kind: type) -> object:
+def layer_of(server: Server, kind: type[Layer]) -> Layer:
     """The layer of that class, from the outermost inwards."""
     return next(layer for layer in _layers(server.app) if isinstance(layer, kind))
 

@@ -1,7 +1,9 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -12,13 +14,17 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.forgetting import Forgetting
+from mnemoir.app.health import Checkup
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.stock import Stock
+from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
+from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
 from mnemoir.memory.facts import Facts, FactSettings
@@ -26,6 +32,7 @@ from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_service import MemoryService
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_files import ProjectFiles
 from mnemoir.ports.project_settings import ProjectSettingsStore
@@ -77,6 +84,11 @@ class Parts:
     memory_service: HttpMemoryService
     background: Background
     reembedding: Reembedding
+    checkup: Checkup
+    stock: Stock
+    times: MemoryTimes
+    started_at: datetime = field(default_factory=utc_now)
+    started: float = field(default_factory=monotonic)  # on the clock of `time.monotonic`
     _open: AsyncExitStack
 
     async def start(self) -> None:
@@ -119,11 +131,13 @@ async def open_parts(settings: Settings) -> Parts:
             defaults=FactSettings(decay_days=settings.memory.decay_days, touch_on_none=settings.memory.touch_on_none),
         )
         service = _memory_service(settings, session)
+        times = MemoryTimes()
+        timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqliteJobQueue(database)
         conversations = own(open_conversations(settings, model, embedding))
-        background = own(Background(jobs, {remembering.KIND: remembering.rememberer(service)}))
+        background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
         runs = own(open_runs(settings))
-        memory = _chat_memory(settings, service, Turns(background, conversations), project_settings)
+        memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
         kept = open_discussions(embedding, indexing, own)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, session, own
@@ -157,6 +171,9 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
+            checkup=own(Checkup(settings, model, embedding, session)),
+            stock=own(Stock(settings, store, runs, conversations, embedding.name)),
+            times=times,
             _open=opened.pop_all(),
         )
 
@@ -203,7 +220,7 @@ def _service_key(settings: Settings) -> str | None:
 
 
 def _chat_memory(
-    settings: Settings, service: HttpMemoryService, turns: Turns, projects: ProjectSettingsStore
+    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
 ) -> ChatMemory:
     async def allowance(scope: Scope) -> int | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))

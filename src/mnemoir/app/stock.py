@@ -3,7 +3,8 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from mnemoir.app.conversation_parts import folder_of_conversations
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.kept import Kept
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.memory_store import MemoryStore, StoreCounts
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
 from mnemoir.storage.conversations.census import Census, Counted
@@ -70,14 +71,17 @@ class _Measured:
 class Stock:
     """Counts and measures what one server keeps."""
 
-    def __init__(self, settings: Settings, store: MemoryStore, runs: RunStore, conversations: Conversations) -> None:
+    def __init__(
+        self, settings: Settings, store: MemoryStore, runs: RunStore, conversations: Conversations, embedder: str
+    ) -> None:
+        """`embedder` is the name of the server's embedding model."""
         self._settings = settings
         self._store = store
         self._runs = runs
         self._conversations = conversations
         vectors = settings.memory.vector_store
-        self._census = Census(_model_of_messages(settings))
-        self._embeds_messages = vectors.enabled and vectors.backend == "builtin"
+        self._census = Census(embedder if vectors.embedding_provider == "server" else None)
+        self._embeds_messages = vectors.enabled
         self._counts = Kept(self._count, for_s=_COUNT_AGAIN_S)
         self._talk = Kept(self._count_talk, for_s=_COUNT_AGAIN_S)
         self._sizes = Kept(self._measure, for_s=_MEASURE_AGAIN_S)
@@ -87,7 +91,7 @@ class Stock:
         stored, talk = await asyncio.gather(
             self._counts.get(patience_s=_PATIENCE_S), self._talk.get(patience_s=_PATIENCE_S)
         )
-        memories, runs = stored or (None, None)
+        memories, runs = stored if stored is not None else (None, None)
         return Counts(
             projects=None if memories is None else memories.projects,
             users=None if memories is None else memories.users,
@@ -98,3 +102,88 @@ class Stock:
             embedded=None if talk is None or not self._embeds_messages else talk.embedded,
             runs=runs,
         )
+
+    async def room(self) -> Room:
+        """What it takes on the disk, as it was some minutes ago, and how much is free now."""
+        storage = self._settings.storage
+        place, (free, whole) = await asyncio.to_thread(_disk, storage.data_dir)
+        measured = await self._sizes.get(patience_s=_PATIENCE_S)
+        return Room(
+            backend=storage.backend,
+            data_dir=str(storage.data_dir),
+            writable=os.access(place, os.W_OK | os.X_OK),
+            free_bytes=free,
+            disk_bytes=whole,
+            shares=None if measured is None else measured.shares,
+            measured_at=None if measured is None else measured.at,
+        )
+
+    async def aclose(self) -> None:
+        """Stop counting; a thread that is at it ends its piece of work."""
+        for kept in (self._counts, self._talk, self._sizes):
+            await kept.aclose()
+
+    async def _count(self) -> tuple[StoreCounts, int]:
+        return await self._store.counts(), await self._runs.count()
+
+    async def _count_talk(self) -> Counted:
+        return await self._conversations.count(self._census)
+
+    async def _measure(self) -> _Measured:
+        shares = await asyncio.to_thread(_shares, self._settings)
+        return _Measured(shares=shares, at=to_text(utc_now()))
+
+
+def _shares(settings: Settings) -> list[Share]:
+    """The parts of the data directory, and of folders elsewhere that the settings name; the empty ones left out."""
+    root, talk = settings.storage.data_dir, folder_of_conversations(settings)
+    sizes = {
+        "memories": _size_of_files(root, _OF_DATABASE),
+        "runs": _size_of_files(root, _OF_RUNS),
+        "conversations": _size_of(talk),
+    }
+    if settings.storage.backend == "file":
+        sizes["project files"] = _size_of(settings.storage.workspace_root)
+    if settings.memory.vector_store.persist_directory is not None:
+        sizes["vectors"] = _size_of(settings.memory.vector_store.persist_directory)
+    named = sum(_size_of_files(root, names) for names in (_OF_DATABASE, _OF_RUNS))
+    inside = _size_of(talk) if root in talk.parents else 0
+    sizes["other"] = max(0, _size_of(root) - named - inside)
+    return [Share(name=name, size_bytes=size) for name, size in sizes.items() if size]
+
+
+def _size_of(folder: Path) -> int:
+    return sum(_sizes_below(str(folder)))
+
+
+def _sizes_below(folder: str) -> Iterator[int]:
+    """The sizes of all files in a folder; links are not followed, and what is gone meanwhile is passed over."""
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        yield entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+
+
+def _size_of_files(folder: Path, names: Iterable[str]) -> int:
+    size = 0
+    for name in names:
+        with suppress(OSError):
+            size += (folder / name).stat().st_size
+    return size
+
+
+def _disk(folder: Path) -> tuple[Path, tuple[int | None, int | None]]:
+    """The folder, or what is there of the way to it, and the free and whole size of its disk."""
+    place = next(one for one in (folder, *folder.parents) if one.exists())
+    try:
+        usage = shutil.disk_usage(place)
+    except OSError:
+        return place, (None, None)
+    return place, (usage.free, usage.total)

@@ -132,7 +132,7 @@ class RunTrace:
     duration_ms: float | None = None
     category: str | None = None
     error: str | None = None
-    asked: Sequence[Mapping[str, Any]] = ()
+    asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)
 
     def nodes(self) -> Iterator[NodeTrace]:

@@ -91,7 +91,7 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. Whoever opened the parts starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts))
+    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
     site = Site(
         parts=parts,

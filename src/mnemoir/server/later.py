@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from mnemoir.app.latencies import Latencies
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
@@ -25,14 +26,15 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
     return payload
 
 
-def add_later(facts: Facts) -> Handler:
-    """Works such jobs off. A result is what a waiting caller is answered, with the tenant and project it is for."""
+def add_later(facts: Facts, write: Latencies) -> Handler:
+    """Works such jobs off, and notes in `write` how long each took. A result is what a waiting caller is answered, with the tenant and project it is for."""
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
         if request.receipt is None:  # so that a job which a crash interrupted is done once all the same
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
-        result = await facts.add(scope, request)
+        with write.measured():
+            result = await facts.add(scope, request)
         return {"tenant": scope.tenant, "project": scope.project, **add_json(result, include_usage=False)}
 
     return run

@@ -43,7 +43,8 @@ async def add(
     receipt = _receipt(idempotency_key, body, scope)
     if body.async_mode:
         return await _add_later(site, scope, body, receipt)
-    result = await site.parts.facts.add(scope, body.request(receipt))
+    with site.parts.times.write.measured():
+        result = await site.parts.facts.add(scope, body.request(receipt))
     if site.metrics is not None:
         site.metrics.memory_operation("add")
         site.metrics.usage("add", result.usage)

@@ -69,7 +69,7 @@ def _card(name: str) -> dict[str, Any]:
 
 
 async def _running(request: Request) -> Response:
-    return PlainTextResponse("Mnemoir is running")
+    return PlainTextResponse("Mnemoir is running", headers={"vary": "Accept"})  # browsers get the web UI here
 
 
 async def _version(request: Request) -> Response:

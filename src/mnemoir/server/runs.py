@@ -7,21 +7,26 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BeforeValidator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.core.errors import NotFound
+from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.runs import RunStatus, RunTrace
-from mnemoir.ports.run_store import RunSummary
+from mnemoir.ports.run_store import RunFilter, RunSummary
 from mnemoir.server.departure import Departure
 from mnemoir.server.memory_answers import answer
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.rest import SiteHere
+from mnemoir.server.run_commands import node_command, run_command
+from mnemoir.server.run_memories import memories_of, summary_of
+from mnemoir.server.run_models import RunCommand, RunListed, RunMemories, RunPage, RunShort, RunWhole
+from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of
 
@@ -30,33 +35,102 @@ router = APIRouter(prefix="/api/runs", tags=["runs"])
 _MOST_LISTED = 200
 _SILENCE = b":\n\n"  # a comment, which no reader of events takes for one
 
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"model": RunListed, "description": "Events, each with a run as `data`"}
+}
+
 ListLimit = Annotated[
     int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
 ]
 Before = Annotated[str | None, Query(description="`next` of the page before")]
 
 
-@router.get("", summary="The last runs of workflows, newest first")
+@router.get("", summary="The last runs of workflows, newest first", response_model=RunPage)
 async def list_runs(
-    site: SiteHere, limit: ListLimit = 50, before: Before = None, status: RunStatus | None = None
+    site: SiteHere,
+    limit: _EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"model": RunListed, "description": "Events, each with a run as `data`"}
+}
+
+ListLimit = 50,
+    before: Before = None,
+    status: RunStatus | None = None,
+    workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
+    conversation: str | None = None,
+    user: Annotated[str | None, Query(description="Of the config tree, or a user id")] = None,
+    error: Annotated[str | None, Query(description="A part of its error")] = None,
+    since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
 ) -> Response:
-    found = await site.parts.runs.latest(limit=limit + 1, before=before, status=status)
+    only = RunFilter(
+        status=status,
+        workflow=workflow or None,
+        conversation=conversation or None,
+        user=user or None,
+        error=error or None,
+        since=_instant(since) if since else None,
+    )
+    found = await site.parts.runs.latest(limit=limit + 1, before=before, only=only)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     return answer({"results": [asdict(run) for run in page], "next": following})
 
 
-@router.get("/live", summary="Runs as they begin and end, as server-sent events")
+@router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
 async def live(site: SiteHere) -> Response:
     return _Feed(site.parts.runs.follow(), site.options.heartbeat_s)
 
 
-@router.get("/{run_id:path}", summary="One run, node by node")
+@router.get("/{run_id:path}/summary", summary="One run in a line", response_model=RunShort)
+async def show_summary(site: SiteHere, run_id: str) -> Response:
+    return answer(summary_of(await _run(site, run_id)))
+
+
+@router.get(
+    "/{run_id:path}/memories",
+    summary="What it read from memory and wrote to it, also behind its answer",
+    response_model=RunMemories,
+)
+async def show_memories(site: SiteHere, run_id: str) -> Response:
+    return answer(await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store))
+
+
+@router.get(
+    "/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command", response_model=RunCommand
+)
+async def show_command(
+    request: Request,
+    site: SiteHere,
+    run_id: str,
+    node: Annotated[int | None, Query(description="Its place among all nodes, from 0; none means the client's")] = None,
+) -> Response:
+    run = await _run(site, run_id)
+    if node is not None:
+        return answer(node_command(run, node))
+    origin = str(request.base_url).rstrip("/")
+    return answer(run_command(run, origin, needs_key=bool(site.options.api_keys)))
+
+
+@router.get("/{run_id:path}", summary="One run, node by node", response_model=RunWhole)
 async def show(site: SiteHere, run_id: str) -> Response:
+    return Response(_trace_json(await _run(site, run_id)), media_type="application/json")
+
+
+async def _run(site: Site, run_id: str) -> RunTrace:
     run = await site.parts.runs.get(run_id)
     if run is None:
         raise NotFound(f"There is no run {run_id[:128]!r} here, or no longer.", code="run_not_found")
-    return Response(_trace_json(run), media_type="application/json")
+    return run
+
+
+def _instant(text: str) -> str:
+    instant = from_text(text)
+    if instant is None:
+        raise InvalidRequest(
+            f"since must be a time such as 2026-03-04T09:15:00Z, it is {text[:80]!r}.",
+            code="validation_error",
+            field="since",
+        )
+    return to_text(instant)
 
 
 class _Feed(Response):

@@ -7,6 +7,7 @@ key: it holds nothing but itself, and everything it shows it asks the API for.
 import asyncio
 import gzip
 import mimetypes
+import re
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ _NOT_BUILT = (
     "Mnemoir is running. This installation has no web pages: in a checkout, `make ui` builds them. "
     "The API is described at /docs."
 )
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
 _COMPRESSED = ("text/", "application/json", "image/svg")
 _SECURITY = {
     "cross-origin-opener-policy": "same-origin",
@@ -85,8 +87,8 @@ class Ui:
             return PlainTextResponse(_NOT_BUILT)
         nonce = secrets.token_urlsafe(16)
         html = html.replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
-        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store"} | _SECURITY
-        return Response(html, headers=headers, media_type="text/html")
+        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store", "vary": "Accept"}
+        return Response(html, headers=headers | _SECURITY, media_type="text/html")
 
     async def _asset(self, name: str, accepted: str) -> Response:
         asset = self._assets.get(name)
@@ -94,7 +96,7 @@ class Ui:
             asset = self._assets[name] = await asyncio.to_thread(_load, self._static / name)
         fresh = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
         headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
-        if asset.gzipped is not None and "gzip" in accepted:
+        if asset.gzipped is not None and _GZIP.search(accepted):
             return Response(asset.gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=asset.type)
         return Response(asset.body, headers=headers, media_type=asset.type)
 

@@ -24,7 +24,7 @@ AsUser = Annotated[str | None, Query(description="whose folders names are looked
 @router.get(
     "",
     response_model=ConfigOverview,
-    summary="The config tree: its files, its users, and where messages of each start",
+    summary="The config tree: its files and its users",
 )
 async def overview(site: SiteHere) -> Response:
     models = site.parts.workflows.model_names()
@@ -34,7 +34,7 @@ async def overview(site: SiteHere) -> Response:
 @router.get(
     "/problems",
     response_model=ConfigProblems,
-    summary="What is wrong with the config tree, as `mnemoir check` tells it",
+    summary="What is wrong with the tree, as `mnemoir check` tells it",
 )
 async def problems(site: SiteHere) -> Response:
     return _answer(await site.parts.workflow_files.problems())
@@ -43,7 +43,7 @@ async def problems(site: SiteHere) -> Response:
 @router.get(
     "/graph",
     response_model=WorkflowGraph,
-    summary="One workflow: its nodes in order, what each runs, and whose output it reads",
+    summary="A workflow: its nodes, what they run and what they read",
 )
 async def graph(site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Response:
     return _answer(await site.parts.workflow_files.graph(path, user))
@@ -52,7 +52,7 @@ async def graph(site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Resp
 @router.get(
     "/schema/{kind}",
     response_model=dict[str, Any],
-    summary="The JSON Schema of a kind of config file, as `mnemoir schema` prints it",
+    summary="As `mnemoir schema` prints it",
 )
 async def schema(kind: str) -> Response:
     return _answer(_schema(kind))

@@ -67,9 +67,7 @@ class Census:
             )
         finally:
             connection.close()
-        return Counted(
-            conversations=conversations, messages=messages, embeddable=embeddable, embedded=embedded
-        )
+        return Counted(conversations=conversations, messages=messages, embeddable=embeddable, embedded=embedded)
 
 
 def _stamp(file: Path) -> _Stamp:

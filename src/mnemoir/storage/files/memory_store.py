@@ -21,13 +21,25 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, Restore
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, StoreCounts, Unembedded, Visible
+from mnemoir.ports.memory_store import (
+    MemoryStore,
+    Owned,
+    Place,
+    Project,
+    Receipt,
+    Redeemed,
+    StoreCounts,
+    Unembedded,
+    Visible,
+    Wanted,
+)
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.changing import Changing, Wish, current
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.draft import Draft
 from mnemoir.storage.files.index_table import synced_stamps
+from mnemoir.storage.files.lists import behind, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.record_tables import (
     drop_derived,
@@ -42,6 +54,7 @@ from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.sqlite import Database
+from mnemoir.storage.sqlite.lists import learned_in
 
 T = TypeVar("T")
 
@@ -109,6 +122,24 @@ class FileMemoryStore:
             project_of(scope),
             lambda contents: sum(1 for _ in _shown(contents.of_user(scope.user).rows, scope, visible)),
         )
+
+    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+        """What is wanted, in its order, behind the place where the page before ended."""
+        rows = await self._selected(scope, wanted)
+        return [row.memory for row in islice(behind(rows, wanted, after), min(limit, len(rows)))]
+
+    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+        """How many `select` would give without a limit."""
+        return len(await self._selected(scope, wanted))
+
+    async def owners(self, tenant: str) -> list[Owned]:
+        """Every user of the tenant that has memories, by project, then by name."""
+
+        def look(connection: apsw.Connection) -> list[Owned]:
+            here = sorted((each for each in projects(self._root) if each.tenant == tenant), key=lambda p: p.project)
+            return [one for each in here for one in owners_of(each, current(self._open[each], connection))]
+
+        return await self._db.read(look)
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Facts of the scope by content hash, decayed ones included."""
@@ -247,6 +278,15 @@ class FileMemoryStore:
 
     async def _change(self, wish: Wish) -> list[Applied]:
         return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))
+
+    async def _selected(self, scope: Scope, wanted: Wanted) -> list[Row]:
+        opened = self._open[project_of(scope)]
+
+        def look(connection: apsw.Connection) -> list[Row]:
+            learned = () if wanted.session is None else learned_in(connection, scope, wanted.session)
+            return select(current(opened, connection), scope, wanted, frozenset(learned))
+
+        return await self._db.read(look)
 
     async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
         opened = self._open[project]

@@ -155,7 +155,7 @@ class Commit:
                 raise StaleChange(f"Memory {change.target} is not to be taken back as it was read.")
             return None
         if stored is None:
-            (seq,) = self._run("add_memory", **memory_values(memory), change=self._next_change()).fetchone()
+            ((seq,),) = self._run("add_memory", **memory_values(memory), change=self._next_change())
         else:
             seq = stored.seq
             self._run("reopen_memory", seq=seq, change=self._next_change())

@@ -9,9 +9,20 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, Redeemed, StoreCounts, Unembedded, Visible
+from mnemoir.ports.memory_store import (
+    MemoryStore,
+    Owned,
+    Place,
+    Project,
+    Receipt,
+    Redeemed,
+    StoreCounts,
+    Unembedded,
+    Visible,
+    Wanted,
+)
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sqlite import backlog, receipts
+from mnemoir.storage.sqlite import backlog, lists, receipts
 from mnemoir.storage.sqlite.commit import Commit
 from mnemoir.storage.sqlite.database import Database
 from mnemoir.storage.sqlite.queries import queries
@@ -86,6 +97,18 @@ class SqliteMemoryStore:
         query = "count" if visible.at is None else "count_of_the_past"
         (count,) = await self._made(query, scope, _visible_values(visible), lambda row: int(row[0]))
         return count
+
+    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+        """What is wanted, in its order, behind the place where the page before ended."""
+        return await self._db.read(lambda connection: lists.select(connection, scope, wanted, limit, after))
+
+    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+        """How many `select` would give without a limit."""
+        return await self._db.read(lambda connection: lists.count(connection, scope, wanted))
+
+    async def owners(self, tenant: str) -> list[Owned]:
+        """Every user of the tenant that has current memories, by project, then by name."""
+        return await self._db.read(lambda connection: lists.owners(connection, tenant))
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included."""

@@ -1,0 +1,250 @@
+"""How the server is, in one value: its parts' health, what it keeps, what it does behind the requests."""
+
+import stat
+from asyncio import to_thread
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+
+from mnemoir import __version__
+from mnemoir.app.health import Connected, EmbedderHealth, ModelHealth
+from mnemoir.app.latencies import Spread
+from mnemoir.app.parts import Parts
+from mnemoir.app.stock import Counts, Room
+from mnemoir.core.clock import to_text
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.jobs import JobTally
+
+_HOUR, _DAY = 60, 24 * 60
+_LITTLE_SPACE = 200 * 1024 * 1024
+_NO_COUNTS = Counts(
+    projects=None,
+    users=None,
+    memories=None,
+    conversations=None,
+    messages=None,
+    embeddable=None,
+    embedded=None,
+    runs=None,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """`done` of `of`; equal when nothing is left to do."""
+
+    done: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruningState:
+    """`days` is None where old conversations are kept; the times are None for never."""
+
+    days: int | None
+    last_at: str | None
+    next_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What goes on behind the requests. `memory_vectors` and `message_vectors` are None while they are not known.
+
+    Vectors of messages are made while their user talks, so some may wait for that.
+    """
+
+    jobs: Sequence[JobTally]
+    memory_vectors: Progress | None
+    message_vectors: Progress | None
+    pruning: PruningState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Times of the last hour and the last day."""
+
+    hour: Spread
+    day: Spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryLatency:
+    """How long chats waited for memories, and how long adding to them took."""
+
+    recall: Latency
+    write: Latency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The settings that decide what is remembered and kept; `decay_days` is None for no decay."""
+
+    default_project: str
+    default_user: str
+    decay_days: float | None
+    search_limit: int
+    keeps_named_chats: bool
+    keeps_all_chats: bool
+    history: str
+    strategy: str
+    max_history_tokens: int
+    keeps_runs: bool
+    config_dir: str | None
+    workflow_users: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something that is not as it should be, and the next step."""
+
+    about: str
+    state: str  # warn or fail
+    found: str
+    to_do: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The whole. `storage_problem` says why the stored memories cannot be read, "" when they can."""
+
+    version: str
+    started_at: str
+    up_s: float
+    model: ModelHealth
+    embedder: EmbedderHealth
+    room: Room
+    storage_problem: str
+    counts: Counts
+    latency: MemoryLatency
+    work: Work
+    choices: Choices
+    remarks: Sequence[Remark]
+
+
+async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
+    """The status now; what takes a while to find out is some seconds old, but for models when it is to be `fresh`."""
+    model, embedder = await parts.checkup.model(fresh=fresh), await parts.checkup.embedder(fresh=fresh)
+    room = await parts.stock.room()
+    problem = await _storage_problem(parts)
+    counts = _NO_COUNTS if problem else await parts.stock.counts()
+    work = await _work(parts, counts, is_stored=not problem)
+    remarks = [
+        *_remarks_of_settings(parts),
+        *_remarks_of_models(model, embedder),
+        *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
+        *_remarks_of_work(work),
+    ]
+    times = parts.times
+    return Status(
+        version=__version__,
+        started_at=to_text(parts.started_at),
+        up_s=round(monotonic() - parts.started, 1),
+        model=model,
+        embedder=embedder,
+        room=room,
+        storage_problem=problem,
+        counts=counts,
+        latency=MemoryLatency(
+            recall=Latency(hour=times.recall.last(_HOUR), day=times.recall.last(_DAY)),
+            write=Latency(hour=times.write.last(_HOUR), day=times.write.last(_DAY)),
+        ),
+        work=work,
+        choices=_choices(parts, default_user),
+        remarks=remarks,
+    )
+
+
+async def _storage_problem(parts: Parts) -> str:
+    try:
+        await parts.store.check()
+    except StorageUnavailable as exc:
+        return exc.message
+    return ""
+
+
+async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
+    jobs: Sequence[JobTally] = ()
+    vectors = None
+    if is_stored:
+        jobs = await parts.jobs.tally()
+        pending, total = await parts.store.backlog(parts.embedding.name)
+        vectors = Progress(done=total - pending, of=total)
+    last = await parts.pruning.last_done()
+    days = parts.settings.memory.auto_prune_days
+    following = None if days is None or last is None else to_text(last + timedelta(days=1))
+    said = counts.embeddable
+    return Work(
+        jobs=jobs,
+        memory_vectors=vectors,
+        message_vectors=None if said is None else Progress(done=counts.embedded or 0, of=said),
+        pruning=PruningState(days=days, last_at=None if last is None else to_text(last), next_at=following),
+    )
+
+
+def _choices(parts: Parts, default_user: str) -> Choices:
+    memory, workflows = parts.settings.memory, parts.settings.workflows
+    return Choices(
+        default_project=memory.default_project,
+        default_user=default_user,
+        decay_days=memory.decay_days,
+        search_limit=memory.search_limit,
+        keeps_named_chats=memory.keep_sessions,
+        keeps_all_chats=memory.enabled,
+        history=memory.history,
+        strategy=memory.strategy,
+        max_history_tokens=memory.max_history_tokens,
+        keeps_runs=parts.settings.runs.enabled,
+        config_dir=None if workflows.config_dir is None else str(workflows.config_dir),
+        workflow_users=list(parts.workflows.users),
+    )
+
+
+def _remarks_of_settings(parts: Parts) -> Iterator[Remark]:
+    for warning in parts.settings.warnings:
+        yield Remark(about="settings", state="warn", found=warning, to_do="Correct the value; see docs/settings.md.")
+
+
+def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth) -> Iterator[Remark]:
+    said = "The model" if model.url is None else f"The model {model.name} at {model.url}"
+    if (remark := _of_connected("model", said, model.connected)) is not None:
+        yield remark
+    if (remark := _of_connected("embedder", f"The embedding model {embedder.name}", embedder.connected)) is not None:
+        yield remark
+
+
+def _of_connected(about: str, said: str, connected: Connected) -> Remark | None:
+    if connected.state in (None, "ok"):
+        return None
+    return Remark(
+        about=about, state=connected.state or "", found=f"{said}: {connected.problem}.", to_do=connected.to_do
+    )
+
+
+def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -> Iterator[Remark]:
+    if problem:
+        yield Remark(about="storage", state="fail", found=problem, to_do="Run `mnemoir doctor`.")
+    if not room.writable:
+        found = f"{room.data_dir} cannot be written."
+        yield Remark(about="storage", state="fail", found=found, to_do="Make it writable for the server.")
+    if room.free_bytes is not None and room.free_bytes < _LITTLE_SPACE:
+        found = f"Only {room.free_bytes // 1024**2} MiB are free on the disk of {room.data_dir}."
+        yield Remark(about="storage", state="warn", found=found, to_do="Free some space.")
+    if is_open:
+        found = f"Other users of this machine may read {room.data_dir}."
+        yield Remark(about="storage", state="warn", found=found, to_do=f"chmod 700 {room.data_dir}")
+
+
+def _is_open(folder: Path) -> bool:
+    try:
+        return bool(stat.S_IMODE(folder.stat().st_mode) & 0o077)
+    except OSError:
+        return False
+
+
+def _remarks_of_work(work: Work) -> Iterator[Remark]:
+    failed = sum(job.failed for job in work.jobs)
+    if failed:
+        found = f"{failed} background {'job was' if failed == 1 else 'jobs were'} given up within the last week."
+        yield Remark(about="work", state="warn", found=found, to_do="The log names each with its error.")

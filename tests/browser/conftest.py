@@ -1,0 +1,79 @@
+"""One browser for all of these tests, one event loop, and a server for each file."""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from mnemoir.app.parts import open_parts
+from mnemoir.server import ServerOptions, create_app
+from mnemoir.settings import load_settings
+from tests.browser_kit import ARGUMENTS, CHROMIUM, Site, Window, opened
+from tests.scripted_llm import ScriptedLLM
+from tests.server.server_kit import asks, listening
+
+_HERE = Path(__file__).parent
+_TIMEOUT_MS = 20_000
+
+OpenWindow = Callable[..., Awaitable[Window]]
+StartSite = Callable[..., Awaitable[Site]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser belongs to a loop, so all tests here run in the same."""
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium without a screen."""
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        yield chromium
+        await chromium.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def start_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartSite]:
+    """Starts servers that last as long as the file of tests; settings as dotted keys, options by name."""
+    async with contextlib.AsyncExitStack() as running:
+
+        async def start(settings: dict[str, Any] | None = None, **options: Any) -> Site:
+            llm = await running.enter_async_context(ScriptedLLM())
+            data = tmp_path_factory.mktemp("site") / "data"
+            given = {"storage.data_dir": str(data)} | asks(llm) | (settings or {})
+            parts = await open_parts(load_settings(None, given, environ={}))
+            running.push_async_callback(parts.aclose)
+            await parts.start()
+            serving = ServerOptions(**options)
+            app = create_app(parts, serving)
+            parts.memory_service.attach(app)
+            url = await running.enter_async_context(listening(app, serving))
+            return Site(url=url, parts=parts, llm=llm)
+
+        yield start
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(start_site: StartSite) -> Site:
+    """A keyless server whose model is scripted, for this file of tests."""
+    return await start_site()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_window(browser: Browser) -> AsyncIterator[OpenWindow]:
+    """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`."""
+    async with contextlib.AsyncExitStack() as windows:
+
+        async def start(site: Site, **look: Any) -> Window:
+            window = await windows.enter_async_context(opened(browser, site.url, **look))
+            window.page.set_default_timeout(_TIMEOUT_MS)
+            return window
+
+        yield start
