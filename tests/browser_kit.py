@@ -115,6 +115,6 @@ async def opened(
         window = Window(page=await profile.new_page(), url=url)
         window.watch()
         yield window
-        assert window.wrongs == []
+        assert not window.wrongs, window.wrongs
     finally:
         await profile.close()

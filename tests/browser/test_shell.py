@@ -30,7 +30,7 @@ async def test_the_keyboard_reaches_the_page_at_once(site: Site, open_window: Op
     page = await (await open_window(site)).go("/status")
     await expect(page.get_by_role("heading", name="Status")).to_be_visible()
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    await expect(page.get_by_role("button", name="Skip to the page")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("main")).to_be_focused()
 
@@ -50,7 +50,7 @@ async def test_a_server_with_a_key_asks_for_it(start_site: StartSite, open_windo
     page = await window.go("/status")
     await page.get_by_label("API key").last.fill("a-wrong-key-of-any-length")
     await page.get_by_role("button", name="Continue").click()
-    await expect(page.get_by_text("The server did not accept the last key.")).to_be_visible()
+    await expect(page.get_by_text("A valid API key is needed")).to_be_visible()
     await window.axe()
     await page.get_by_label("API key").last.fill(KEY)
     await page.get_by_role("button", name="Continue").click()

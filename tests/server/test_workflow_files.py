@@ -170,7 +170,6 @@ async def test_no_answer_holds_a_secret(open_tree, tmp_path):
         "Users/ann.json.",
         "Users/ann.json%20",
         ".",
-        "Users/%0aann.json",
     ],
 )
 async def test_what_is_no_path_is_refused(open_tree, tmp_path, path):

@@ -23,7 +23,7 @@ _PLAIN = Passage(text="A plain sentence.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
-    """Whether something can be used: `state` is None until it was looked at. `problem` and `to_do` are "" when well."""
+    """Whether something can be used; `state` is None until somebody looked. Both texts are "" when all is well."""
 
     state: Health | None
     problem: str

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
+from typing import Literal
 
 from mnemoir import __version__
 from mnemoir.app.health import Connected, EmbedderHealth, ModelHealth
 from mnemoir.app.latencies import Spread
 from mnemoir.app.parts import Parts
+from mnemoir.app.reaching import Health
 from mnemoir.app.stock import Counts, Room
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import StorageUnavailable
@@ -99,8 +101,8 @@ class Choices:
 class Remark:
     """Something that is not as it should be, and the next step."""
 
-    about: str
-    state: str  # warn or fail
+    about: Literal["settings", "model", "embedder", "storage", "work"]
+    state: Health
     found: str
     to_do: str
 
@@ -207,19 +209,27 @@ def _remarks_of_settings(parts: Parts) -> Iterator[Remark]:
 
 
 def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth) -> Iterator[Remark]:
-    said = "The model" if model.url is None else f"The model {model.name} at {model.url}"
-    if (remark := _of_connected("model", said, model.connected)) is not None:
-        yield remark
-    if (remark := _of_connected("embedder", f"The embedding model {embedder.name}", embedder.connected)) is not None:
-        yield remark
+    said = f"The model {model.name} at {model.url}"
+    if model.url is None:
+        found = "No language model is connected: answers only quote what is remembered."
+        yield Remark(about="model", state="warn", found=found, to_do=model.connected.to_do)
+    elif not _is_well(model.connected):
+        yield _of_connected("model", said, model.connected)
+    elif model.error is not None and (model.failed_at or "") > (model.answered_at or ""):
+        found = f"The last call of the model {model.name} failed: {model.error}"
+        yield Remark(about="model", state="warn", found=found, to_do="Try again; see the run for what was asked.")
+    if not _is_well(embedder.connected):
+        yield _of_connected("embedder", f"The embedding model {embedder.name}", embedder.connected)
 
 
-def _of_connected(about: str, said: str, connected: Connected) -> Remark | None:
-    if connected.state in (None, "ok"):
-        return None
-    return Remark(
-        about=about, state=connected.state or "", found=f"{said}: {connected.problem}.", to_do=connected.to_do
-    )
+def _is_well(connected: Connected) -> bool:
+    """Also before anybody looked."""
+    return connected.state in (None, "ok")
+
+
+def _of_connected(about: Literal["model", "embedder"], said: str, connected: Connected) -> Remark:
+    found, state = f"{said}: {connected.problem}.", connected.state or "warn"
+    return Remark(about=about, state=state, found=found, to_do=connected.to_do)
 
 
 def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -> Iterator[Remark]:

@@ -1,4 +1,4 @@
-"""What is kept and how much room it takes, found out aside and kept for a while: no look at a page counts anything."""
+"""What is kept and how much room it takes: found out aside and kept for a while, so that no look at a page counts."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The data on the disk. `shares` are None until they were measured; `free_bytes` is the disk's, None if unknown."""
+    """The data on the disk. `shares` are None until they were measured; of the disk they are on, None is unknown."""
 
     backend: str
     data_dir: str

@@ -6,7 +6,7 @@ the one that answers chats belongs to the event loop. Without a tree there is on
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -96,7 +96,7 @@ class WorkflowFiles:
         """One file. Raises InvalidRequest, NotFound, TooLarge."""
         if self._served is None:
             return _built_in_text(path)
-        return await in_thread(shown_text, str(self._served.tree.root), path)
+        return await in_thread(_text, ConfigTree(self._served.tree.root), path)
 
     async def graph(self, path: str, user: str | None) -> WorkflowGraph:
         """One workflow, as `user` runs it; else as the one does whose folder it is in. Raises like `text`."""
@@ -116,13 +116,9 @@ class WorkflowFiles:
         tree = ConfigTree(self._served.tree.root)
         found = list(listed_files(str(tree.root)))
         users = [self._user(tree, file.path, models) for file in found if file.kind == "users"]
-        settings = {path for path in (_discussion_settings(tree, user.name) for user in users) if path}
-        return ConfigOverview(
-            root=str(tree.root),
-            users=users,
-            models=models,
-            files=[replace(one, kind="discussion-settings") if one.path in settings else one for one in found],
-        )
+        settings = _discussion_settings(tree)
+        listed = [replace(one, kind="discussion-settings") if one.path in settings else one for one in found]
+        return ConfigOverview(root=str(tree.root), users=users, models=models, files=listed)
 
     def _user(self, tree: ConfigTree, path: str, models: Sequence[str]) -> ConfigUser:
         assert self._served is not None
@@ -148,7 +144,7 @@ class WorkflowFiles:
         if self._served is None:
             return _built_in_graph(path)
         tree = ConfigTree(self._served.tree.root)
-        if shown_text(str(tree.root), path).kind != "workflows":
+        if _text(tree, path).kind != "workflows":
             raise InvalidRequest(f"{path} is no workflow.", field="path")
         survey = Survey(tree, node_types())
         workflow = workflow_at(survey, os.path.join(str(tree.root), *path.split("/")))
@@ -205,14 +201,23 @@ def _start(user: UserTree, name: str, when: str | None = None, folder: str = "")
     return Start(name=name, path=user.tree.lookup.relative(found.path) if found else None, when=when)
 
 
-def _discussion_settings(tree: ConfigTree, name: str) -> str | None:
-    user = UserTree(name, tree)
+def _text(tree: ConfigTree, path: str) -> ConfigText:
+    found = shown_text(str(tree.root), path)
+    return replace(found, kind="discussion-settings") if path in _discussion_settings(tree) else found
+
+
+def _discussion_settings(tree: ConfigTree) -> Set[str]:
+    """The files among the workflows that are none, as users name them."""
+    return {path for name in tree.user_names() if (path := _discussion_settings_of(UserTree(name, tree)))}
+
+
+def _discussion_settings_of(user: UserTree) -> str | None:
     try:
         named = user.settings.discussion_settings
-        found = tree.find("workflow", named, user.workflow_folders()) if named else None
+        found = user.tree.find("workflow", named, user.workflow_folders()) if named else None
     except SettingsError:
         return None
-    return tree.lookup.relative(found.path) if found else None
+    return user.tree.lookup.relative(found.path) if found else None
 
 
 def _is_current(tree: ConfigTree, name: str) -> bool:

@@ -16,6 +16,7 @@ import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from yarl import URL
 
+from mnemoir import __version__
 from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
 from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
@@ -231,7 +232,7 @@ def _headers_of(settings: Settings) -> dict[str, str]:
     """The key this machine's settings hold, as the server wants it; the admin key opens what the others open."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    return {"content-type": "application/json", **sent}
+    return {"content-type": "application/json", "user-agent": f"mnemoir-cli/{__version__}", **sent}
 
 
 def _bytes(body: object) -> bytes:

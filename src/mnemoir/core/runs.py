@@ -65,7 +65,7 @@ class ModelCall:
     model: str | None = None
     needs_key: bool = False
     stream: bool = False
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     options: Mapping[str, Any] | None = None
     has_tools: bool = False
 
@@ -74,8 +74,8 @@ class ModelCall:
 class NodeTrace:
     """One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
 
-    `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that is
-    known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
+    `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that
+    is known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
     met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
     """
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from dataclasses import dataclass
 from typing import Protocol
 
 from mnemoir.core.clock import to_text, utc_now

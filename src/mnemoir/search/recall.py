@@ -4,17 +4,21 @@ Two steps. The question is embedded, on the embedding model's own thread; then o
 store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
 from mnemoir.core.errors import NotSupported, ProviderError
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
+from mnemoir.search.alike import Pair, alike_pairs
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import Query, Ranked, StageReport, Stages, nearest_facts, newest, rank, visible_rows
@@ -108,6 +112,28 @@ class Recall:
             return [_hits(memories, rows, k) for rows in ranked]
 
         return await self._rows.reading(work)
+
+    async def alike(
+        self, scope: Scope, visible: Visible, *, floor: float, most: int
+    ) -> tuple[list[Memory], list[Pair]]:
+        """The scope's facts, the newest `most` of them, newest first, and the pairs whose vectors are near."""
+        _refuse_past(visible)
+
+        def work(view: SearchSnapshot) -> tuple[list[Memory], list[int], FloatArray | None]:
+            with self._residents.index(view, scope) as index:
+                slots = np.flatnonzero(visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
+                seqs = [int(seq) for seq in index.seqs[slots]]
+                has_vector = index.has_vector[slots]
+                vectors = None if index.vectors is None else index.vectors[slots[has_vector]]
+            memories = view.memories(scope.owner, seqs)
+            with_vector = [place for place, has in enumerate(has_vector) if has]
+            return [memories[seq] for seq in seqs], with_vector, vectors
+
+        memories, places, vectors = await self._rows.reading(work)
+        if vectors is None or not len(places):
+            return memories, []
+        near = await asyncio.to_thread(alike_pairs, vectors, floor)
+        return memories, [Pair(places[pair.first], places[pair.second], pair.cosine) for pair in near]
 
     async def _embedded(self, text: str) -> Embedding | None:
         """The question's embedding, from the last few if it is among them; None when the model fails."""

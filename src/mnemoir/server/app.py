@@ -33,10 +33,12 @@ from mnemoir.server import (
     operations,
     project_routes,
     runs,
+    status,
     transfer,
     workflow_files,
 )
 from mnemoir.server.chat import ChatRoute
+from mnemoir.server.clients import Clients
 from mnemoir.server.conversation_models import (
     BranchBody,
     CleanupBody,
@@ -71,6 +73,7 @@ _BODIES = (
 # static paths first: a user or a memory of any name follows them
 _ROUTERS = (
     operations.router,
+    status.router,
     project_routes.router,
     transfer.router,
     runs.router,
@@ -99,6 +102,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         metrics=metrics,
         places=Places(options.most_active_chats, metrics),
         under_way=UnderWay(options.max_body_bytes),
+        clients=Clients(),
         settings_change=asyncio.Lock(),
     )
     posts = _posts(site)

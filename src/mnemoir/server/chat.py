@@ -118,6 +118,7 @@ class ChatRoute:
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         model = self._site.parts.workflows.model_name(chat)
         visit_of(scope).run_id = caller.run_id
+        self._site.clients.note(scope, model=model, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
         with self._site.under_way.alone(caller.scope, key), self._site.places:

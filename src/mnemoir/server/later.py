@@ -27,7 +27,10 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
 
 
 def add_later(facts: Facts, write: Latencies) -> Handler:
-    """Works such jobs off, and notes in `write` how long each took. A result is what a waiting caller is answered, with the tenant and project it is for."""
+    """Works such jobs off, and notes in `write` how long each took.
+
+    A result is what a waiting caller is answered, with the tenant and project it is for.
+    """
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])

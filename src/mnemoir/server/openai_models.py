@@ -26,6 +26,10 @@ class ChatExtensions(BaseModel):
         | None
     ) = None
     store: Annotated[bool, Field(description="whether the chat is to be kept")] | None = None
+    parent_id: (
+        Annotated[int, Field(ge=0, description="the message that what is new stands behind; 0 is the beginning")]
+        | None
+    ) = None
     stream: bool | None = None
 
 

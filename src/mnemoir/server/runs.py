@@ -48,11 +48,7 @@ Before = Annotated[str | None, Query(description="`next` of the page before")]
 @router.get("", summary="The last runs of workflows, newest first", response_model=RunPage)
 async def list_runs(
     site: SiteHere,
-    limit: _EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"model": RunListed, "description": "Events, each with a run as `data`"}
-}
-
-ListLimit = 50,
+    limit: ListLimit = 50,
     before: Before = None,
     status: RunStatus | None = None,
     workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
@@ -101,7 +97,7 @@ async def show_command(
     request: Request,
     site: SiteHere,
     run_id: str,
-    node: Annotated[int | None, Query(description="Its place among all nodes, from 0; none means the client's")] = None,
+    node: Annotated[int | None, Query(description="Its place among all nodes, from 0; else the client's")] = None,
 ) -> Response:
     run = await _run(site, run_id)
     if node is not None:

@@ -9,6 +9,7 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.errors import Overloaded
 from mnemoir.core.scope import DEFAULT_TENANT, project_name
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.clients import Clients
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.under_way import UnderWay
@@ -46,6 +47,7 @@ class Site:
     metrics: Metrics | None
     places: Places
     under_way: UnderWay
+    clients: Clients
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def project(self, scope: Scope) -> Project:

@@ -9,6 +9,7 @@ import gzip
 import mimetypes
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -52,7 +53,8 @@ class Ui:
             "needs_key": bool(options.api_keys),
         }
         self._static = static
-        self._assets: dict[str, _Asset] = {}
+        self._built: Mapping[str, _Asset] | None = None
+        self._reading = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(scope) if scope["method"] == "GET" else None
@@ -69,36 +71,27 @@ class Ui:
         if path in PAGES and (path != "/" or "text/html" in (header(scope, b"accept") or "")):
             note_route(scope, path)
             return await self._page()
-        name = path.removeprefix("/")
-        if name in self._names:
-            note_route(scope, "/assets")
-            return await self._asset(name, header(scope, b"accept-encoding") or "")
-        return None
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        found = (file.relative_to(self._static).as_posix() for file in self._static.rglob("*") if file.is_file())
-        return frozenset(found) - {"index.html"}
+        asset = (await self._files()).get(path.removeprefix("/"))
+        if asset is None or path == "/index.html":
+            return None
+        note_route(scope, "/assets")
+        return asset.answer(header(scope, b"accept-encoding") or "")
 
     async def _page(self) -> Response:
-        try:
-            html = await asyncio.to_thread((self._static / "index.html").read_text, "utf-8")
-        except FileNotFoundError:
+        built = (await self._files()).get("index.html")
+        if built is None:
             return PlainTextResponse(_NOT_BUILT)
         nonce = secrets.token_urlsafe(16)
-        html = html.replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
-        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store", "vary": "Accept"}
-        return Response(html, headers=headers | _SECURITY, media_type="text/html")
+        html = built.body.decode().replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
+        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store"} | _SECURITY
+        return Response(html, headers=headers, media_type="text/html")
 
-    async def _asset(self, name: str, accepted: str) -> Response:
-        asset = self._assets.get(name)
-        if asset is None:
-            asset = self._assets[name] = await asyncio.to_thread(_load, self._static / name)
-        fresh = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
-        headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
-        if asset.gzipped is not None and _GZIP.search(accepted):
-            return Response(asset.gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=asset.type)
-        return Response(asset.body, headers=headers, media_type=asset.type)
+    async def _files(self) -> Mapping[str, "_Asset"]:
+        """All of them, read when the first is asked for: pages and assets of one build belong together."""
+        async with self._reading:
+            if self._built is None:
+                self._built = await asyncio.to_thread(_read, self._static)
+            return self._built
 
 
 def content_security(nonce: str) -> str:
@@ -109,15 +102,30 @@ def content_security(nonce: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+def _read(static: Path) -> dict[str, "_Asset"]:
+    files = ((file.relative_to(static).as_posix(), file) for file in static.rglob("*") if file.is_file())
+    return {name: _Asset(name, _type_of(file), file.read_bytes()) for name, file in files}
+
+
+def _type_of(file: Path) -> str:
+    known = "text/javascript" if file.suffix == ".js" else mimetypes.guess_type(file.name)[0]
+    return known or "application/octet-stream"
+
+
+@dataclass(frozen=True)
 class _Asset:
+    name: str
     type: str
     body: bytes
-    gzipped: bytes | None
 
+    def answer(self, accepted: str) -> Response:
+        """The file, in gzip's coding where that is accepted and makes it smaller."""
+        fresh = "public, max-age=31536000, immutable" if self.name.startswith("assets/") else "no-cache"
+        headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
+        if "gzip" in accepted and self.type.startswith(_COMPRESSED):
+            return Response(self._gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=self.type)
+        return Response(self.body, headers=headers, media_type=self.type)
 
-def _load(file: Path) -> _Asset:
-    body = file.read_bytes()
-    kind = "text/javascript" if file.suffix == ".js" else mimetypes.guess_type(file.name)[0]
-    kind = kind or "application/octet-stream"
-    return _Asset(kind, body, gzip.compress(body, 6, mtime=0) if kind.startswith(_COMPRESSED) else None)
+    @cached_property
+    def _gzipped(self) -> bytes:
+        return gzip.compress(self.body, 6, mtime=0)

@@ -114,15 +114,15 @@ class _Drawing:
         return GraphNode(
             number=node.number,
             title=_title(node),
-            type=str(raw.get("type") or "Standard"),
+            type=without_secrets(str(raw.get("type") or "Standard")),
             kind=kind.kind if kind else None,
             description=(kind.__doc__ or "").partition("\n")[0] if kind else "",
             at=node.place.path,
             role="answers" if behind == 0 else "behind" if behind > 0 else "before",
-            endpoint=endpoint or None,
+            endpoint=without_secrets(endpoint) or None,
             endpoint_path=endpoint_path,
             model=model,
-            preset=_text(raw, "preset") or None,
+            preset=without_secrets(_text(raw, "preset")) or None,
             calls=[self._call(name) for name in named_by(node, self._settings)],
             uses=list(self._uses(node)),
         )
@@ -130,7 +130,7 @@ class _Drawing:
     def _call(self, name: Name) -> GraphCall:
         when = name.place.steps[-1] if name.may_not_run else None
         return GraphCall(
-            name=name.name,
+            name=without_secrets(name.name),
             path=self._workflow(name),
             when=None if when is None or when == "type" else str(when),
             at=name.place.path,

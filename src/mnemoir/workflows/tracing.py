@@ -53,9 +53,7 @@ def traced_text(text: str) -> str:
     return text if left_out <= 0 else f"[{left_out} earlier characters are not shown.]\n{text[left_out:]}"
 
 
-def variables_in(
-    prompt: str | Sequence[Mapping[str, Any]], fillings: Mapping[str, Filling]
-) -> list[FilledVariable]:
+def variables_in(prompt: str | Sequence[Mapping[str, Any]], fillings: Mapping[str, Filling]) -> list[FilledVariable]:
     """Where variables stand in a traced prompt, and what was recalled for it.
 
     A text that was filled is looked for where it was put; one that was changed on its way, or stands there twice, is

@@ -73,7 +73,13 @@ async def ids(store, **asked):
 
 async def test_a_run_that_ended_is_read_as_it_was(store):
     inner = WorkflowTrace(name="inner", folder="mira", nodes=[a_node([{"role": "user", "content": "Hi"}])])
-    node = a_node("What is tea?", output="A leaf.", memories=[RecalledMemory(text="Likes tea", id="mem_1")], notes=["cut"], children=[inner])
+    node = a_node(
+        "What is tea?",
+        output="A leaf.",
+        memories=[RecalledMemory(text="Likes tea", id="mem_1")],
+        notes=["cut"],
+        children=[inner],
+    )
     run = a_run("r1", model="mnemoir", stream=True, category="CHAT")
     store.begun(run)
     ended = end(store, run, workflows=[WorkflowTrace(name="outer", nodes=[node])], duration_ms=12.5)
@@ -107,7 +113,9 @@ async def test_lists_are_narrowed_by_status(store):
     store.begun(bad)
     end(store, bad, "failed", error="The model is down.")
     assert await ids(store, status="running") == ["going"]
-    assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == ["The model is down."]
+    assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == [
+        "The model is down."
+    ]
 
 
 async def test_only_so_many_are_kept(path):

@@ -5,17 +5,15 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { RouterProvider } from 'react-router';
 import { newQueryClient } from '@/shared/api/queries';
+import { styleNonce } from './nonce';
 import { router } from './routes';
 import { KeyGate } from './shell/KeyGate';
 import { theme } from './theme';
 
-/** The nonce that the server allows style elements by. */
-const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-
 export function App() {
   const [queries] = useState(newQueryClient);
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={nonce}>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
       <QueryClientProvider client={queries}>
         <ModalsProvider>
           <Notifications position="bottom-right" />

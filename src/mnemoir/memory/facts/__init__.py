@@ -3,9 +3,24 @@
 `Facts` is the front. It knows a store, a search and a model by their ports only.
 """
 
+from mnemoir.memory.facts.curation import Curation, Edit
+from mnemoir.memory.facts.decay import Freshness, freshness
+from mnemoir.memory.facts.duplicates import Duplicates
 from mnemoir.memory.facts.facts import Facts
 from mnemoir.memory.facts.options import FactSettings
 from mnemoir.memory.facts.policy import default_extraction_prompt
 from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn
 
-__all__ = ["AddRequest", "AddResult", "FactSettings", "Facts", "Turn", "default_extraction_prompt"]
+__all__ = [
+    "AddRequest",
+    "AddResult",
+    "Curation",
+    "Duplicates",
+    "Edit",
+    "FactSettings",
+    "Facts",
+    "Freshness",
+    "Turn",
+    "default_extraction_prompt",
+    "freshness",
+]

@@ -5,7 +5,9 @@ is still shown.
 """
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.memories import Memory
@@ -32,6 +34,37 @@ def visible_now(
     """What a read shows: the project's own decay if it has set one, else the server's."""
     days = default_days if project.decay_days is None else project.decay_days
     return Visible(now=now, horizon=horizon_of(days, now), at=at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freshness:
+    """`fading` has less than a quarter of its time left. `decays_at` is None without decay."""
+
+    state: Literal["current", "fading", "hidden", "expired"]
+    decays_at: datetime | None = None
+
+
+def freshness(memory: Memory, visible: Visible) -> Freshness:
+    """How a memory stands, and when it decays unless it is renewed."""
+    decays_at = _decays_at(memory, visible)
+    if expired(memory, visible.now):
+        return Freshness(state="expired", decays_at=decays_at)
+    if decays_at is None or visible.horizon is None:
+        return Freshness(state="current")
+    if decays_at < visible.now:
+        return Freshness(state="hidden", decays_at=decays_at)
+    is_fading = decays_at - visible.now < (visible.now - visible.horizon) / 4
+    return Freshness(state="fading" if is_fading else "current", decays_at=decays_at)
+
+
+def _decays_at(memory: Memory, visible: Visible) -> datetime | None:
+    renewed = from_text(memory.updated_at) or from_text(memory.created_at)
+    if visible.horizon is None or renewed is None:
+        return None
+    try:
+        return renewed + (visible.now - visible.horizon)
+    except OverflowError:
+        return None
 
 
 def hidden(memory: Memory, visible: Visible) -> bool:

@@ -5,6 +5,7 @@ stored to the commit, so that the same conversation told at once by many callers
 not wait.
 """
 
+import asyncio
 from datetime import datetime
 
 from mnemoir.core.clock import Clock, utc_now
@@ -14,7 +15,9 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.conversation import analysed
+from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
+from mnemoir.memory.facts.duplicates import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.exchange import Exchange
 from mnemoir.memory.facts.extraction import extract
 from mnemoir.memory.facts.options import FactSettings
@@ -30,6 +33,8 @@ from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
+
+MOST_COMPARED = 10_000
 
 
 class Facts:
@@ -54,6 +59,7 @@ class Facts:
         self._project_settings = project_settings
         self._defaults = defaults
         self._clock = clock
+        self.curation = Curation(store, indexing)
         self._same_request = Turnstile()
         self._same_user = Turnstile()
 
@@ -73,17 +79,17 @@ class Facts:
 
     async def search(self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0) -> SearchResult:
         """What bears on `text`, best first."""
-        visible = await self._visible(scope)
+        visible = await self.visible(scope)
         question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now)
         return await self._recall.search(scope, question, visible)
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """Newest first; with `at`, what was current then."""
-        return await self._store.page(scope, await self._visible(scope, at=at), limit=limit, offset=offset)
+        return await self._store.page(scope, await self.visible(scope, at=at), limit=limit, offset=offset)
 
     async def count(self, scope: Scope, at: datetime | None = None) -> int:
         """How many `page` would give without a limit."""
-        return await self._store.count(scope, await self._visible(scope, at=at))
+        return await self._store.count(scope, await self.visible(scope, at=at))
 
     async def delete(self, project: Project, memory_id: MemoryId, user: str | None = None) -> MemoryId:
         """Remove one memory, decayed or not. Raises NotFound, also when `user` is given and not its owner."""
@@ -153,7 +159,13 @@ class Facts:
         applied = await self._store.commit(scope, adds, provenance, receipt=request.receipt)
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
-    async def _visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
+    async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
+        """Groups of facts that may be one, and how many facts were compared: the newest ones, up to 10,000."""
+        memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
+        return await asyncio.to_thread(duplicate_groups, memories, pairs), len(memories)
+
+    async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
+        """What reads of the scope show now; with `at`, what was current then."""
         project = await self._settings_of(scope)
         return visible_now(self._defaults.decay_days, project, self._clock(), at=at)
 

@@ -11,8 +11,7 @@ import structlog
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
-from mnemoir.ports.llm import LastCalls
-from mnemoir.ports.llm import Address
+from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Answer, Exchange

@@ -1,46 +1,48 @@
 import { Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useAbout } from '@/shared/api/about';
-import { apiKey, keepKey, onMissingKey } from '@/shared/api/key';
+import { client, unwrap } from '@/shared/api/client';
+import { apiKey, dropKey, keepKey, onMissingKey } from '@/shared/api/key';
 
 /** Asks for the API key where the server wants one, at the beginning and when a key was refused. */
 export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
-  const [refused, setRefused] = useState(false);
+  const [isRefused, setRefused] = useState(false);
   const queries = useQueryClient();
   useEffect(() => onMissingKey(() => setRefused(true)), []);
 
+  if (about.isPending) return null;
   const isMissing = about.data?.needs_key === true && apiKey() === null;
-  const enter = (key: string, onDevice: boolean) => {
-    keepKey(key, onDevice);
+  const goOn = () => {
     setRefused(false);
     void queries.invalidateQueries();
   };
-  if (about.isPending) return null;
   return (
     <>
       {!isMissing && children}
-      <KeyDialog opened={isMissing || refused} wasRefused={refused && apiKey() !== null} onEnter={enter} />
+      {(isMissing || isRefused) && <KeyDialog onAccepted={goOn} />}
     </>
   );
 }
 
-interface KeyDialogProps {
-  opened: boolean;
-  wasRefused: boolean;
-  onEnter: (key: string, onDevice: boolean) => void;
-}
-
-function KeyDialog({ opened, wasRefused, onEnter }: KeyDialogProps) {
+function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
+  const entering = useMutation({
+    mutationFn: async () => {
+      keepKey(key.trim(), onDevice);
+      await unwrap(client.GET('/v1/models'));
+    },
+    onSuccess: onAccepted,
+    onError: dropKey,
+  });
   return (
-    <Modal opened={opened} onClose={() => undefined} title="API key" withCloseButton={false} centered>
+    <Modal opened onClose={() => undefined} title="API key" withCloseButton={false} centered>
       <form
         onSubmit={event => {
           event.preventDefault();
-          if (key.trim()) onEnter(key.trim(), onDevice);
+          entering.mutate();
         }}
       >
         <Stack>
@@ -49,7 +51,7 @@ function KeyDialog({ opened, wasRefused, onEnter }: KeyDialogProps) {
             label="API key"
             value={key}
             onChange={event => setKey(event.currentTarget.value)}
-            error={wasRefused ? 'The server did not accept the last key.' : undefined}
+            error={entering.error?.message}
             autoComplete="off"
             data-autofocus
           />
@@ -58,7 +60,7 @@ function KeyDialog({ opened, wasRefused, onEnter }: KeyDialogProps) {
             checked={onDevice}
             onChange={event => setOnDevice(event.currentTarget.checked)}
           />
-          <Button type="submit" disabled={!key.trim()}>
+          <Button type="submit" disabled={!key.trim()} loading={entering.isPending}>
             Continue
           </Button>
         </Stack>

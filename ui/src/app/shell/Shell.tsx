@@ -1,6 +1,6 @@
 import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
 import { Link, NavLink as RouterLink, Outlet, useLocation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
@@ -10,6 +10,7 @@ import classes from './Shell.module.css';
 /** Header with the pages, and the page below it, which has all of the remaining height. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
+  const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {
     document.title = `${pages.find(page => page.path === pathname)?.name ?? 'Not found'} · Mnemoir`;
@@ -17,9 +18,9 @@ export function Shell() {
 
   return (
     <div className={classes.shell}>
-      <a href="#main" className="skip-link">
+      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         Skip to the page
-      </a>
+      </button>
       <header className={classes.header}>
         <ActionIcon className={classes.burger} variant="subtle" color="gray" onClick={menu.open} aria-label="Pages">
           <TbMenu2 size={20} />
@@ -41,7 +42,7 @@ export function Shell() {
           <ProjectMenu />
         </Group>
       </header>
-      <main id="main" className={classes.main} tabIndex={-1}>
+      <main ref={main} className={classes.main} tabIndex={-1}>
         <Outlet />
       </main>
       <Drawer

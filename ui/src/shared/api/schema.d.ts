@@ -55,6 +55,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the server is: models, storage, counts, background work */
+        get: operations["status_api_status_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The same, after asking the models' servers now */
+        post: operations["check_api_status_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status/latencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How long recalls and writes of memory took, over time */
+        get: operations["latencies_api_status_latencies_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which kinds of clients have chatted, and when last */
+        get: operations["clients_api_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/extraction-prompt": {
         parameters: {
             query?: never;
@@ -177,6 +245,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run_id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run in a line */
+        get: operations["show_summary_api_runs__run_id__summary_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What it read from memory and wrote to it, also behind its answer */
+        get: operations["show_memories_api_runs__run_id__memories_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/curl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its request, or that of one of its nodes, as a command */
+        get: operations["show_command_api_runs__run_id__curl_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -201,7 +320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The config tree: its files, its users, and where messages of each start */
+        /** The config tree: its files and its users */
         get: operations["overview_api_workflows_get"];
         put?: never;
         post?: never;
@@ -218,7 +337,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is wrong with the config tree, as `mnemoir check` tells it */
+        /** What is wrong with the tree, as `mnemoir check` tells it */
         get: operations["problems_api_workflows_problems_get"];
         put?: never;
         post?: never;
@@ -235,7 +354,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One workflow: its nodes in order, what each runs, and whose output it reads */
+        /** A workflow: its nodes, what they run and what they read */
         get: operations["graph_api_workflows_graph_get"];
         put?: never;
         post?: never;
@@ -252,7 +371,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The JSON Schema of a kind of config file, as `mnemoir schema` prints it */
+        /** As `mnemoir schema` prints it */
         get: operations["schema_api_workflows_schema__kind__get"];
         put?: never;
         post?: never;
@@ -1384,6 +1503,36 @@ export interface components {
             audio_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * Choices
+         * @description The settings that decide what is remembered and kept; `decay_days` is None for no decay.
+         */
+        Choices: {
+            /** Default Project */
+            default_project: string;
+            /** Default User */
+            default_user: string;
+            /** Decay Days */
+            decay_days: number | null;
+            /** Search Limit */
+            search_limit: number;
+            /** Keeps Named Chats */
+            keeps_named_chats: boolean;
+            /** Keeps All Chats */
+            keeps_all_chats: boolean;
+            /** History */
+            history: string;
+            /** Strategy */
+            strategy: string;
+            /** Max History Tokens */
+            max_history_tokens: number;
+            /** Keeps Runs */
+            keeps_runs: boolean;
+            /** Config Dir */
+            config_dir: string | null;
+            /** Workflow Users */
+            workflow_users: string[];
+        };
+        /**
          * ChunkSummaryAnswer
          * @description What a model wrote about a chunk. `stale_since` is there where its text is no longer in the conversation.
          *
@@ -1438,6 +1587,39 @@ export interface components {
             message: string;
             /** Deleted */
             deleted: number;
+        };
+        /**
+         * ClientSeen
+         * @description The last call of one kind of client, and how many there were since the server was started.
+         *
+         *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server; `model` is as it was asked for.
+         */
+        ClientSeen: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "open-webui" | "sillytavern" | "openai-python" | "openai-node" | "ollama-python" | "ollama-js" | "curl" | "mnemoir-ui" | "mnemoir-chat" | "mnemoir" | "other";
+            /** Last At */
+            last_at: string;
+            /** Route */
+            route: string;
+            /** Model */
+            model: string;
+            /** Memory */
+            memory: boolean;
+            /** Count */
+            count: number;
+        };
+        /**
+         * ClientsSeen
+         * @description The kinds of clients that have chatted since `since`, the start of the server; who called last comes first.
+         */
+        ClientsSeen: {
+            /** Since */
+            since: string;
+            /** Results */
+            results: components["schemas"]["ClientSeen"][];
         };
         /**
          * ConfigFile
@@ -1524,6 +1706,20 @@ export interface components {
             problem: string;
         };
         /**
+         * Connected
+         * @description Whether something can be used; `state` is None until somebody looked. Both texts are "" when all is well.
+         */
+        Connected: {
+            /** State */
+            state: ("ok" | "warn" | "fail") | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+            /** Checked At */
+            checked_at: string | null;
+        };
+        /**
          * ConversationAnswer
          * @description A conversation. `head` is the message its thread ends with; windows begin behind `context_after`.
          */
@@ -1564,6 +1760,30 @@ export interface components {
             results: components["schemas"]["ConversationAnswer"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * Counts
+         * @description How much there is of everybody. Of `embeddable` messages `embedded` have a vector.
+         *
+         *     None stands for what is still being counted for the first time.
+         */
+        Counts: {
+            /** Projects */
+            projects: number | null;
+            /** Users */
+            users: number | null;
+            /** Memories */
+            memories: number | null;
+            /** Conversations */
+            conversations: number | null;
+            /** Messages */
+            messages: number | null;
+            /** Embeddable */
+            embeddable: number | null;
+            /** Embedded */
+            embedded: number | null;
+            /** Runs */
+            runs: number | null;
         };
         /**
          * DiscussionImported
@@ -1659,6 +1879,21 @@ export interface components {
             made_by: string | null;
             /** Source */
             source?: components["schemas"]["SaidAnswer"][] | null;
+        };
+        /**
+         * EmbedderHealth
+         * @description The embedding model. `dimension` is None until its first answer; `url` is None for one in this process.
+         */
+        EmbedderHealth: {
+            /** Name */
+            name: string;
+            /** Provider */
+            provider: string;
+            /** Url */
+            url: string | null;
+            /** Dimension */
+            dimension: number | null;
+            connected: components["schemas"]["Connected"];
         };
         /**
          * FileData
@@ -1837,6 +2072,59 @@ export interface components {
             image_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * JobTally
+         * @description How many jobs of a kind have not succeeded. `waiting` includes those put back until later.
+         */
+        JobTally: {
+            /** Kind */
+            kind: string;
+            /** Waiting */
+            waiting: number;
+            /** Running */
+            running: number;
+            /** Failed */
+            failed: number;
+        };
+        /**
+         * Latency
+         * @description Times of the last hour and the last day.
+         */
+        Latency: {
+            hour: components["schemas"]["Spread"];
+            day: components["schemas"]["Spread"];
+        };
+        /**
+         * LatencySeries
+         * @description Steps of `step_minutes`, the oldest first; the last one is not over yet.
+         */
+        LatencySeries: {
+            /**
+             * Span
+             * @enum {string}
+             */
+            span: "hour" | "day";
+            /** Step Minutes */
+            step_minutes: number;
+            /** Recall */
+            recall: components["schemas"]["LatencyStep"][];
+            /** Write */
+            write: components["schemas"]["LatencyStep"][];
+        };
+        /**
+         * LatencyStep
+         * @description The times that ended within a step; both are None where there were none. `at` is when the step began.
+         */
+        LatencyStep: {
+            /** At */
+            at: string;
+            /** Count */
+            count: number;
+            /** P50 Ms */
+            p50_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
+        };
+        /**
          * MediaUrl
          * @description Where a picture, sound or film is: on the web, or `mnemoir:attachments/{conversation}/{name}`.
          */
@@ -1845,6 +2133,14 @@ export interface components {
             url: string;
             /** Detail */
             detail?: string | null;
+        };
+        /**
+         * MemoryLatency
+         * @description How long chats waited for memories, and how long adding to them took.
+         */
+        MemoryLatency: {
+            recall: components["schemas"]["Latency"];
+            write: components["schemas"]["Latency"];
         };
         /**
          * MessageAnswer
@@ -1896,6 +2192,25 @@ export interface components {
             results: components["schemas"]["MessageAnswer"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * ModelHealth
+         * @description The language model. `url` is None for the offline model; `error` is how its last failed call ended.
+         */
+        ModelHealth: {
+            /** Name */
+            name: string;
+            /** Provider */
+            provider: string;
+            /** Url */
+            url: string | null;
+            connected: components["schemas"]["Connected"];
+            /** Answered At */
+            answered_at: string | null;
+            /** Failed At */
+            failed_at: string | null;
+            /** Error */
+            error: string | null;
         };
         /**
          * NodeMemories
@@ -1990,6 +2305,16 @@ export interface components {
             fix: string;
         };
         /**
+         * Progress
+         * @description `done` of `of`; equal when nothing is left to do.
+         */
+        Progress: {
+            /** Done */
+            done: number;
+            /** Of */
+            of: number;
+        };
+        /**
          * ProjectFileAnswer
          * @description A file that the project is kept in, as far as it is this user's.
          */
@@ -2016,6 +2341,18 @@ export interface components {
             message: string;
             /** Ids */
             ids: string[];
+        };
+        /**
+         * PruningState
+         * @description `days` is None where old conversations are kept; the times are None for never.
+         */
+        PruningState: {
+            /** Days */
+            days: number | null;
+            /** Last At */
+            last_at: string | null;
+            /** Next At */
+            next_at: string | null;
         };
         /**
          * RebuildPlan
@@ -2075,6 +2412,26 @@ export interface components {
             tokens: number;
         };
         /**
+         * Remark
+         * @description Something that is not as it should be, and the next step.
+         */
+        Remark: {
+            /**
+             * About
+             * @enum {string}
+             */
+            about: "settings" | "model" | "embedder" | "storage" | "work";
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "ok" | "warn" | "fail";
+            /** Found */
+            found: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
          * RollingSummaryAnswer
          * @description The summary of a whole discussion so far. `number` is that of the newest chunk summary in it.
          */
@@ -2096,6 +2453,412 @@ export interface components {
          */
         RollingSummaryHeld: {
             summary: components["schemas"]["RollingSummaryAnswer"] | null;
+        };
+        /**
+         * Room
+         * @description The data on the disk. `shares` are None until they were measured; of the disk they are on, None is unknown.
+         */
+        Room: {
+            /** Backend */
+            backend: string;
+            /** Data Dir */
+            data_dir: string;
+            /** Writable */
+            writable: boolean;
+            /** Free Bytes */
+            free_bytes: number | null;
+            /** Disk Bytes */
+            disk_bytes: number | null;
+            /** Shares */
+            shares: components["schemas"]["Share"][] | null;
+            /** Measured At */
+            measured_at: string | null;
+        };
+        /**
+         * RunCall
+         * @description How a node's model was asked.
+         */
+        RunCall: {
+            /** Url */
+            url: string;
+            /** Protocol */
+            protocol: string;
+            /** Model */
+            model: string | null;
+            /** Needs Key */
+            needs_key: boolean;
+            /** Stream */
+            stream: boolean;
+            sampling: components["schemas"]["RunSampling"];
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            } | null;
+            /** Has Tools */
+            has_tools: boolean;
+        };
+        /**
+         * RunCommand
+         * @description A request as a command line; `left_out` tells what is not in it as it was sent.
+         */
+        RunCommand: {
+            /** Url */
+            url: string;
+            /** Body */
+            body: {
+                [key: string]: unknown;
+            };
+            /** Curl */
+            curl: string;
+            /** Left Out */
+            left_out: string[];
+        };
+        /**
+         * RunLearned
+         * @description A memory that changed because of a run; `text` is how it reads now, null when it is gone.
+         */
+        RunLearned: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Text */
+            text: string | null;
+        };
+        /**
+         * RunListed
+         * @description A run in a list. Times are milliseconds since it began.
+         */
+        RunListed: {
+            /** Id */
+            id: string;
+            /** Started At */
+            started_at: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+            /**
+             * User
+             * @description Of the config tree; empty without one
+             */
+            user: string;
+            /** Project */
+            project: string;
+            /**
+             * User Id
+             * @description Whose memories take part
+             */
+            user_id: string;
+            /** Conversation */
+            conversation: string | null;
+            /** Model */
+            model: string;
+            /** Stream */
+            stream: boolean;
+            /** Workflow */
+            workflow: string;
+            /** Category */
+            category: string | null;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Nodes */
+            nodes: number;
+            /** Memories */
+            memories: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /**
+             * Tokens Counted
+             * @description Whether tokens of a node are estimated, as its server reported none
+             */
+            tokens_counted: boolean;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * RunMemories
+         * @description What was read from memory in a run, and written to it, also behind the answer.
+         */
+        RunMemories: {
+            /** Read */
+            read: components["schemas"]["RunMemory"][];
+            /** Written */
+            written: components["schemas"]["RunRemembering"][];
+        };
+        /**
+         * RunMemory
+         * @description A memory that was read; `id` is empty for what is none yet.
+         */
+        RunMemory: {
+            /** Text */
+            text: string;
+            /** Id */
+            id: string;
+        };
+        /**
+         * RunNode
+         * @description One node of a workflow. Times are milliseconds since the run began.
+         */
+        RunNode: {
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Started Ms */
+            started_ms: number;
+            /** Endpoint */
+            endpoint: string | null;
+            /** Preset */
+            preset: string | null;
+            /** Model */
+            model: string | null;
+            /** Prompt */
+            prompt: string | components["schemas"]["RunPromptMessage"][] | null;
+            /** Output */
+            output: string | null;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Error */
+            error: string | null;
+            /** Is Responder */
+            is_responder: boolean;
+            call: components["schemas"]["RunCall"] | null;
+            /** Variables */
+            variables: components["schemas"]["RunVariable"][];
+            /** Memories */
+            memories: components["schemas"]["RunMemory"][];
+            /** Written */
+            written: components["schemas"]["RunWritten"][];
+            /** Notes */
+            notes: string[];
+            /** Children */
+            children: components["schemas"]["RunWorkflow"][];
+        };
+        /**
+         * RunPage
+         * @description A page of runs, newest first; `next` is the `before` of the page after it.
+         */
+        RunPage: {
+            /** Results */
+            results: components["schemas"]["RunListed"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * RunPromptMessage
+         * @description A message of a prompt; the role `note` tells what was left out.
+         */
+        RunPromptMessage: {
+            /** Role */
+            role: string;
+            /** Content */
+            content: string;
+            /**
+             * Images
+             * @default 0
+             */
+            images: number;
+            /**
+             * Tool Calls
+             * @default []
+             */
+            tool_calls: string[];
+        };
+        /**
+         * RunRemembering
+         * @description What was written in a run, and what became of it. `node` is its place among all nodes of the run.
+         */
+        RunRemembering: {
+            /** Node */
+            node: number;
+            /** Title */
+            title: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "turn" | "chunk_summary" | "chunk_records" | "node_memory";
+            /** Count */
+            count: number;
+            /**
+             * State
+             * @description `done` for all that was written at once; `gone` when nobody knows any more
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "done" | "failed" | "gone";
+            /** Error */
+            error: string | null;
+            /** Learned */
+            learned: components["schemas"]["RunLearned"][];
+        };
+        /**
+         * RunSampling
+         * @description How the model was to pick its words.
+         */
+        RunSampling: {
+            /** Temperature */
+            temperature: number | null;
+            /** Top P */
+            top_p: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Stop */
+            stop: string[];
+            /** Seed */
+            seed: number | null;
+            /** Presence Penalty */
+            presence_penalty: number | null;
+            /** Frequency Penalty */
+            frequency_penalty: number | null;
+        };
+        /**
+         * RunScope
+         * @description Whose memories and which conversation took part.
+         */
+        RunScope: {
+            /** Project */
+            project: string;
+            /** User */
+            user: string;
+            /** Tenant */
+            tenant: string;
+            /** Agent */
+            agent: string | null;
+            /** App */
+            app: string | null;
+            /** Conversation */
+            conversation: string | null;
+            /** Node */
+            node: string | null;
+        };
+        /**
+         * RunShort
+         * @description A run in a line.
+         */
+        RunShort: {
+            /** Id */
+            id: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+            /** Workflow */
+            workflow: string;
+            /** Conversation */
+            conversation: string | null;
+            /** Nodes */
+            nodes: number;
+            /** Memories */
+            memories: components["schemas"]["RunMemory"][];
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * RunVariable
+         * @description Characters `start` to `end` of a prompt, as Unicode code points, are the value of a variable.
+         */
+        RunVariable: {
+            /** Name */
+            name: string;
+            /** Message */
+            message: number;
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+        };
+        /**
+         * RunWhole
+         * @description A run, node by node.
+         */
+        RunWhole: {
+            /** Id */
+            id: string;
+            scope: components["schemas"]["RunScope"];
+            /** User */
+            user: string;
+            /** Model */
+            model: string;
+            /** Stream */
+            stream: boolean;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+            /** Started At */
+            started_at: string;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Answered Ms */
+            answered_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Category */
+            category: string | null;
+            /** Error */
+            error: string | null;
+            /** Asked */
+            asked: components["schemas"]["RunPromptMessage"][];
+            /** Workflows */
+            workflows: components["schemas"]["RunWorkflow"][];
+        };
+        /**
+         * RunWorkflow
+         * @description One run of a workflow file.
+         */
+        RunWorkflow: {
+            /** Name */
+            name: string;
+            /** Folder */
+            folder: string;
+            /** Nodes */
+            nodes: components["schemas"]["RunNode"][];
+        };
+        /**
+         * RunWritten
+         * @description What a node wrote to be remembered.
+         */
+        RunWritten: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "turn" | "chunk_summary" | "chunk_records" | "node_memory";
+            /** Count */
+            count: number;
+            /** Id */
+            id: string;
         };
         /**
          * SaidAnswer
@@ -2127,6 +2890,30 @@ export interface components {
             name?: string | null;
         };
         /**
+         * Share
+         * @description What one part of the stored data takes.
+         */
+        Share: {
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
+         * Spread
+         * @description Half of `count` times were no longer than `p50_ms`, all but a twentieth no longer than `p95_ms`.
+         *
+         *     None for no times.
+         */
+        Spread: {
+            /** Count */
+            count: number;
+            /** P50 Ms */
+            p50_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
+        };
+        /**
          * Start
          * @description A workflow that a message may come to first. `when` is the category that leads to it, None for any message.
          *
@@ -2139,6 +2926,29 @@ export interface components {
             path: string | null;
             /** When */
             when: string | null;
+        };
+        /**
+         * Status
+         * @description The whole. `storage_problem` says why the stored memories cannot be read, "" when they can.
+         */
+        Status: {
+            /** Version */
+            version: string;
+            /** Started At */
+            started_at: string;
+            /** Up S */
+            up_s: number;
+            model: components["schemas"]["ModelHealth"];
+            embedder: components["schemas"]["EmbedderHealth"];
+            room: components["schemas"]["Room"];
+            /** Storage Problem */
+            storage_problem: string;
+            counts: components["schemas"]["Counts"];
+            latency: components["schemas"]["MemoryLatency"];
+            work: components["schemas"]["Work"];
+            choices: components["schemas"]["Choices"];
+            /** Remarks */
+            remarks: components["schemas"]["Remark"][];
         };
         /**
          * TextPartAnswer
@@ -2243,6 +3053,19 @@ export interface components {
             model: string;
             /** Created At */
             created_at: string | null;
+        };
+        /**
+         * Work
+         * @description What goes on behind the requests. `memory_vectors` and `message_vectors` are None while they are not known.
+         *
+         *     Vectors of messages are made while their user talks, so some may wait for that.
+         */
+        Work: {
+            /** Jobs */
+            jobs: components["schemas"]["JobTally"][];
+            memory_vectors: components["schemas"]["Progress"] | null;
+            message_vectors: components["schemas"]["Progress"] | null;
+            pruning: components["schemas"]["PruningState"];
         };
         /**
          * WorkflowGraph
@@ -2404,6 +3227,8 @@ export interface components {
             history?: ("client" | "server") | null;
             /** Store */
             store?: boolean | null;
+            /** Parent Id */
+            parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /**
@@ -2534,6 +3359,8 @@ export interface components {
             history?: ("client" | "server") | null;
             /** Store */
             store?: boolean | null;
+            /** Parent Id */
+            parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /**
@@ -2903,6 +3730,8 @@ export interface components {
             history?: ("client" | "server") | null;
             /** Store */
             store?: boolean | null;
+            /** Parent Id */
+            parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
@@ -3028,6 +3857,8 @@ export interface components {
             history?: ("client" | "server") | null;
             /** Store */
             store?: boolean | null;
+            /** Parent Id */
+            parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
@@ -3577,6 +4408,125 @@ export interface operations {
             };
         };
     };
+    status_api_status_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    check_api_status_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    latencies_api_status_latencies_get: {
+        parameters: {
+            query?: {
+                /** @description hour: by the minute; day: by quarters */
+                span?: "hour" | "day";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatencySeries"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clients_api_clients_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientsSeen"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
@@ -3852,6 +4802,15 @@ export interface operations {
                 /** @description `next` of the page before */
                 before?: string | null;
                 status?: ("running" | "finished" | "failed" | "cancelled") | null;
+                /** @description Its name, in whatever case */
+                workflow?: string | null;
+                conversation?: string | null;
+                /** @description Of the config tree, or a user id */
+                user?: string | null;
+                /** @description A part of its error */
+                error?: string | null;
+                /** @description ISO 8601; runs that began then or later */
+                since?: string | null;
             };
             header?: never;
             path?: never;
@@ -3865,7 +4824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["RunPage"];
                 };
             };
             /** @description An error, with its code */
@@ -3888,13 +4847,109 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Events, each with a run as `data` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunListed"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_summary_api_runs__run_id__summary_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["RunShort"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_memories_api_runs__run_id__memories_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMemories"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_command_api_runs__run_id__curl_get: {
+        parameters: {
+            query?: {
+                /** @description Its place among all nodes, from 0; else the client's */
+                node?: number | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCommand"];
                 };
             };
             /** @description An error, with its code */
@@ -3925,7 +4980,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["RunWhole"];
                 };
             };
             /** @description An error, with its code */

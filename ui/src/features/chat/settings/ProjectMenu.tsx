@@ -1,33 +1,62 @@
-import { Button, Checkbox, Menu, Modal } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { TbChevronDown, TbSettings } from 'react-icons/tb';
+import { TbCheck, TbChevronDown, TbSettings } from 'react-icons/tb';
+import { Words } from '@/shared/components/Words';
 import { change, useSettings } from '@/shared/settings/settings';
+import { useProjects } from '../api/memories-projects';
+import { SettingsDialog } from './SettingsDialog';
+import classes from './settings.module.css';
 
-/** The project at work, with its settings. */
+const MOST_LISTED = 12;
+
+/** The project at work: others to go to, and the settings. */
 export function ProjectMenu() {
-  const { project, memoryEnabled } = useSettings();
+  const { project } = useSettings();
   const [opened, dialog] = useDisclosure(false);
   return (
     <>
-      <Menu position="bottom-end">
+      <Menu position="bottom-end" width="15rem">
         <Menu.Target>
-          <Button variant="default" size="xs" rightSection={<TbChevronDown size={14} aria-hidden />}>
+          <Button
+            variant="default"
+            size="xs"
+            rightSection={<TbChevronDown size={14} aria-hidden />}
+            aria-label={`Project ${project}`}
+            classNames={{ label: classes.project }}
+          >
             {project}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Projects current={project} />
           <Menu.Item leftSection={<TbSettings size={16} aria-hidden />} onClick={dialog.open}>
             Settings
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={opened} onClose={dialog.close} title="Settings">
-        <Checkbox
-          label="Long Term Memory"
-          checked={memoryEnabled}
-          onChange={event => change.memoryEnabled(event.currentTarget.checked)}
-        />
-      </Modal>
+      <SettingsDialog opened={opened} onClose={dialog.close} />
+    </>
+  );
+}
+
+/** Asked for when the menu opens. */
+function Projects({ current }: { current: string }) {
+  const names = useProjects().data?.map(one => one.project) ?? [];
+  const others = names.filter(name => name !== current);
+  if (!others.length) return null;
+  return (
+    <>
+      <Menu.Label>Projects</Menu.Label>
+      {[current, ...others.slice(0, MOST_LISTED)].map(name => (
+        <Menu.Item
+          key={name}
+          onClick={() => change.project(name)}
+          leftSection={name === current ? <TbCheck size={16} aria-label="chosen" /> : <span className={classes.blank} />}
+        >
+          <Words>{name}</Words>
+        </Menu.Item>
+      ))}
+      <Menu.Divider />
     </>
   );
 }

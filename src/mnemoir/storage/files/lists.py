@@ -1,0 +1,88 @@
+"""Lists of a project file's memories with conditions, in the order a reader asks for."""
+
+import math
+from collections.abc import Callable, Collection, Iterable
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import holds
+from mnemoir.ports.memory_store import Owned, Place, Project, Wanted
+from mnemoir.storage.files.contents import Contents
+from mnemoir.storage.files.rows import Row
+
+Condition = Callable[[Row], bool]
+
+
+def select(contents: Contents, scope: Scope, wanted: Wanted, learned: Collection[MemoryId]) -> list[Row]:
+    """All that is wanted, in its order; `learned` are the ids of its session, as far as history knows them."""
+    conditions = _conditions(wanted, learned)
+    rows = [row for row in contents.in_scope(scope) if all(meets(row) for meets in conditions)]
+    return sorted(rows, key=lambda row: _key(_time(row, wanted), row.memory.id, wanted), reverse=not wanted.ascending)
+
+
+def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable[Row]:
+    """The rows behind a place."""
+    if after is None:
+        return rows
+    place = _key(after.at, after.memory_id, wanted)
+    return (row for row in rows if _is_behind(_key(_time(row, wanted), row.memory.id, wanted), place, wanted))
+
+
+def owners_of(project: Project, contents: Contents) -> list[Owned]:
+    """The project's users that have memories, by name."""
+    return [
+        Owned(
+            project=project.project,
+            user=user,
+            memories=len(held.rows),
+            changed_at=max((row.effective_at for row in held.rows if math.isfinite(row.effective_at)), default=None),
+        )
+        for user, held in sorted(contents.by_user.items())
+        if held.rows
+    ]
+
+
+def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition]:
+    conditions: list[Condition] = []
+    if wanted.hidden != "with":
+        conditions.append(_by_sight(wanted))
+    if wanted.kind is not None:
+        conditions.append(lambda row: row.memory.kind == wanted.kind)
+    if wanted.ids is not None:
+        ids = frozenset(wanted.ids)
+        conditions.append(lambda row: row.memory.id in ids)
+    if wanted.session is not None:
+        conditions.append(lambda row: row.memory.id in learned or _session_of(row) == wanted.session)
+    if wanted.words is not None:
+        is_in = holds(wanted.words)
+        conditions.append(lambda row: is_in(row.memory.text))
+    if wanted.since is not None or wanted.until is not None:
+        since = -math.inf if wanted.since is None else wanted.since.timestamp()
+        until = math.inf if wanted.until is None else wanted.until.timestamp()
+        conditions.append(lambda row: (at := _time(row, wanted)) is not None and since <= at < until)
+    return conditions
+
+
+def _by_sight(wanted: Wanted) -> Condition:
+    now, horizon = wanted.visible.now.timestamp(), wanted.visible.horizon
+    oldest = -math.inf if horizon is None else horizon.timestamp()
+    hidden = wanted.hidden == "only"
+    return lambda row: (row.effective_at < oldest or row.expires_at <= now) is hidden
+
+
+def _session_of(row: Row) -> object:
+    return (row.memory.metadata or {}).get("session_id")
+
+
+def _time(row: Row, wanted: Wanted) -> float | None:
+    at = row.effective_at if wanted.by == "updated" else row.said_at
+    return at if math.isfinite(at) else None
+
+
+def _key(at: float | None, memory_id: MemoryId, wanted: Wanted) -> tuple[float, str]:
+    """In the direction of the list; what has no time comes last either way."""
+    return ((math.inf if wanted.ascending else -math.inf) if at is None else at, memory_id)
+
+
+def _is_behind(key: tuple[float, str], place: tuple[float, str], wanted: Wanted) -> bool:
+    return key > place if wanted.ascending else key < place

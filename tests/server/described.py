@@ -1,0 +1,59 @@
+"""The server's description of itself, held against what it really answers."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from jsonschema import Draft202012Validator
+
+from mnemoir.providers.asgi_call import AsgiAnswer
+from tests.server.server_kit import JSON
+
+_METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Description:
+    """`GET /openapi.json`, asked what it says of a path, a method, an answer."""
+
+    def __init__(self, schema: JSON) -> None:
+        self.schema = schema
+        self._patterns = [(re.compile(_pattern(path)), path) for path in schema["paths"]]
+
+    def operations(self) -> Iterator[tuple[str, str, JSON]]:
+        """Method, path and description of all."""
+        for path, methods in self.schema["paths"].items():
+            for method in _METHODS:
+                if method in methods:
+                    yield method, path, methods[method]
+
+    def misfits(self, method: str, path: str, answer: AsgiAnswer) -> list[str]:
+        """Where a JSON answer of `path` (as described, or as called) is not as described; none is as it should be."""
+        kind = answer.headers["content-type"].partition(";")[0]
+        schema = self.schema_of(method, path, answer.status, kind)
+        return self.misfits_of(orjson.loads(answer.body), schema)
+
+    def misfits_of(self, value: Any, schema: JSON) -> list[str]:
+        """Where a value does not fit a schema of the description."""
+        whole = {"$ref": "#/whole", "whole": schema, "components": self.schema["components"]}
+        return [
+            f"{error.json_path}: {error.message[:300]}" for error in Draft202012Validator(whole).iter_errors(value)
+        ]
+
+    def schema_of(self, method: str, path: str, status: int, kind: str) -> JSON:
+        """What is said of an answer; {} when nothing is."""
+        described = self.schema["paths"].get(path) or self.schema["paths"][self._template(path)]
+        responses = described[method.lower()]["responses"]
+        told = responses.get(str(status)) or responses.get("default", {})
+        return told.get("content", {}).get(kind, {}).get("schema", {})
+
+    def _template(self, path: str) -> str:
+        """The described path that a called one belongs to; one without names before one with."""
+        plain = path.partition("?")[0]
+        fitting = [template for pattern, template in self._patterns if pattern.fullmatch(plain)]
+        assert fitting, f"{path} is not described"
+        return min(fitting, key=lambda template: template.count("{"))
+
+
+def _pattern(path: str) -> str:
+    return "".join(".+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", path))

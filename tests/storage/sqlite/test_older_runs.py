@@ -1,0 +1,60 @@
+"""A file of runs from before their figures were kept: all of them are listed, with what their traces tell."""
+
+import json
+
+import apsw
+
+from mnemoir.core.scope import Scope
+from mnemoir.storage.sqlite.data_file import create
+from mnemoir.storage.sqlite.run_file import known_run_steps
+from mnemoir.storage.sqlite.run_store import SqliteRunStore
+
+NODE = {"number": 1, "title": "Answer", "type": "Standard", "started_ms": 0.5, "endpoint": None, "preset": None}
+NODE |= {"model": None, "prompt": [{"role": "user", "content": '"input_tokens": 99'}], "output": "Yes.", "notes": []}
+NODE |= {"input_tokens": 7, "output_tokens": 2, "tokens_counted": True, "first_token_ms": 3.0, "duration_ms": 9.0}
+NODE |= {"error": None, "memories": ["Likes tea", "Is Mira"], "children": []}
+SCOPE = {"project": "default", "user": "mira", "tenant": "default", "agent": None, "app": None, "node": None}
+TRACE = {"id": "r1", "scope": SCOPE | {"conversation": "tea"}, "user": "Mira", "model": "m", "stream": True}
+TRACE |= {"status": "finished", "started_at": "2026-03-04T09:15:00.000Z", "first_token_ms": 3.0, "answered_ms": 9.0}
+TRACE |= {"duration_ms": 9.0, "category": None, "error": None}
+TRACE |= {
+    "workflows": [
+        {"name": "Chat", "folder": "", "nodes": [NODE | {"children": [{"name": "x", "folder": "", "nodes": [NODE]}]}]}
+    ]
+}
+INSERT = """INSERT INTO runs VALUES
+    (?, ?, 'default', 'default', 'mira', 4e9, '2026-03-04T09:15:00.000Z', 'finished', 'Mira', 'm', 'Chat', NULL, 9, NULL, ?)
+"""
+
+
+async def opened(path):
+    create(path, known_run_steps()[:1])
+    with apsw.Connection(str(path)) as connection:
+        connection.execute(INSERT, (1, "r1", json.dumps(TRACE)))
+        connection.execute(INSERT, (2, "r2", "no trace at all"))
+    return SqliteRunStore(path)
+
+
+async def test_older_runs_are_listed_with_the_figures_of_their_traces(tmp_path):
+    path = tmp_path / "runs.db"
+    store = await opened(path)
+    broken, run = await store.latest(limit=9)
+    assert (broken.id, broken.nodes, broken.memories, broken.conversation) == ("r2", 0, 0, None)
+    assert (run.id, run.nodes, run.memories, run.input_tokens, run.output_tokens) == ("r1", 2, 4, 14, 4)
+    assert (run.stream, run.tokens_counted, run.conversation, run.first_token_ms) == (True, True, "tea", 3.0)
+    await store.aclose()
+
+
+async def test_an_older_run_is_shown(tmp_path):
+    store = await opened(tmp_path / "runs.db")
+    run = await store.get("r1")
+    assert [memory.text for memory in next(run.nodes()).memories] == ["Likes tea", "Is Mira"]
+    assert len(list(run.nodes())) == 2
+    await store.aclose()
+
+
+async def test_forgetting_a_conversation_takes_older_runs_that_were_shown_memories(tmp_path):
+    store = await opened(tmp_path / "runs.db")
+    await store.forget(Scope(project="default", user="mira", conversation="another"))
+    assert [run.id for run in await store.latest(limit=9)] == ["r2"]
+    await store.aclose()

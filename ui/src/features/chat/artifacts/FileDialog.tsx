@@ -1,0 +1,94 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { TbDownload, TbMessage } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { saveFile } from '@/shared/api/saveFile';
+import { CodeBlock } from '@/shared/components/CodeBlock';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import { useFileContent } from '../api/files-content';
+import classes from './artifacts.module.css';
+import { FilePicture } from './FilePicture';
+import { isPicture, isText, type ShownFile, sizeOf } from './shownFile';
+
+const MOST_SHOWN = 200_000; // characters
+
+interface FileDialogProps {
+  file: ShownFile;
+  opened: boolean;
+  onClose: () => void;
+}
+
+/** A file: pictures and texts are shown, all can be downloaded. */
+export function FileDialog({ file, opened, onClose }: FileDialogProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={<Words>{file.name}</Words>}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Content file={file} onFollowed={onClose} />
+    </Modal>
+  );
+}
+
+function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void }) {
+  const content = useFileContent(file.link);
+  return (
+    <Stack>
+      {content.isPending && <LoadingState label="Loading the file" />}
+      {content.isError && <ErrorState error={content.error} onRetry={() => void content.refetch()} />}
+      {content.data && isPicture(file.type) && (
+        <FilePicture file={file} description={file.name} className={classes.picture} />
+      )}
+      {content.data && isText(file.type) && <TextOf file={file} content={content.data} />}
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {file.type}, {sizeOf(file.bytes)}
+        </Text>
+        <Group gap="xs">
+          {file.conversation !== null && (
+            <Button
+              component={Link}
+              to={`/?${new URLSearchParams({ conversation: file.conversation }).toString()}`}
+              onClick={onFollowed}
+              variant="default"
+              size="xs"
+              leftSection={<TbMessage size={16} aria-hidden />}
+            >
+              Go to the chat
+            </Button>
+          )}
+          <Button
+            size="xs"
+            disabled={!content.data}
+            leftSection={<TbDownload size={16} aria-hidden />}
+            onClick={() => content.data && saveFile(content.data, downloadName(file))}
+          >
+            Download
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
+  );
+}
+
+function TextOf({ file, content }: { file: ShownFile; content: Blob }) {
+  const { data } = useQuery({
+    queryKey: ['files', 'text', file.link, content.size],
+    queryFn: () => content.text(),
+  });
+  if (data === undefined) return null;
+  const language = file.type === 'application/json' ? 'json' : 'text';
+  return <CodeBlock text={data.slice(0, MOST_SHOWN)} language={language} />;
+}
+
+/** The name with the ending that its bytes ask for. */
+function downloadName({ name, link }: ShownFile): string {
+  const last = decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+  const own = name.slice(name.lastIndexOf('/') + 1);
+  const ending = last.slice(last.lastIndexOf('.'));
+  return own.endsWith(ending) ? own : `${own}${ending}`;
+}

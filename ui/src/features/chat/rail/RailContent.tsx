@@ -1,0 +1,59 @@
+import { Button, CloseButton, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { TbEdit, TbSearch } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { ConversationList } from './ConversationList';
+import classes from './rail.module.css';
+import { SearchResults } from './SearchResults';
+
+interface RailContentProps {
+  /** Called when a conversation, or a new one, was chosen. */
+  onChosen: () => void;
+}
+
+const PAUSE_MS = 250;
+
+/** New chat, the search, and below what it found, or all conversations. */
+export function RailContent({ onChosen }: RailContentProps) {
+  const [typed, setTyped] = useState('');
+  const [words] = useDebouncedValue(typed.trim(), PAUSE_MS);
+  const isSearching = typed.trim() !== '' && words !== '';
+  return (
+    <div className={classes.content}>
+      <div className={classes.top}>
+        <Button
+          component={Link}
+          to="/"
+          variant="default"
+          justify="flex-start"
+          leftSection={<TbEdit size={18} aria-hidden />}
+          onClick={onChosen}
+          fullWidth
+        >
+          New chat
+        </Button>
+        <TextInput
+          type="search"
+          aria-label="Search conversations"
+          placeholder="Search"
+          leftSection={<TbSearch size={16} aria-hidden />}
+          value={typed}
+          onChange={event => setTyped(event.currentTarget.value)}
+          onKeyDown={event => {
+            if (event.key === 'Escape' && typed) {
+              event.stopPropagation();
+              setTyped('');
+            }
+          }}
+          rightSection={typed && <CloseButton size="sm" aria-label="Clear the search" onClick={() => setTyped('')} />}
+        />
+      </div>
+      {isSearching ? (
+        <SearchResults words={words} onChosen={onChosen} />
+      ) : (
+        <ConversationList onChosen={onChosen} />
+      )}
+    </div>
+  );
+}

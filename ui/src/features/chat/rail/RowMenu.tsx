@@ -1,0 +1,58 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { TbBraces, TbDots, TbFileText, TbListDetails, TbPencil, TbTrash } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { notifyFailure } from '@/shared/components/notify';
+import type { Conversation } from '../api/conversations';
+import { type ExportFormat, useExportConversation } from '../api/conversations-export';
+import { nameOf } from './nameOf';
+import classes from './rail.module.css';
+
+interface RowMenuProps {
+  conversation: Conversation;
+  onRename: () => void;
+  onForget: () => void;
+}
+
+/** What can be done with a conversation. */
+export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
+  const exporting = useExportConversation();
+  const download = (format: ExportFormat) =>
+    exporting.mutate({ conversation, format }, { onError: error => notifyFailure('It could not be exported', error) });
+  return (
+    <Menu position="bottom-end" withinPortal returnFocus={false}>
+      <Menu.Target>
+        <ActionIcon
+          className={classes.more}
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={`More about ${nameOf(conversation).slice(0, 80)}`}
+        >
+          <TbDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<TbPencil size={16} aria-hidden />} onClick={onRename}>
+          Rename
+        </Menu.Item>
+        <Menu.Item
+          component={Link}
+          to={`/conversations?${new URLSearchParams({ id: conversation.id }).toString()}`}
+          leftSection={<TbListDetails size={16} aria-hidden />}
+        >
+          Look into it
+        </Menu.Item>
+        <Menu.Item leftSection={<TbFileText size={16} aria-hidden />} onClick={() => download('markdown')}>
+          Export as Markdown
+        </Menu.Item>
+        <Menu.Item leftSection={<TbBraces size={16} aria-hidden />} onClick={() => download('json')}>
+          Export as JSON
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item color="red.8" leftSection={<TbTrash size={16} aria-hidden />} onClick={onForget}>
+          Delete
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

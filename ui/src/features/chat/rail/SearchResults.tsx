@@ -1,0 +1,59 @@
+import { Text } from '@mantine/core';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useConversations } from '../api/conversations';
+import { useFoundMessages } from '../api/conversations-found';
+import { ConversationRow } from './ConversationRow';
+import { FoundMessageRow } from './FoundMessageRow';
+import { moveFocus } from './moveFocus';
+import classes from './rail.module.css';
+
+const MOST_TITLES = 20;
+
+interface SearchResultsProps {
+  words: string;
+  onChosen: () => void;
+}
+
+/** Conversations that are called so, then messages in which it was said. */
+export function SearchResults({ words, onChosen }: SearchResultsProps) {
+  const titles = useConversations(words);
+  const found = useFoundMessages(words);
+  const called = titles.conversations.slice(0, MOST_TITLES);
+  const messages = found.data?.results ?? [];
+
+  if (titles.isPending || found.isPending) return <LoadingState label="Searching" />;
+  if (found.isError)
+    return <ErrorState error={found.error} title="The search failed" onRetry={() => void found.refetch()} />;
+  if (!called.length && !messages.length)
+    return <EmptyState title="Nothing found" hint="Try other words; meaning counts, too." />;
+  return (
+    // keys pressed on the rows inside
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div className={classes.results} onKeyDown={moveFocus}>
+      {called.length > 0 && (
+        <section aria-label="Titles">
+          <Text component="h2" className={classes.heading}>
+            Titles
+          </Text>
+          {called.map((conversation, at) => (
+            <div key={conversation.id} data-index={at}>
+              <ConversationRow conversation={conversation} onChosen={onChosen} />
+            </div>
+          ))}
+        </section>
+      )}
+      {messages.length > 0 && (
+        <section aria-label="Messages">
+          <Text component="h2" className={classes.heading}>
+            Messages
+          </Text>
+          {messages.map((hit, at) => (
+            <div key={hit.message.id} data-index={at}>
+              <FoundMessageRow hit={hit} words={words} onChosen={onChosen} />
+            </div>
+          ))}
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import type { KeyboardEvent } from 'react';
+
+const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+
+/** Arrow keys go from one link of a list to the next one. Rows next to one in sight are in the page, too. */
+export function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const step = STEPS[event.key];
+  if (step === undefined || event.target instanceof HTMLInputElement) return;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a[data-row]')];
+  const at = links.findIndex(link => link.closest('[data-index]')?.contains(document.activeElement));
+  const next = links[at < 0 ? 0 : at + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
+}

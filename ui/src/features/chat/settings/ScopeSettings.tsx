@@ -1,0 +1,74 @@
+import { Autocomplete, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { change, useSettings } from '@/shared/settings/settings';
+import { useProjects } from '../api/memories-projects';
+
+const PROJECT_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+const LONGEST_USER = 256;
+
+/** User and project: known ones to choose from, or a new one. They count once the field is left, or with Enter. */
+export function ScopeSettings() {
+  const { user, project } = useSettings();
+  const projects = useProjects().data ?? [];
+  const users = projects.find(one => one.project === project)?.users.map(one => one.user_id) ?? [];
+  return (
+    <Stack gap="sm">
+      <ScopeField
+        key={`user ${user}`}
+        label="User"
+        description="Whose conversations and memories these are."
+        value={user}
+        known={users}
+        problemOf={name => (name.length > LONGEST_USER ? `At most ${LONGEST_USER} characters.` : null)}
+        onChange={change.user}
+      />
+      <ScopeField
+        key={`project ${project}`}
+        label="Project"
+        description="Conversations and memories of one project are not seen in another."
+        value={project}
+        known={projects.map(one => one.project)}
+        problemOf={name =>
+          PROJECT_NAME.test(name) ? null : 'Letters, digits, “.”, “_” and “-”, beginning with a letter, digit or “_”.'
+        }
+        onChange={change.project}
+      />
+    </Stack>
+  );
+}
+
+interface ScopeFieldProps {
+  label: string;
+  description: string;
+  value: string;
+  known: string[];
+  problemOf: (name: string) => string | null;
+  /** null goes back to the server's default. */
+  onChange: (name: string | null) => void;
+}
+
+function ScopeField({ label, description, value, known, problemOf, onChange }: ScopeFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const name = typed.trim();
+  const problem = name ? problemOf(name) : null;
+  const keep = (chosen: string) => {
+    if (!problemOf(chosen) && chosen !== value) onChange(chosen || null);
+  };
+  return (
+    <Autocomplete
+      label={label}
+      description={description}
+      value={typed}
+      data={[...new Set(known)].slice(0, 50)}
+      error={problem}
+      placeholder="The server's default"
+      onChange={setTyped}
+      onOptionSubmit={keep}
+      onBlur={() => (name ? keep(name) : onChange(null))}
+      onKeyDown={event => {
+        if (event.key === 'Enter' && name) keep(name);
+      }}
+      autoComplete="off"
+    />
+  );
+}

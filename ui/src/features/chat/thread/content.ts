@@ -1,0 +1,33 @@
+import type { Message } from '../api/thread';
+
+type Content = Message['content'];
+
+export interface Picture {
+  url: string;
+}
+
+/** The words of a message, whatever else it holds. */
+export function wordsOf(content: Content): string {
+  if (!Array.isArray(content)) return content ?? '';
+  return content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+export function picturesOf(content: Content): string[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap(part => (part.type === 'image_url' ? [part.image_url.url] : []));
+}
+
+/** What is neither words nor a picture, by what it is called. */
+export function otherFilesOf(content: Content): string[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap(part => {
+    if (part.type === 'text' || part.type === 'image_url') return [];
+    return [part.type === 'file' ? (part.file.filename ?? 'Document') : part.type.replace('_url', '')];
+  });
+}
+
+/** The path of a kept picture on this server; null for one that is elsewhere. */
+export function attachmentPath(conversation: string, url: string): string | null {
+  const name = /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1];
+  return name ? `/api/conversations/${encodeURIComponent(conversation)}/attachments/${encodeURIComponent(name)}` : null;
+}

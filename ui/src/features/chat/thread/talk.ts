@@ -1,0 +1,77 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { answerTo, type Question } from '../api/send';
+import { CONVERSATIONS } from '../api/conversations';
+import { FILES } from '../api/files';
+import { refreshed } from '../api/thread';
+import type { Thread } from '../api/thread-pages';
+import { releaseDraft } from '../composer/drafts';
+import { wordsOf } from './content';
+import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
+
+const LOOKS = 20; // for what the server stores behind a request that was broken off
+const PAUSE_MS = 100;
+
+/**
+ * Sends a question and takes in its answer; `again` is the stored question that gets another one. While a
+ * conversation is being answered nothing else is asked in it.
+ */
+export async function ask(queries: QueryClient, question: Question, again: number | null = null): Promise<void> {
+  if (isBusy(turnOf(question))) return;
+  const signal = beginTurn(question, again);
+  try {
+    for await (const piece of answerTo(question, signal)) {
+      if ('runId' in piece) kept(queries, question);
+      takePiece(question, piece);
+    }
+    await refreshed(queries, question);
+    endTurn(question);
+  } catch (error) {
+    if (signal.aborted) await stopped(queries, question);
+    else await failed(queries, question, error);
+  }
+  void queries.invalidateQueries({ queryKey: CONVERSATIONS });
+}
+
+export function isBusy(turn: Turn | undefined): turn is Turn {
+  return turn !== undefined && turn.state !== 'failed';
+}
+
+function kept(queries: QueryClient, question: Question): void {
+  releaseDraft(question);
+  void queries.invalidateQueries({ queryKey: CONVERSATIONS });
+  if (question.images.length) void queries.invalidateQueries({ queryKey: FILES });
+}
+
+/** The part of an answer that came is stored a moment after the request was broken off. */
+async function stopped(queries: QueryClient, question: Question): Promise<void> {
+  const turn = turnOf(question);
+  const isThere = (thread: Thread) =>
+    turn?.text ? thread.messages.some(message => message.run_id === turn.runId) : endsWith(thread, question);
+  try {
+    for (let looks = 0; looks < LOOKS; looks += 1) {
+      if (isThere(await refreshed(queries, question))) break;
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+    }
+    releaseDraft(question);
+    endTurn(question);
+  } catch (error) {
+    failTurn(question, error, turn?.isKept ?? false);
+  }
+}
+
+async function failed(queries: QueryClient, question: Question, error: unknown): Promise<void> {
+  const wasKept = turnOf(question)?.isKept ?? false;
+  try {
+    const isKept = endsWith(await refreshed(queries, question), question) || wasKept;
+    if (isKept) kept(queries, question);
+    failTurn(question, error, isKept);
+  } catch {
+    failTurn(question, error, wasKept);
+  }
+}
+
+/** Whether the thread ends with this question, whatever came of it. */
+function endsWith({ messages }: Thread, { parentId, text }: Question): boolean {
+  const asked = messages.findLast(message => message.role === 'user');
+  return (asked?.parent_id ?? 0) === parentId && asked !== undefined && wordsOf(asked.content).trim() === text.trim();
+}

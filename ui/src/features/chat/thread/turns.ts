@@ -1,0 +1,102 @@
+import { useSyncExternalStore } from 'react';
+import type { Piece, Question } from '../api/send';
+import type { Place } from '../api/thread';
+
+/** A question that is being answered, or could not be. It outlives the page: one may look at something else meanwhile. */
+export interface Turn {
+  question: Question;
+  /** The stored question that gets another answer; null for a new one. */
+  again: number | null;
+  state: 'asking' | 'answering' | 'failed';
+  /** The server has stored the question. */
+  isKept: boolean;
+  runId: string;
+  text: string;
+  thinking: string;
+  error: unknown;
+}
+
+const SHORT = 4_000; // characters; a longer answer takes longer to lay out, and is shown in larger steps
+const CHARACTERS_A_MS = 250;
+
+const turns = new Map<string, Turn>();
+const controllers = new Map<string, AbortController>();
+const shown = new Map<string, Turn>();
+const listeners = new Set<() => void>();
+const scheduled = new Set<string>();
+
+export function keyOf({ user, project, conversation }: Place): string {
+  return JSON.stringify([project, user, conversation]);
+}
+
+export function turnOf(place: Place): Turn | undefined {
+  return turns.get(keyOf(place));
+}
+
+/** Begins a turn; the signal ends when it is stopped. */
+export function beginTurn(question: Question, again: number | null): AbortSignal {
+  const controller = new AbortController();
+  const key = keyOf(question);
+  controllers.set(key, controller);
+  turns.set(key, { question, again, state: 'asking', isKept: false, runId: '', text: '', thinking: '', error: null });
+  show(key);
+  return controller.signal;
+}
+
+export function takePiece(place: Place, piece: Piece): void {
+  const key = keyOf(place);
+  const turn = turns.get(key);
+  if (!turn) return;
+  if ('runId' in piece) turns.set(key, { ...turn, state: 'answering', isKept: true, runId: piece.runId });
+  else if ('text' in piece) turns.set(key, { ...turn, text: turn.text + piece.text });
+  else turns.set(key, { ...turn, thinking: turn.thinking + piece.thinking });
+  schedule(key, turn.text.length);
+}
+
+export function failTurn(place: Place, error: unknown, isKept: boolean): void {
+  const key = keyOf(place);
+  const turn = turns.get(key);
+  controllers.delete(key);
+  if (turn) turns.set(key, { ...turn, state: 'failed', error, isKept });
+  show(key);
+}
+
+export function endTurn(place: Place): void {
+  const key = keyOf(place);
+  turns.delete(key);
+  controllers.delete(key);
+  show(key);
+}
+
+export function stopTurn(place: Place): void {
+  controllers.get(keyOf(place))?.abort();
+}
+
+/** The turn of the conversation as it is to be shown: a new one at most once a frame. */
+export function useTurn(place: Place): Turn | undefined {
+  const key = keyOf(place);
+  return useSyncExternalStore(subscribe, () => shown.get(key));
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function schedule(key: string, length: number): void {
+  if (scheduled.has(key)) return;
+  scheduled.add(key);
+  const run = () => {
+    if (scheduled.delete(key)) show(key);
+  };
+  if (length < SHORT) requestAnimationFrame(run);
+  else setTimeout(() => requestAnimationFrame(run), length / CHARACTERS_A_MS);
+}
+
+function show(key: string): void {
+  scheduled.delete(key);
+  const turn = turns.get(key);
+  if (turn) shown.set(key, turn);
+  else shown.delete(key);
+  for (const listener of listeners) listener();
+}
