@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONFORMANCE ?= ../shared/conformance
 
-UI_FILES := $(shell find ui \( -name node_modules -o -name dist \) -prune -o -type f -print) hatch_build.py
+UI_FILES := $(shell find ui \( -name node_modules -o -name dist -o -name openapi.json \) -prune -o -type f -print) hatch_build.py
 UI_BUILT := src/mnemoir/server/static/index.html
 UI_TYPES := ui/src/shared/api/schema.d.ts
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser test lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
@@ -18,6 +18,7 @@ help:
 	@echo "make ui      build the web UI                      (make serve does it, too)"
 	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
 	@echo "make ui-types  make the UI's types anew from the server's OpenAPI description"
+	@echo "make screenshots  take the pictures of docs/images anew"
 	@echo "make bench   measure recall and speed"
 	@echo "make conformance  check against recorded cases of the workflow format"
 	@echo "make setup   only install into $(VENV)"
@@ -36,7 +37,7 @@ ui-dev: $(READY) $(UI_BUILT)
 	@$(BIN)/python hatch_build.py run dev -- $(ARGS)
 
 ui-types: $(READY) $(UI_BUILT)
-	@$(BIN)/python tools/openapi.py > ui/openapi.json
+	@$(BIN)/python -m tools.openapi > ui/openapi.json
 	@$(BIN)/python hatch_build.py run --silent types
 
 ui-lint: $(READY) $(UI_BUILT)
@@ -53,6 +54,9 @@ browser:
 			chromium fonts-liberation >/dev/null; \
 	} || { echo "Tests of the web UI need the program chromium: install it as root, then go on." >&2; exit 1; }
 
+screenshots: $(READY) $(UI_BUILT) browser
+	@$(BIN)/python -m tools.screenshots $(ARGS)
+
 test: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python hatch_build.py run --silent test
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
@@ -63,6 +67,8 @@ lint: $(READY) $(UI_BUILT)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python hatch_build.py run --silent lint
+	$(BIN)/python -m tools.openapi > ui/openapi.json
+	$(BIN)/python hatch_build.py run --silent types -- --check
 
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI description of the server, as `GET /openapi.json` would give it: `python tools/openapi.py`."""
+"""Prints the OpenAPI description of the server, as `GET /openapi.json` would give it: `python -m tools.openapi`."""
 
 import asyncio
 import sys

@@ -1,6 +1,5 @@
 """The server's description of itself, held against what it really answers."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,6 @@ class Description:
 
     def __init__(self, schema: JSON) -> None:
         self.schema = schema
-        self._patterns = [(re.compile(_pattern(path)), path) for path in schema["paths"]]
 
     def operations(self) -> Iterator[tuple[str, str, JSON]]:
         """Method, path and description of all."""
@@ -28,7 +26,7 @@ class Description:
                     yield method, path, methods[method]
 
     def misfits(self, method: str, path: str, answer: AsgiAnswer) -> list[str]:
-        """Where a JSON answer of `path` (as described, or as called) is not as described; none is as it should be."""
+        """Where a JSON answer of `path`, spelled as in the description, is not as described."""
         kind = answer.headers["content-type"].partition(";")[0]
         schema = self.schema_of(method, path, answer.status, kind)
         return self.misfits_of(orjson.loads(answer.body), schema)
@@ -42,18 +40,6 @@ class Description:
 
     def schema_of(self, method: str, path: str, status: int, kind: str) -> JSON:
         """What is said of an answer; {} when nothing is."""
-        described = self.schema["paths"].get(path) or self.schema["paths"][self._template(path)]
-        responses = described[method.lower()]["responses"]
+        responses = self.schema["paths"][path][method]["responses"]
         told = responses.get(str(status)) or responses.get("default", {})
         return told.get("content", {}).get(kind, {}).get("schema", {})
-
-    def _template(self, path: str) -> str:
-        """The described path that a called one belongs to; one without names before one with."""
-        plain = path.partition("?")[0]
-        fitting = [template for pattern, template in self._patterns if pattern.fullmatch(plain)]
-        assert fitting, f"{path} is not described"
-        return min(fitting, key=lambda template: template.count("{"))
-
-
-def _pattern(path: str) -> str:
-    return "".join(".+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", path))

@@ -10,7 +10,7 @@ from typing import TypeVar
 from fastapi import FastAPI
 
 from mnemoir.server.front import Front
-from mnemoir.server.ui import ABOUT, PAGES, Ui
+from mnemoir.server.ui import ABOUT, PAGES, Ui, _read
 from tests.server.server_kit import Server
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
@@ -22,7 +22,8 @@ def every_route(server: Server) -> list[tuple[str, str]]:
     """Method and address of each route, names filled in with `mira`."""
     front, ui, api = (layer_of(server, kind) for kind in (Front, Ui, FastAPI))
     found = [("POST", path) for path in front._posts] + [("DELETE", path) for path in front._deletes]
-    found += [("GET", path) for path in (*PAGES, ABOUT, "/ui", *(f"/{name}" for name in sorted(ui._names)))]
+    files = (f"/{name}" for name in sorted(_read(ui._static).keys() - {"index.html"}))
+    found += [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *files)]
     found += [
         (method, re.sub(r"\{[^}]+\}", "mira", route.path_format))
         for route in api.routes

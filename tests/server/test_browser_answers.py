@@ -1,55 +1,133 @@
-"""Real answers of every route that is read with GET, on a server that holds something, are as they are described."""
+"""Real answers of every route that is read with GET, on a server that holds something, are as they are described.
 
-import re
+`TARGETS` names an address for each; a route that is missing there fails the test, so that none is left out.
+"""
+
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 
+from tests.scripted_llm import failure
 from tests.server.described import Description
 from tests.server.server_kit import asks, error_of
+from tests.workflows.nodes.pictures import png
 
-ENDLESS = {"/api/runs/live"}
-# what is read by a name: where to find one, by the path's beginning and the name of its parameter
 CONVERSATION = "tea/../time ☕"
-MISSING = {"event_id"}  # nothing is under way here that has such an id
+ONE = f"/api/conversations/{quote(CONVERSATION, safe='')}"
+MINE = "user_id=mira"
+NOT_JSON = {
+    *("/", "/metrics", "/api/runs/live", "/api/export", "/api/conversations/export", "/api/blobs/{digest}"),
+    *("/api/conversations/{id}/export", "/api/conversations/{id}/attachments/{name}", "/api/files/{name}"),
+}
+PICTURE = "data:image/png;base64," + b64encode(png(filler=b"a cup of tea")).decode()
+TARGETS = {
+    "/health": ["/health"],
+    "/ready": ["/ready"],
+    "/v1/models": ["/v1/models"],
+    "/models": ["/models"],
+    "/v1/models/{model_id}": ["/v1/models/{model}"],
+    "/models/{model_id}": ["/models/{model}"],
+    "/api/version": ["/api/version"],
+    "/api/tags": ["/api/tags"],
+    "/api/ps": ["/api/ps"],
+    "/api/memories": [f"/api/memories?{MINE}", f"/api/memories?{MINE}&at=2030-01-01"],
+    "/api/memories/{user_id}": ["/api/memories/mira"],
+    "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
+    "/api/memories/settings": ["/api/memories/settings"],
+    "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],
+    "/api/events/{event_id}": ["/api/events/{event}"],
+    "/api/conversations": [f"/api/conversations?{MINE}"],
+    "/api/conversations/search": [
+        f"/api/conversations/search?{MINE}&q=row&mode={mode}" for mode in ("keyword", "hybrid")
+    ],
+    "/api/conversations/{id}": [f"{ONE}?{MINE}"],
+    "/api/conversations/{id}/messages": [f"{ONE}/messages?{MINE}&view={view}" for view in ("thread", "tree")],
+    "/api/conversations/{id}/window": [f"{ONE}/window?{MINE}", f"{ONE}/window?{MINE}&max_tokens=5"],
+    "/api/conversations/{id}/attachments": [f"{ONE}/attachments?{MINE}"],
+    "/api/conversations/{id}/node-memory": [f"{ONE}/node-memory?{MINE}"],
+    "/api/discussions": ["/api/discussions"],
+    "/api/files": [f"/api/files?{MINE}"],
+    "/api/runs": ["/api/runs", "/api/runs?status=failed"],
+    "/api/runs/{run_id}": ["/api/runs/{run}", "/api/runs/{failed}"],
+    "/api/runs/{run_id}/summary": ["/api/runs/{run}/summary", "/api/runs/{failed}/summary"],
+    "/api/runs/{run_id}/memories": ["/api/runs/{run}/memories"],
+    "/api/runs/{run_id}/curl": ["/api/runs/{run}/curl"],
+    "/api/status": ["/api/status"],
+    "/api/status/latencies": ["/api/status/latencies"],
+    "/api/clients": ["/api/clients"],
+    "/api/workflows": ["/api/workflows"],
+    "/api/workflows/problems": ["/api/workflows/problems"],
+}
+# of things that this server has none of: the refusal is as described
+ABSENT = {
+    "/api/conversations/{id}/node-memory/{memory}": f"{ONE}/node-memory/none?{MINE}",
+    "/api/discussions/{id}": "/api/discussions/none",
+    "/api/discussions/{id}/memories": "/api/discussions/none/memories",
+    "/api/discussions/{id}/summary": "/api/discussions/none/summary",
+    "/api/discussions/{id}/search": "/api/discussions/none/search?q=tea",
+    "/api/discussions/{id}/export": "/api/discussions/none/export",
+    "/api/workflows/graph": "/api/workflows/graph?path=none",
+    "/api/workflows/files/{path}": "/api/workflows/files/none",
+    "/api/workflows/schema/{kind}": "/api/workflows/schema/none",
+    "/api/conversations/{id}": "/api/conversations/none",
+    "/api/runs/{run_id}": "/api/runs/none",
+    "/api/memories/{memory_id}/history": "/api/memories/none/history",
+    "/v1/models/{model_id}": "/v1/models/none",
+}
 
 
+@pytest.fixture
 async def filled(open_server, llm):
-    """A server with memories that were changed, a conversation with a branch, runs, one of them failed."""
-    server = await open_server(asks(llm), metrics=True)
-    for text in ("I row every morning.", "I moved to Graz."):
-        said = {"messages": [{"role": "user", "content": text, "name": "Mira"}], "user_id": "mira", "infer": False}
-        await server.post("/api/memories", said | {"metadata": {"a": [1, None]}, "run_id": CONVERSATION})
+    """A server with memories that were changed, a conversation with a picture and a branch, and a run that failed."""
+    server = await open_server(asks(llm))
+    said = {"messages": [{"role": "user", "content": "I row every morning.", "name": "Mira"}], "user_id": "mira"}
+    later = await server.post("/api/memories", said | {"async_mode": True})
+    await server.post("/api/memories", said | {"infer": False, "metadata": {"a": [1, None]}, "run_id": CONVERSATION})
     chat = {"model": "mnemoir", "user": "mira", "conversation_id": CONVERSATION, "memoryEnabled": True}
-    for text in ("When do I row?", "And where do I live?"):
-        await server.post("/v1/chat/completions", chat | {"messages": [{"role": "user", "content": text}]})
-    llm.queue(*[llm_failure()] * 3)
+    picture = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": PICTURE}}]
+    for content in ("When do I row?", "And where do I live?", picture):
+        await server.post("/v1/chat/completions", chat | {"messages": [{"role": "user", "content": content}]})
+    llm.rule(lambda asked: "Break" in asked.prompt, failure(500))
     broken = chat | {"messages": [{"role": "user", "content": "Break"}], "conversation_id": "broken"}
     await server.ask("POST", "/v1/chat/completions", broken)
-    return server
+    return server, (later.get("event_id") or later["results"][0]["event_id"])
 
 
-def llm_failure():
-    from tests.scripted_llm import failure
-
-    return failure(500)
-
-
-async def names_of(server) -> dict[tuple[str, str], str]:
-    """The first names that a path may hold, by the path's beginning and its parameter."""
-    memories = (await server.get("/api/memories/mira"))["results"]
-    messages = (await server.get(f"/api/conversations/{quoted(CONVERSATION)}/messages?user_id=mira"))["results"]
+async def names_in(server) -> dict[str, str]:
+    """What the targets leave open."""
+    runs = (await server.get("/api/runs"))["results"]
     return {
-        ("/api/memories", "memory_id"): memories[0]["id"],
-        ("/api/memories", "user_id"): "mira",
-        ("/api/runs", "run_id"): (await server.get("/api/runs"))["results"][0]["id"],
-        ("/api/conversations", "id"): CONVERSATION,
-        ("/api/conversations", "message_id"): str(messages[0]["id"]),
-        ("/v1/models", "model_id"): "mnemoir",
-        ("/models", "model_id"): "mnemoir",
+        "memory": (await server.get("/api/memories/mira"))["results"][0]["id"],
+        "run": next(run["id"] for run in runs if run["status"] != "failed"),
+        "failed": next(run["id"] for run in runs if run["status"] == "failed"),
+        "model": (await server.get("/v1/models"))["data"][0]["id"],
     }
 
 
-def quoted(name: str) -> str:
-    from urllib.parse import quote
+async def test_every_answer_is_as_described(filled):
+    server, event = filled
+    described = Description(await server.get("/openapi.json"))
+    names = await names_in(server) | {"event": event}
+    wrong = []
+    for path, targets in TARGETS.items():
+        for target in targets:
+            answer = await server.ask("GET", target.format(**names))
+            misfits = described.misfits("get", path, answer)
+            if answer.status != 200 or misfits:
+                wrong.append((target, answer.status, misfits[:5] or answer.body[:200]))
+    assert not wrong, "\n".join(map(str, wrong))
 
-    return quote(name, safe="")
+
+async def test_every_refusal_is_as_described(server):
+    described = Description(await server.get("/openapi.json"))
+    for path, target in ABSENT.items():
+        answer = await server.ask("GET", target)
+        assert error_of(answer)[0] in (400, 404, 422), (path, answer.body)
+        assert described.misfits("get", path, answer) == [], path
+
+
+async def test_no_route_is_left_out(server):
+    described = Description(await server.get("/openapi.json"))
+    read = {path for method, path, _ in described.operations() if method == "get"}
+    assert read - TARGETS.keys() - ABSENT.keys() - NOT_JSON == set()

@@ -161,13 +161,6 @@ async def test_vectors_and_models_are_as_described(server, described, path, body
     assert (answer.status, described.misfits("post", path, answer)) == (200, [])
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/models", "/models", "/v1/models/mnemoir", "/api/tags", "/api/ps", "/api/version", "/v1/models/nope"]
-)
-async def test_lists_of_models_are_as_described(server, described, path):
-    assert described.misfits("get", path, await server.ask("GET", path)) == []
-
-
 async def test_what_the_description_asks_for_is_what_the_routes_take(described):
     for path, body in CHATS.items():
         told = described.schema["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]

@@ -48,14 +48,11 @@ def happen(server, run_id, *nodes, owner="mira", conversation=None, workflow="Ch
 def whole_run(server):
     """A run with something in every member."""
     inner = WorkflowTrace(name="Inner", folder="_common", nodes=[a_node("Sum up", input_tokens=3)])
-    recall = a_node(
-        "Recall", memories=[RecalledMemory(text="Likes tea", id="mem_1"), RecalledMemory(text="Said: hi")]
-    )
+    tea = RecalledMemory(text="Likes tea", id="mem_1")
+    recall = a_node("Recall", memories=[tea, RecalledMemory(text="Said: hi")])
+    left_out = {"role": "note", "content": "2 earlier messages are not shown."}
     answer = a_node(
-        prompt=[
-            {"role": "note", "content": "2 earlier messages are not shown."},
-            {"role": "user", "content": "It's $5"},
-        ],
+        prompt=[left_out, {"role": "user", "content": "It's $5"}],
         variables=[FilledVariable(name="agent1Output", message=1, start=0, end=4)],
         call=CALL,
         children=[inner],
@@ -182,7 +179,12 @@ async def test_what_was_written_at_once_is_done_and_a_job_nobody_knows_is_gone(s
 
 
 @pytest.mark.parametrize("route", ["summary", "memories", "curl"])
-async def test_nothing_is_told_of_an_unknown_run_or_without_a_key(server, open_server, route):
+async def test_nothing_is_told_of_an_unknown_run(server, route):
     assert error_of(await server.ask("GET", f"{RUNS}/none/{route}")) == (404, "run_not_found")
-    guarded = await open_server(api_keys=["a-key-of-enough-characters"])
-    assert error_of(await guarded.ask("GET", f"{RUNS}/none/{route}")) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("route", ["summary", "memories", "curl"])
+async def test_nothing_is_told_without_a_key(open_server, route):
+    server = await open_server(api_keys=["a-key-of-enough-characters"])
+    whole_run(server)
+    assert error_of(await server.ask("GET", f"{RUNS}/r1/{route}")) == (401, "unauthorized")

@@ -29,6 +29,8 @@ from mnemoir.server import (
     files,
     later,
     memories,
+    memory_curation,
+    memory_lists,
     model_lists,
     operations,
     project_routes,
@@ -54,7 +56,15 @@ from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.front import Front, not_this_method
 from mnemoir.server.keys import Keys
-from mnemoir.server.memory_models import AddBody, PromptBody, SearchBody, SettingsBody
+from mnemoir.server.memory_models import (
+    AddBody,
+    EditBody,
+    MergeBody,
+    PromptBody,
+    RestoreBody,
+    SearchBody,
+    SettingsBody,
+)
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
@@ -67,7 +77,7 @@ from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
 
 _BODIES = (
-    *(AddBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
+    *(AddBody, EditBody, RestoreBody, MergeBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
     *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody, CleanupBody),
 )
 # static paths first: a user or a memory of any name follows them
@@ -88,6 +98,8 @@ _ROUTERS = (
     conversation_window.router,
     conversation_attachments.router,
     files.router,
+    memory_lists.router,
+    memory_curation.router,
     memories.router,
 )
 

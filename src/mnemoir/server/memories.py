@@ -5,18 +5,25 @@ from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request
-from pydantic import BeforeValidator
 from starlette.responses import Response
 
-from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.ports.memory_store import Project, Receipt
+from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.errors import MethodNotAllowed
 from mnemoir.server.later import KIND, payload_of
-from mnemoir.server.memory_answers import add_json, answer, history_json, memory_json, search_json
-from mnemoir.server.memory_models import MOST_LISTED, AddBody, SearchBody, offset_number, whole_number
+from mnemoir.server.memory_answers import add_json, answer, history_json, search_json
+from mnemoir.server.memory_lists import At, ListLimit, Offset, UserQuery, page_of
+from mnemoir.server.memory_models import AddBody, SearchBody
+from mnemoir.server.memory_schemas import (
+    AddAnswer,
+    Deleted,
+    DeletedAll,
+    HistoryAnswer,
+    MemoryPage,
+    SearchAnswer,
+)
 from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
 from mnemoir.server.site import Site
 
@@ -25,13 +32,13 @@ router = APIRouter(prefix="/api/memories", tags=["memories"])
 _LONGEST_KEY = 255
 _HISTORY = b"/history"
 
-ListLimit = Annotated[int, BeforeValidator(whole_number(100, MOST_LISTED)), Query(description="0 means 1000")]
-Offset = Annotated[int, BeforeValidator(offset_number), Query()]
-At = Annotated[str | None, Query(description="ISO 8601: what was current then instead of what is now")]
-UserQuery = Annotated[str | None, Query(alias="user_id")]
 
-
-@router.post("", summary="Extract memories from messages and store them", openapi_extra=accepts(AddBody))
+@router.post(
+    "",
+    summary="Extract memories from messages and store them",
+    response_model=AddAnswer,
+    openapi_extra=accepts(AddBody),
+)
 async def add(
     site: SiteHere,
     project: ProjectHere,
@@ -51,7 +58,12 @@ async def add(
     return answer(add_json(result, include_usage=include_usage or body.include_usage is True))
 
 
-@router.post("/search", summary="Find what bears on a question", openapi_extra=accepts(SearchBody))
+@router.post(
+    "/search",
+    summary="Find what bears on a question",
+    response_model=SearchAnswer,
+    openapi_extra=accepts(SearchBody),
+)
 async def search(
     site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(body_of(SearchBody))]
 ) -> Response:
@@ -61,19 +73,11 @@ async def search(
     return answer(search_json(found, explain=body.explain is True))
 
 
-@router.get("", summary="List one user's memories, newest first")
-async def list_of_user(
-    site: SiteHere,
-    project: ProjectHere,
-    user: UserQuery = None,
-    limit: ListLimit = 100,
-    offset: Offset = 0,
-    at: At = None,
-) -> Response:
-    return await _page(site, project, named_user(user, "list"), limit=limit, offset=offset, at=at)
-
-
-@router.delete("", summary="Delete all memories of one user, and the traces of its runs")
+@router.delete(
+    "",
+    summary="Forget all memories of one user, and the traces of its runs; nothing of it can be restored",
+    response_model=DeletedAll,
+)
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     scope = owner(project, named_user(user, "delete"))
     # traces quote what the user said; they go first, so that a failure of either leaves all memories in place
@@ -83,19 +87,21 @@ async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = Non
     return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 
 
-@router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
+@router.get(
+    "/{memory_id:path}/history", summary="What happened to a memory, oldest first", response_model=HistoryAnswer
+)
 async def history(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Response:
     if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it is part of a user's name
-        return await _page(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
+        return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
     entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
     if not entries:
         raise NotFound(f"There is no memory {memory_id[:128]!r} here.", code="memory_not_found")
     return answer({"results": history_json(entries)})
 
 
-@router.get("/{user_id:path}", summary="List one user's memories, newest first")
+@router.get("/{user_id:path}", summary="List one user's memories, newest first", response_model=MemoryPage)
 async def list_memories(
     request: Request,
     site: SiteHere,
@@ -105,27 +111,16 @@ async def list_memories(
     offset: Offset = 0,
     at: At = None,
 ) -> Response:
-    if request.scope["raw_path"].endswith(b"/memories/search"):
+    if request.scope["raw_path"].endswith((b"/memories/search", b"/memories/merge")):
         raise MethodNotAllowed("GET", ["POST", "OPTIONS"])  # static names come before users
-    return await _page(site, project, user_id, limit=limit, offset=offset, at=at)
+    return await page_of(site, project, user_id, limit=limit, offset=offset, at=at)
 
 
-@router.delete("/{memory_id:path}", summary="Delete one memory")
+@router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored", response_model=Deleted)
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Response:
     deleted = await site.parts.facts.delete(project, MemoryId(memory_id), None if user is None else user.strip())
     _count(site, "delete")
     return answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
-
-
-async def _page(site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None) -> Response:
-    scope = owner(project, user)
-    instant = None if at is None else from_text(at)
-    if at is not None and instant is None:
-        raise InvalidRequest("at must be an ISO 8601 time.", code="validation_error", field="at")
-    memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
-    total = await site.parts.facts.count(scope, instant)
-    _count(site, "list")
-    return answer({"results": [memory_json(memory) for memory in memories], "total": total})
 
 
 async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> Response:

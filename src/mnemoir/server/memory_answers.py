@@ -6,8 +6,10 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from mnemoir.core.memories import Applied, HistoryEntry, Hit, Memory
-from mnemoir.memory.facts import AddResult
+from mnemoir.core.clock import to_text
+from mnemoir.core.memories import Applied, HistoryEntry, Hit, Memory, SourceTurn
+from mnemoir.memory.facts import AddResult, freshness
+from mnemoir.ports.memory_store import Visible
 from mnemoir.search.recall import SearchResult
 
 Json = dict[str, Any]
@@ -41,11 +43,26 @@ def memory_json(memory: Memory) -> Json:
     return record | {name: value for name, value in further.items() if value is not None}
 
 
+def listed_json(memory: Memory, visible: Visible) -> Json:
+    """The record with how it stands."""
+    fresh = freshness(memory, visible)
+    return memory_json(memory) | {
+        "kind": memory.kind,
+        "state": fresh.state,
+        "decays_at": None if fresh.decays_at is None else to_text(fresh.decays_at),
+    }
+
+
+def turn_json(turn: SourceTurn) -> Json:
+    """Words that a change came from."""
+    return {"role": turn.role, "content": turn.text, "name": turn.speaker, "timestamp": turn.said_at}
+
+
 def add_json(result: AddResult, *, include_usage: bool) -> Json:
     """What an add did, in the order it was done."""
     added = sum(change.event == "ADD" for change in result.applied)
     body: Json = {
-        "results": [_applied_json(change) for change in result.applied],
+        "results": [applied_json(change) for change in result.applied],
         "message": (
             f"Added {added} memories successfully" if result.facts_found else "No new information found to store"
         ),
@@ -74,7 +91,8 @@ def history_json(entries: Sequence[HistoryEntry]) -> list[Json]:
     return [_entry_json(entry) for entry in entries]
 
 
-def _applied_json(change: Applied) -> Json:
+def applied_json(change: Applied) -> Json:
+    """A change as it happened."""
     entry: Json = {"id": change.memory.id, "memory": change.memory.text, "event": change.event}
     if change.event == "UPDATE":
         entry["previous_memory"] = change.previous_text
@@ -96,8 +114,6 @@ def _entry_json(entry: HistoryEntry) -> Json:
         "created_at": entry.at,
         "reason": entry.reason,
         "model": entry.model,
-        "turns": [
-            {"role": turn.role, "content": turn.text, "name": turn.speaker, "timestamp": turn.said_at}
-            for turn in entry.turns
-        ],
+        "turns": [turn_json(turn) for turn in entry.turns],
+        "session": entry.session,
     }

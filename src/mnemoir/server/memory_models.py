@@ -18,6 +18,7 @@ MOST_SEARCHED = 100
 MOST_LISTED = 1000
 _LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
 _LONGEST_PROMPT = 50_000
+_LONGEST_MEMORY = 100_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DIGITS = re.compile(r"\d+", re.ASCII)
@@ -78,6 +79,12 @@ def _joined(content: object) -> object:
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
+    return text
+
+
+def _time(text: str) -> str:
+    if from_text(text) is None:
+        raise ValueError("must be an ISO 8601 time")
     return text
 
 
@@ -199,6 +206,32 @@ class SearchBody(_Body):
         for field, value in (self.filters or {}).items():
             own[field] = _filter(field, value, own)
         return own
+
+
+class EditBody(_Body):
+    """`PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
+
+    The memory's own text again says that it still holds, and renews it.
+    """
+
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(_not_blank)] | None = None
+    metadata: dict[str, Any] | None = None
+    updated_at: Annotated[str, AfterValidator(_time)] | None = None
+
+
+class RestoreBody(_Body):
+    """`POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted."""
+
+    to: Annotated[str, Field(max_length=128)] | None = None
+
+
+class MergeBody(_Body):
+    """`POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go."""
+
+    user_id: UserId
+    ids: Annotated[list[str], Field(min_length=2, max_length=100)]
+    keep: str
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(_not_blank)] | None = None
 
 
 class PromptBody(_Body):

@@ -1,19 +1,31 @@
 """A project's own settings and extraction prompt, and the state of work put off."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from itertools import groupby
+from operator import attrgetter
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
+from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_store import Project
+from mnemoir.ports.memory_store import Owned, Project
 from mnemoir.server.later import KIND
 from mnemoir.server.memory_answers import answer
 from mnemoir.server.memory_models import PromptBody, SettingsBody
+from mnemoir.server.memory_schemas import (
+    DefaultPrompt,
+    JobEvent,
+    Projects,
+    ProjectSettingsAnswer,
+    PromptAnswer,
+    Success,
+)
 from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of
 
 router = APIRouter(tags=["project"])
@@ -22,13 +34,21 @@ _PROMPT = "/api/memories/extraction-prompt"
 _SETTINGS = "/api/memories/settings"
 
 
-@router.get(_PROMPT, summary="What extraction keeps, in this project")
+@router.get("/api/projects", summary="Projects with their users, for choosing among them", response_model=Projects)
+async def projects(site: SiteHere, project: ProjectHere) -> Response:
+    owned = await site.parts.store.owners(project.tenant)
+    return answer(
+        {"results": [_with_users(name, list(users)) for name, users in groupby(owned, key=attrgetter("project"))]}
+    )
+
+
+@router.get(_PROMPT, summary="What extraction keeps, in this project", response_model=PromptAnswer)
 async def prompt(site: SiteHere, project: ProjectHere) -> Response:
     own = (await site.parts.project_settings.load(project)).extraction_prompt
     return answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
-@router.put(_PROMPT, summary="Say what extraction keeps", openapi_extra=accepts(PromptBody))
+@router.put(_PROMPT, summary="Say what extraction keeps", response_model=Success, openapi_extra=accepts(PromptBody))
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(body_of(PromptBody))]
 ) -> Response:
@@ -38,7 +58,7 @@ async def set_prompt(
     return answer({"success": True})
 
 
-@router.delete(_PROMPT, summary="Go back to the default prompt")
+@router.delete(_PROMPT, summary="Go back to the default prompt", response_model=DefaultPrompt)
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Response:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
@@ -47,7 +67,9 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Response:
     return answer({"prompt": default_extraction_prompt()})
 
 
-@router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
+@router.get(
+    _SETTINGS, summary="A project's settings, the server's where it has none", response_model=ProjectSettingsAnswer
+)
 async def settings(site: SiteHere, project: ProjectHere) -> Response:
     own, options = await site.parts.project_settings.load(project), site.options
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
@@ -60,7 +82,9 @@ async def settings(site: SiteHere, project: ProjectHere) -> Response:
     )
 
 
-@router.put(_SETTINGS, summary="Change a project's settings", openapi_extra=accepts(SettingsBody))
+@router.put(
+    _SETTINGS, summary="Change a project's settings", response_model=Success, openapi_extra=accepts(SettingsBody)
+)
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(body_of(SettingsBody))]
 ) -> Response:
@@ -72,7 +96,7 @@ async def change_settings(
     return answer({"success": True})
 
 
-@router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
+@router.get("/api/events/{event_id:path}", summary="How an add with async_mode went", response_model=JobEvent)
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response:
     job = await site.parts.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):
@@ -88,6 +112,23 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response
             "error": job.error,
         }
     )
+
+
+def _with_users(name: str, users: Sequence[Owned]) -> dict[str, Any]:
+    changed = [user.changed_at for user in users if user.changed_at is not None]
+    return {
+        "project": name,
+        "memories": sum(user.memories for user in users),
+        "changed_at": _time(max(changed, default=None)),
+        "users": [
+            {"user_id": user.user, "memories": user.memories, "changed_at": _time(user.changed_at)} for user in users
+        ],
+    }
+
+
+def _time(seconds: float | None) -> str | None:
+    instant = None if seconds is None else from_epoch(seconds)
+    return None if instant is None else to_text(instant)
 
 
 def _belongs(job: Job, project: Project) -> bool:

@@ -21,9 +21,10 @@ from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid
-from mnemoir.server.memories import UserQuery
 from mnemoir.server.memory_answers import answer, history_json, memory_json
+from mnemoir.server.memory_lists import UserQuery
 from mnemoir.server.memory_models import ImportedMemory
+from mnemoir.server.memory_schemas import ImportAnswer
 from mnemoir.server.rest import ProjectHere, SiteHere, checked, owner
 from mnemoir.server.site import Site
 
@@ -34,13 +35,30 @@ _PAGE = 500
 _EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
 
 
-@router.get("/export", summary="All memories as JSON lines, of one user or of all")
+@router.get(
+    "/export",
+    summary="All memories as JSON lines, of one user or of all",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "One memory a line, each as ExportedMemory",
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        }
+    },
+)
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     scopes = await site.parts.store.users(project) if user is None else [owner(project, user)]
     return StreamingResponse(_lines(site, scopes), media_type="application/x-ndjson")
 
 
-@router.post("/import", summary="Add memories from JSON lines; every line is checked before the first is added")
+@router.post(
+    "/import",
+    summary="Add memories from JSON lines; every line is checked before the first is added",
+    response_model=ImportAnswer,
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+    },
+)
 async def import_lines(request: Request, site: SiteHere, project: ProjectHere) -> Response:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     by_user: dict[str, list[ImportedMemory]] = defaultdict(list)

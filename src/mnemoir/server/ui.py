@@ -8,6 +8,7 @@ import asyncio
 import gzip
 import mimetypes
 import re
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ _NOT_BUILT = (
     "Mnemoir is running. This installation has no web pages: in a checkout, `make ui` builds them. "
     "The API is described at /docs."
 )
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
 _COMPRESSED = ("text/", "application/json", "image/svg")
 _SECURITY = {
@@ -83,8 +85,8 @@ class Ui:
             return PlainTextResponse(_NOT_BUILT)
         nonce = secrets.token_urlsafe(16)
         html = built.body.decode().replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
-        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store"} | _SECURITY
-        return Response(html, headers=headers, media_type="text/html")
+        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store", "vary": "Accept"}
+        return Response(html, headers=headers | _SECURITY, media_type="text/html")
 
     async def _files(self) -> Mapping[str, "_Asset"]:
         """All of them, read when the first is asked for: pages and assets of one build belong together."""
@@ -122,7 +124,7 @@ class _Asset:
         """The file, in gzip's coding where that is accepted and makes it smaller."""
         fresh = "public, max-age=31536000, immutable" if self.name.startswith("assets/") else "no-cache"
         headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
-        if "gzip" in accepted and self.type.startswith(_COMPRESSED):
+        if _GZIP.search(accepted) and self.type.startswith(_COMPRESSED):
             return Response(self._gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=self.type)
         return Response(self.body, headers=headers, media_type=self.type)
 

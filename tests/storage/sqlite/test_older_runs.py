@@ -17,13 +17,11 @@ SCOPE = {"project": "default", "user": "mira", "tenant": "default", "agent": Non
 TRACE = {"id": "r1", "scope": SCOPE | {"conversation": "tea"}, "user": "Mira", "model": "m", "stream": True}
 TRACE |= {"status": "finished", "started_at": "2026-03-04T09:15:00.000Z", "first_token_ms": 3.0, "answered_ms": 9.0}
 TRACE |= {"duration_ms": 9.0, "category": None, "error": None}
-TRACE |= {
-    "workflows": [
-        {"name": "Chat", "folder": "", "nodes": [NODE | {"children": [{"name": "x", "folder": "", "nodes": [NODE]}]}]}
-    ]
-}
-INSERT = """INSERT INTO runs VALUES
-    (?, ?, 'default', 'default', 'mira', 4e9, '2026-03-04T09:15:00.000Z', 'finished', 'Mira', 'm', 'Chat', NULL, 9, NULL, ?)
+CHILD = {"name": "Inner", "folder": "", "nodes": [NODE]}
+TRACE |= {"workflows": [{"name": "Chat", "folder": "", "nodes": [NODE | {"children": [CHILD]}]}]}
+INSERT = """
+INSERT INTO runs VALUES (?, ?, 'default', 'default', 'mira', 4e9, '2026-03-04T09:15:00.000Z', 'finished', 'Mira', 'm',
+                         'Chat', NULL, 9, NULL, ?)
 """
 
 

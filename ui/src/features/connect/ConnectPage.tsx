@@ -1,5 +1,103 @@
+import { Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
+import { useSearchParams } from 'react-router';
+import { useAbout } from '@/shared/api/about';
+import { serverUrl } from '@/shared/api/client';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { useSettings } from '@/shared/settings/settings';
+import { type ClientSeen, useClients } from './api/clients';
+import { useModelName } from './api/models';
+import { CallsTable } from './CallsTable';
+import { ClientSetup } from './ClientSetup';
+import classes from './ConnectPage.module.css';
+import { type Setup, setups } from './setups';
+import type { Place } from './snippets';
 
+const [FIRST] = setups as [Setup, ...Setup[]];
+
+/** How apps and programs are pointed at this server, and whether their calls arrive. */
 export function ConnectPage() {
-  return <PageFrame title="Connect">{null}</PageFrame>;
+  const [params, setParams] = useSearchParams();
+  const clients = useClients();
+  const place = usePlace(params.get('memory') !== 'off');
+  const chosen = setups.find(setup => setup.id === params.get('client')) ?? FIRST;
+  const set = (name: string, value: string | null) =>
+    setParams(
+      before => {
+        const after = new URLSearchParams(before);
+        if (value === null) after.delete(name);
+        else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  const seen = clients.data?.results ?? [];
+
+  return (
+    <PageFrame title="Connect">
+      <Stack gap="lg" maw="60rem">
+        <Group justify="space-between" align="flex-end" gap="sm">
+          <Text size="sm" c="dimmed" maw="38rem">
+            Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything here
+            is filled in for this server, user <b>{place.user || 'of the server'}</b> and project{' '}
+            <b>{place.project || 'of the server'}</b>.
+          </Text>
+          <Switch
+            label="With long-term memory"
+            checked={place.memory}
+            onChange={event => set('memory', event.currentTarget.checked ? null : 'off')}
+          />
+        </Group>
+        <Tabs
+          value={chosen.id}
+          onChange={id => set('client', id)}
+          keepMounted={false}
+          classNames={{ list: classes.list, panel: classes.panel }}
+        >
+          <Tabs.List aria-label="Clients">
+            {setups.map(setup => (
+              <Tabs.Tab key={setup.id} value={setup.id} leftSection={<setup.Icon size={16} aria-hidden />}>
+                {setup.name}
+                {hasCalled(setup, seen) && (
+                  <span className={classes.dot} role="img" aria-label=", has called" title="Has called" />
+                )}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {setups.map(setup => (
+            <Tabs.Panel key={setup.id} value={setup.id}>
+              <ClientSetup setup={setup} place={place} seen={seen} />
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            Calls seen
+          </Title>
+          {clients.isPending && <LoadingState label="Loading the calls" />}
+          {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
+          {clients.data && <CallsTable key={clients.dataUpdatedAt} seen={seen} since={clients.data.since} />}
+        </Stack>
+      </Stack>
+    </PageFrame>
+  );
+}
+
+/** This server and this browser's user, as snippets name them; what the server would take anyway is left out. */
+function usePlace(memory: boolean): Place {
+  const settings = useSettings();
+  const about = useAbout().data;
+  const model = useModelName();
+  return {
+    url: serverUrl,
+    needsKey: about?.needs_key ?? false,
+    model: settings.model || model,
+    user: settings.user === about?.user ? '' : settings.user,
+    project: settings.project === about?.project ? '' : settings.project,
+    memory,
+  };
+}
+
+function hasCalled(setup: Setup, seen: ClientSeen[]): boolean {
+  return seen.some(client => setup.kinds.includes(client.kind));
 }

@@ -14,7 +14,9 @@ export function useExportConversation() {
   return useMutation({
     mutationFn: async ({ conversation, format }: { conversation: Conversation; format: ExportFormat }) => {
       const query = new URLSearchParams({ user_id: user, project, format });
-      const answer = await send(`/api/conversations/${encodeURIComponent(conversation.id)}/export?${query.toString()}`);
+      const answer = await send(
+        `/api/conversations/${encodeURIComponent(conversation.id)}/export?${query.toString()}`,
+      );
       saveFile(await answer.blob(), `${fileName(conversation)}.${ENDINGS[format]}`);
     },
   });

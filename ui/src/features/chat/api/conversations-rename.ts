@@ -18,7 +18,10 @@ export function useRenameConversation() {
         }),
       ),
     onMutate: ({ id, title }) => {
-      queries.setQueriesData<Pages>({ queryKey: listKey(user, project) }, pages => pages && renamed(pages, id, title));
+      queries.setQueriesData<Pages>(
+        { queryKey: listKey(user, project) },
+        pages => pages && renamed(pages, id, title),
+      );
     },
     onSettled: () => queries.invalidateQueries({ queryKey: CONVERSATIONS }),
   });

@@ -3,19 +3,28 @@ import { send } from '@/shared/api/client';
 import { useSettings } from '@/shared/settings/settings';
 import { FILES } from './files';
 
-/** The bytes of a file by its link; a browser does not send the key with an address alone. */
-export function useFileContent(link: string, { enabled = true } = {}) {
+/** A file's bytes, and its words if it is a text. */
+export interface FileContent {
+  bytes: Blob;
+  text: string | null;
+}
+
+interface Wanted {
+  link: string;
+  isText?: boolean;
+}
+
+/** A file by its link. A browser does not send the key with an address alone, so pictures come this way, too. */
+export function useFileContent({ link, isText = false }: Wanted) {
   const { user, project } = useSettings();
   return useQuery({
     queryKey: [...FILES, 'content', user, project, link],
-    queryFn: ({ signal }) => fileContent(link, user, project, signal),
-    enabled,
+    queryFn: async ({ signal }): Promise<FileContent> => {
+      const query = new URLSearchParams({ user_id: user, project });
+      const bytes = await (await send(`${link}?${query.toString()}`, { signal })).blob();
+      return { bytes, text: isText ? await bytes.text() : null };
+    },
     staleTime: 60_000,
     gcTime: 60_000,
   });
-}
-
-async function fileContent(link: string, user: string, project: string, signal: AbortSignal): Promise<Blob> {
-  const query = new URLSearchParams({ user_id: user, project });
-  return (await send(`${link}?${query.toString()}`, { signal })).blob();
 }

@@ -1,5 +1,4 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { TbDownload, TbMessage } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { saveFile } from '@/shared/api/saveFile';
@@ -35,7 +34,7 @@ export function FileDialog({ file, opened, onClose }: FileDialogProps) {
 }
 
 function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void }) {
-  const content = useFileContent(file.link);
+  const content = useFileContent({ link: file.link, isText: isText(file.type) });
   return (
     <Stack>
       {content.isPending && <LoadingState label="Loading the file" />}
@@ -43,7 +42,12 @@ function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void
       {content.data && isPicture(file.type) && (
         <FilePicture file={file} description={file.name} className={classes.picture} />
       )}
-      {content.data && isText(file.type) && <TextOf file={file} content={content.data} />}
+      {content.data?.text != null && (
+        <CodeBlock
+          text={content.data.text.slice(0, MOST_SHOWN)}
+          language={file.type === 'application/json' ? 'json' : 'text'}
+        />
+      )}
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
           {file.type}, {sizeOf(file.bytes)}
@@ -65,7 +69,7 @@ function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void
             size="xs"
             disabled={!content.data}
             leftSection={<TbDownload size={16} aria-hidden />}
-            onClick={() => content.data && saveFile(content.data, downloadName(file))}
+            onClick={() => content.data && saveFile(content.data.bytes, downloadName(file))}
           >
             Download
           </Button>
@@ -73,16 +77,6 @@ function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void
       </Group>
     </Stack>
   );
-}
-
-function TextOf({ file, content }: { file: ShownFile; content: Blob }) {
-  const { data } = useQuery({
-    queryKey: ['files', 'text', file.link, content.size],
-    queryFn: () => content.text(),
-  });
-  if (data === undefined) return null;
-  const language = file.type === 'application/json' ? 'json' : 'text';
-  return <CodeBlock text={data.slice(0, MOST_SHOWN)} language={language} />;
 }
 
 /** The name with the ending that its bytes ask for. */

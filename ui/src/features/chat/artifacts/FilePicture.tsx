@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useCallback } from 'react';
 import { TbPhoto } from 'react-icons/tb';
 import { useFileContent } from '../api/files-content';
 import type { ShownFile } from './shownFile';
@@ -12,22 +12,17 @@ interface FilePictureProps {
 
 /** A picture from this server; a sign in its place until it is there, or when it is gone. */
 export function FilePicture({ file, description, className }: FilePictureProps) {
-  const { data } = useFileContent(file.link);
-  const address = useAddress(data);
-  if (!address) return <TbPhoto size={20} aria-hidden />;
-  return <img src={address} alt={description} className={className} />;
-}
-
-/** An address of bytes in memory, given back when nobody shows them any longer. */
-function useAddress(content: Blob | undefined): string | null {
-  const [address, setAddress] = useState<string | null>(null);
-  useEffect(() => {
-    if (!content) return;
-    const made = URL.createObjectURL(content);
-    setAddress(made);
-    return () => {
-      URL.revokeObjectURL(made);
-    };
-  }, [content]);
-  return address;
+  const bytes = useFileContent({ link: file.link }).data?.bytes;
+  // the bytes have an address as long as the picture is shown
+  const show = useCallback(
+    (picture: HTMLImageElement | null) => {
+      if (!picture || !bytes) return;
+      const address = URL.createObjectURL(bytes);
+      picture.src = address;
+      return () => URL.revokeObjectURL(address);
+    },
+    [bytes],
+  );
+  if (!bytes) return <TbPhoto size={20} aria-hidden />;
+  return <img ref={show} alt={description} className={className} />;
 }

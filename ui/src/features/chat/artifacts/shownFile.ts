@@ -42,12 +42,13 @@ export const isPicture = (type: string) => /^image\/(png|jpeg|gif|webp|avif|bmp)
 /** What is shown as text. */
 export const isText = (type: string) => type.startsWith('text/') || type === 'application/json';
 
+const UNITS = ['byte', 'kilobyte', 'megabyte'] as const;
+
 export function sizeOf(bytes: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte'] as const;
   const at = bytes < 1000 ? 0 : bytes < 1_000_000 ? 1 : 2;
   return new Intl.NumberFormat(undefined, {
     style: 'unit',
-    unit: units[at] ?? 'byte',
+    unit: UNITS[at],
     unitDisplay: 'short',
     maximumFractionDigits: at ? 1 : 0,
   }).format(bytes / 1000 ** at);

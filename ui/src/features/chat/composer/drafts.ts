@@ -6,13 +6,14 @@ import type { Place } from '../api/thread';
  * the composer, and still in local storage until the server has stored them.
  */
 const held = new Set<string>();
+const unkept = new Map<string, string>(); // what local storage had no room for: it lasts as long as the page
 const listeners = new Set<() => void>();
 
 const nameOf = ({ user, project, conversation }: Place) => `mnemoirDraft:${project}:${user}:${conversation}`;
 
 export function draftOf(place: Place): string {
   const name = nameOf(place);
-  return held.has(name) ? '' : (localStorage.getItem(name) ?? '');
+  return held.has(name) ? '' : (unkept.get(name) ?? localStorage.getItem(name) ?? '');
 }
 
 export function writeDraft(place: Place, text: string): void {
@@ -32,9 +33,10 @@ export function releaseDraft(place: Place): void {
   if (held.delete(nameOf(place))) keep(nameOf(place), '');
 }
 
-/** The composer of that conversation has the words again, unless it has others. */
+/** The composer of that conversation has the words again, before what was typed since. */
 export function giveBack(place: Place, text: string): void {
-  if (draftOf(place).trim() === '') writeDraft(place, text);
+  const since = draftOf(place);
+  writeDraft(place, since.trim() ? `${text}\n\n${since}` : text);
 }
 
 export function useDraft(place: Place): string {
@@ -42,11 +44,12 @@ export function useDraft(place: Place): string {
 }
 
 function keep(name: string, text: string): void {
+  unkept.delete(name);
   try {
     if (text) localStorage.setItem(name, text);
     else localStorage.removeItem(name);
   } catch {
-    unkept.set(name, text); // the storage is full: the words last as long as the page
+    unkept.set(name, text);
   }
   for (const listener of listeners) listener();
 }

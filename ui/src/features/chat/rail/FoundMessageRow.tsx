@@ -19,7 +19,9 @@ export function FoundMessageRow({ hit, words, onChosen }: FoundMessageRowProps) 
   return (
     <Link data-row to={`/?${to.toString()}`} className={classes.found ?? ''} onClick={onChosen}>
       <Text size="xs" c="dimmed" className={classes.foundHead}>
-        <bdi className={classes.foundTitle}>{title === null ? roleName(message.role) : nameOf({ title, preview: '' })}</bdi>
+        <bdi className={classes.foundTitle}>
+          {title === null ? roleName(message.role) : nameOf({ title, preview: '' })}
+        </bdi>
         {message.created_at && <Time value={message.created_at} ago />}
       </Text>
       <bdi className={classes.foundWords}>

@@ -49,11 +49,7 @@ export function RailContent({ onChosen }: RailContentProps) {
           rightSection={typed && <CloseButton size="sm" aria-label="Clear the search" onClick={() => setTyped('')} />}
         />
       </div>
-      {isSearching ? (
-        <SearchResults words={words} onChosen={onChosen} />
-      ) : (
-        <ConversationList onChosen={onChosen} />
-      )}
+      {isSearching ? <SearchResults words={words} onChosen={onChosen} /> : <ConversationList onChosen={onChosen} />}
     </div>
   );
 }

@@ -17,7 +17,10 @@ interface RowMenuProps {
 export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
   const exporting = useExportConversation();
   const download = (format: ExportFormat) =>
-    exporting.mutate({ conversation, format }, { onError: error => notifyFailure('It could not be exported', error) });
+    exporting.mutate(
+      { conversation, format },
+      { onError: error => notifyFailure('It could not be exported', error) },
+    );
   return (
     <Menu position="bottom-end" withinPortal returnFocus={false}>
       <Menu.Target>

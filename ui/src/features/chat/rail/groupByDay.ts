@@ -5,7 +5,11 @@ const monthAndYear = new Intl.DateTimeFormat(undefined, { month: 'long', year: '
 const DAY_MS = 86_400_000;
 
 /** Items, newest first, below the day they belong to: today, yesterday, the last seven days, then months. */
-export function groupByDay<Item>(items: readonly Item[], at: (item: Item) => string, now = new Date()): Grouped<Item>[] {
+export function groupByDay<Item>(
+  items: readonly Item[],
+  at: (item: Item) => string,
+  now = new Date(),
+): Grouped<Item>[] {
   const rows: Grouped<Item>[] = [];
   let last = '';
   for (const item of items) {

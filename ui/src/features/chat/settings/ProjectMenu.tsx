@@ -51,7 +51,9 @@ function Projects({ current }: { current: string }) {
         <Menu.Item
           key={name}
           onClick={() => change.project(name)}
-          leftSection={name === current ? <TbCheck size={16} aria-label="chosen" /> : <span className={classes.blank} />}
+          leftSection={
+            name === current ? <TbCheck size={16} aria-label="chosen" /> : <span className={classes.blank} />
+          }
         >
           <Words>{name}</Words>
         </Menu.Item>

@@ -68,7 +68,7 @@ function Appearance() {
         aria-labelledby="appearance"
         data={schemes}
         value={colorScheme}
-        onChange={value => setColorScheme(value as Scheme)}
+        onChange={value => setColorScheme(value)}
       />
     </div>
   );

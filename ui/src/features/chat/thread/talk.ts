@@ -4,7 +4,7 @@ import { CONVERSATIONS } from '../api/conversations';
 import { FILES } from '../api/files';
 import { refreshed } from '../api/thread';
 import type { Thread } from '../api/thread-pages';
-import { releaseDraft } from '../composer/drafts';
+import { giveBack, releaseDraft } from '../composer/drafts';
 import { wordsOf } from './content';
 import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
 
@@ -48,11 +48,13 @@ async function stopped(queries: QueryClient, question: Question): Promise<void> 
   const isThere = (thread: Thread) =>
     turn?.text ? thread.messages.some(message => message.run_id === turn.runId) : endsWith(thread, question);
   try {
-    for (let looks = 0; looks < LOOKS; looks += 1) {
-      if (isThere(await refreshed(queries, question))) break;
+    let isStored = isThere(await refreshed(queries, question));
+    for (let looks = 1; looks < LOOKS && !isStored; looks += 1) {
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      isStored = isThere(await refreshed(queries, question));
     }
-    releaseDraft(question);
+    if (isStored) releaseDraft(question);
+    else if (!turn?.isKept) giveBack(question, question.text);
     endTurn(question);
   } catch (error) {
     failTurn(question, error, turn?.isKept ?? false);

@@ -1,0 +1,98 @@
+"""What a person changes in the memories: edit one, take a deleted one back, look for duplicates and merge them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import KEPT
+from mnemoir.memory.facts import Edit
+from mnemoir.server.memory_answers import answer, applied_json, memory_json
+from mnemoir.server.memory_lists import UserQuery
+from mnemoir.server.memory_models import EditBody, MergeBody, RestoreBody
+from mnemoir.server.memory_schemas import Duplicates, MemoryRecord, MergeAnswer
+from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
+from mnemoir.server.site import Site
+
+router = APIRouter(prefix="/api/memories", tags=["memories"])
+
+_MOST_GROUPS = 200
+
+
+@router.get("/duplicates", summary="Groups of facts that say nearly the same", response_model=Duplicates)
+async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
+    scope = owner(project, named_user(user, "compare"))
+    groups, compared = await site.parts.facts.duplicates(scope)
+    results = [
+        {
+            "memories": [memory_json(memory) for memory in group.memories],
+            "likeness": [round(likeness, 4) for likeness in group.likeness],
+        }
+        for group in groups[:_MOST_GROUPS]
+    ]
+    return answer({"results": results, "total": len(groups), "compared": compared})
+
+
+@router.post(
+    "/merge",
+    summary="Keep one of several memories; the others can be restored",
+    response_model=MergeAnswer,
+    openapi_extra=accepts(MergeBody),
+)
+async def merge(
+    site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(body_of(MergeBody))]
+) -> Response:
+    scope, ids = owner(project, body.user_id), [MemoryId(each) for each in body.ids]
+    applied = await site.parts.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
+    _count(site, "merge")
+    return answer(
+        {"results": [applied_json(change) for change in applied], "memory": memory_json(applied[-1].memory)}
+    )
+
+
+@router.post(
+    "/{memory_id:path}/restore",
+    summary="Take a deleted memory back, or an earlier text of one",
+    response_model=MemoryRecord,
+    openapi_extra=accepts(RestoreBody),
+)
+async def restore(
+    site: SiteHere,
+    project: ProjectHere,
+    memory_id: str,
+    body: Annotated[RestoreBody, Depends(body_of(RestoreBody))],
+    user: UserQuery = None,
+) -> Response:
+    memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), _user(user), body.to)
+    _count(site, "restore")
+    return answer(memory_json(memory))
+
+
+@router.patch(
+    "/{memory_id:path}",
+    summary="Change what a memory says, or its metadata",
+    response_model=MemoryRecord,
+    openapi_extra=accepts(EditBody),
+)
+async def edit(
+    site: SiteHere,
+    project: ProjectHere,
+    memory_id: str,
+    body: Annotated[EditBody, Depends(body_of(EditBody))],
+    user: UserQuery = None,
+) -> Response:
+    metadata = body.metadata if "metadata" in body.model_fields_set else KEPT
+    wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
+    memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, _user(user))
+    _count(site, "edit")
+    return answer(memory_json(memory))
+
+
+def _user(user: str | None) -> str | None:
+    return None if user is None else user.strip()
+
+
+def _count(site: Site, operation: str) -> None:
+    if site.metrics is not None:
+        site.metrics.memory_operation(operation)

@@ -1,0 +1,87 @@
+"""A server with something to look at: memories, conversations with branches, runs; its model is scripted."""
+
+import asyncio
+import contextlib
+import json
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.scripted_llm import Answer, Asked, ScriptedLLM
+from tests.serving import ServerProcess
+
+TALK = json.loads((Path(__file__).parent / "demo.json").read_text("utf-8"))
+USERS = ("with-memory", "sub-workflows", "several-models", "discussion-summary")
+
+
+@contextlib.asynccontextmanager
+async def demo_site() -> AsyncIterator[str]:
+    """The URL of a server that was talked to."""
+    async with ScriptedLLM() as llm:
+        llm.rule(lambda asked: True, _reply)
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder) / "workflows"
+            await _init(tree, llm.openai_url)
+            users = [argument for user in USERS for argument in ("--user", user)]
+            server = ServerProcess(Path(folder) / "data", arguments=["--config-dir", str(tree), *users])
+            await asyncio.to_thread(server.start)
+            try:
+                async with aiohttp.ClientSession(server.url) as http:
+                    await _fill(http)
+                yield server.url
+            finally:
+                await asyncio.to_thread(server.stop)
+
+
+def _reply(asked: Asked) -> Answer:
+    said = asked.prompt
+    text = next((turn["reply"] for turn in TALK["turns"] if turn["said"][:40] in said.rpartition('"user"')[2]), None)
+    return Answer(text=text or TALK["otherwise"])
+
+
+async def _init(tree: Path, url: str) -> None:
+    told = ["--endpoint-url", url.removesuffix("/v1"), "--model", "far-model", "--api-type", "Open-AI-API"]
+    done = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mnemoir", "init", str(tree), *told, stdout=DEVNULL
+    )
+    assert await done.wait() == 0
+
+
+async def _fill(http: aiohttp.ClientSession) -> None:
+    await _remember(http)
+    for number, turn in enumerate(TALK["turns"]):
+        await _say(http, turn, model=USERS[number % len(USERS)])
+
+
+async def _remember(http: aiohttp.ClientSession) -> None:
+    now = datetime.now(UTC)
+    lines = []
+    for fact in TALK["facts"]:
+        created = now - timedelta(days=fact["days_ago"], minutes=len(lines) * 7)
+        lines.append(
+            {"memory": fact["memory"], "user_id": TALK["user"], "created_at": created.isoformat(), "metadata": {}}
+        )
+    body = "\n".join(json.dumps(line) for line in lines)
+    async with http.post("/api/import", data=body) as answer:
+        answer.raise_for_status()
+
+
+async def _say(http: aiohttp.ClientSession, turn: dict[str, Any], model: str) -> None:
+    body = {
+        "model": model,
+        "user": TALK["user"],
+        "conversation_id": turn["conversation"],
+        "history": "server",
+        "memoryEnabled": True,
+        "stream": False,
+        "messages": [{"role": "user", "content": turn["said"]}],
+    }
+    async with http.post("/v1/chat/completions", json=body) as answer:
+        answer.raise_for_status()
+        await answer.read()

@@ -1,0 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
+import { client, unwrap } from '@/shared/api/client';
+
+/** The projects that hold anything, with their users. */
+export function useProjects() {
+  return useQuery({
+    queryKey: ['projects'],
+    queryFn: async () => (await unwrap(client.GET('/api/projects'))).results,
+    staleTime: 30_000,
+  });
+}

@@ -1,0 +1,77 @@
+import { ActionIcon, Popover, Text, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { TbHistory } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { Time } from '@/shared/components/Time';
+import { Words } from '@/shared/components/Words';
+import { useMemoryHistory } from '../api/memories-history';
+import classes from './memory.module.css';
+
+const MOST_SHOWN = 300; // characters
+
+/** What happened to a memory, behind a button. */
+export function HistoryPopover({ id }: { id: string }) {
+  const [opened, popover] = useDisclosure(false);
+  return (
+    <Popover
+      opened={opened}
+      onChange={popover.close}
+      position="bottom-end"
+      width="min(22rem, 85vw)"
+      trapFocus
+      withinPortal
+    >
+      <Popover.Target>
+        <Tooltip label="History" disabled={opened}>
+          <ActionIcon variant="subtle" color="gray" size="sm" aria-label="History" onClick={popover.toggle}>
+            <TbHistory size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="History of the memory">
+        <History id={id} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+const EVENTS: Record<string, string> = {
+  ADD: 'Learned',
+  UPDATE: 'Changed',
+  DELETE: 'Deleted',
+  RESTORE: 'Taken back',
+};
+
+function History({ id }: { id: string }) {
+  const history = useMemoryHistory(id);
+  if (history.isPending) return <LoadingState label="Loading the history" />;
+  if (history.isError) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
+  return (
+    <>
+      <ol className={classes.history} tabIndex={0} aria-label="Changes, oldest first">
+        {history.data.results.map(entry => (
+          <li key={entry.id}>
+            <Text size="xs" c="dimmed" component="div">
+              {EVENTS[entry.event] ?? entry.event} · <Time value={entry.created_at} />
+              {entry.reason && <> · {entry.reason}</>}
+            </Text>
+            {entry.old_memory !== null && (
+              <Text size="sm" component="del" c="dimmed" display="block">
+                <Words limit={MOST_SHOWN}>{entry.old_memory}</Words>
+              </Text>
+            )}
+            {entry.new_memory !== null && (
+              <Text size="sm" component="div">
+                <Words limit={MOST_SHOWN}>{entry.new_memory}</Words>
+              </Text>
+            )}
+          </li>
+        ))}
+      </ol>
+      <Text size="sm" component={Link} to={`/memories?${new URLSearchParams({ id }).toString()}`}>
+        Open with its sources
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Message } from '../api/thread';
+import type { Turn } from './turns';
+
+/** What stands in the thread, one below the other. */
+export type Row =
+  | { key: string; kind: 'message'; message: Message; question: Message | undefined }
+  | { key: string; kind: 'question' | 'answer' | 'failure'; turn: Turn }
+  | { key: string; kind: 'unanswered'; message: Message };
+
+/** The stored messages, and in place of what a turn replaces the turn itself. */
+export function rowsOf(messages: Message[], turn: Turn | undefined): Row[] {
+  if (!turn) return [...stored(messages), ...unanswered(messages)];
+  if (turn.state === 'failed' && turn.isKept) return [...stored(messages), { key: 'failure', kind: 'failure', turn }];
+  const before = stored(upTo(messages, turn.again ?? turn.question.parentId));
+  const question: Row[] = turn.again === null ? [{ key: 'question', kind: 'question', turn }] : [];
+  const kind = turn.state === 'failed' ? 'failure' : 'answer';
+  return [...before, ...question, { key: kind, kind, turn }];
+}
+
+function upTo(messages: Message[], id: number): Message[] {
+  return messages.slice(0, messages.findIndex(message => message.id === id) + 1);
+}
+
+function stored(messages: Message[]): Row[] {
+  let question: Message | undefined;
+  return messages.map(message => {
+    if (message.role === 'user') question = message;
+    return { key: String(message.id), kind: 'message', message, question };
+  });
+}
+
+function unanswered(messages: Message[]): Row[] {
+  const last = messages.at(-1);
+  return last?.role === 'user' ? [{ key: 'unanswered', kind: 'unanswered', message: last }] : [];
+}

@@ -1,0 +1,65 @@
+import { Table, Text } from '@mantine/core';
+import { Time } from '@/shared/components/Time';
+import { Words } from '@/shared/components/Words';
+import type { ClientKind, ClientSeen } from './api/clients';
+
+const NAMES: Record<ClientKind, string> = {
+  'open-webui': 'Open WebUI',
+  sillytavern: 'SillyTavern',
+  'openai-python': 'Python, openai',
+  'openai-node': 'JavaScript, openai',
+  'ollama-python': 'Python, ollama',
+  'ollama-js': 'JavaScript, ollama',
+  curl: 'curl',
+  'mnemoir-ui': 'This web UI',
+  'mnemoir-chat': 'mnemoir chat, in a terminal',
+  mnemoir: 'Another Mnemoir',
+  other: 'Another client',
+};
+
+/** Every kind of client that has called, who called last first. */
+export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string }) {
+  if (seen.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        Nobody has chatted since the server was started, <Time value={since} ago />.
+      </Text>
+    );
+  return (
+    <Table.ScrollContainer minWidth="40rem" type="native" tabIndex={0} role="region" aria-label="Calls, table">
+      <Table verticalSpacing="xs" highlightOnHover>
+        <Table.Caption>
+          Counted since the server was started, <Time value={since} ago />, in its memory only: no address, no words.
+        </Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Client</Table.Th>
+            <Table.Th>Last call</Table.Th>
+            <Table.Th>Route</Table.Th>
+            <Table.Th>Model</Table.Th>
+            <Table.Th>Memory</Table.Th>
+            <Table.Th ta="right">Calls</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {seen.map(client => (
+            <Table.Tr key={client.kind}>
+              <Table.Th scope="row" fw={500}>
+                {NAMES[client.kind]}
+              </Table.Th>
+              <Table.Td>
+                <Time value={client.last_at} ago />
+              </Table.Td>
+              <Table.Td>{client.route}</Table.Td>
+              <Table.Td>
+                <Words limit={80}>{client.model}</Words>
+              </Table.Td>
+              <Table.Td>{client.memory ? 'on' : 'off'}</Table.Td>
+              <Table.Td ta="right">{client.count.toLocaleString()}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

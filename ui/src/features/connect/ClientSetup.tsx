@@ -1,0 +1,63 @@
+import { Alert, Code, List, Stack, Text } from '@mantine/core';
+import { TbInfoCircle } from 'react-icons/tb';
+import { CodeBlock } from '@/shared/components/CodeBlock';
+import { CopyButton } from '@/shared/components/CopyButton';
+import type { ClientSeen } from './api/clients';
+import classes from './ClientSetup.module.css';
+import { LastCall } from './LastCall';
+import type { Field, Setup } from './setups';
+import { isPlain, type Place } from './snippets';
+
+interface ClientSetupProps {
+  setup: Setup;
+  place: Place;
+  seen: ClientSeen[];
+}
+
+/** One client: whether it calls, and what to fill in or to run so that it does. */
+export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
+  const fields = setup.fields?.(place).filter(field => field.value !== '');
+  const hasKey = place.needsKey && place.url !== '';
+  return (
+    <Stack gap="md">
+      <LastCall seen={seen} kinds={setup.kinds} name={setup.name} />
+      <Text size="sm">{setup.where}</Text>
+      {fields && <Fields fields={fields} />}
+      {setup.code?.install && <CodeBlock language="sh" text={setup.code.install} />}
+      {setup.code && <CodeBlock language={setup.code.language} text={setup.code.of(place)} />}
+      {hasKey && (
+        <Text size="sm">
+          Put one of the server&apos;s API keys in the place of <Code>YOUR_KEY</Code>.
+        </Text>
+      )}
+      {setup.fields && !isPlain(place.user) && (
+        <Alert color="yellow" variant="light" icon={<TbInfoCircle aria-hidden />}>
+          The name of the user has letters that no header can carry, so it is left out here.
+        </Alert>
+      )}
+      {setup.notes && (
+        <List size="sm" spacing="xs" c="dimmed">
+          {setup.notes.map(note => (
+            <List.Item key={note}>{note}</List.Item>
+          ))}
+        </List>
+      )}
+    </Stack>
+  );
+}
+
+function Fields({ fields }: { fields: Field[] }) {
+  return (
+    <dl className={classes.fields}>
+      {fields.map(({ label, value }) => (
+        <div key={label} className={classes.field}>
+          <dt>{label}</dt>
+          <dd>
+            <code>{value}</code>
+            <CopyButton text={value} label={`Copy ${label}`} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,119 @@
+import type { IconType } from 'react-icons';
+import { TbApi, TbBrandJavascript, TbBrandPython, TbMessageChatbot, TbMoodSmile, TbTerminal2 } from 'react-icons/tb';
+import type { ClientKind } from './api/clients';
+import {
+  curl,
+  javascript,
+  keyOf,
+  openWebUiHeaders,
+  type Place,
+  plainHeaders,
+  pythonOllama,
+  pythonOpenAI,
+  sillyTavernHeaders,
+} from './snippets';
+
+export interface Field {
+  label: string;
+  value: string;
+}
+
+/** How one kind of client is set up: fields to fill in, or code to run. */
+export interface Setup {
+  id: string;
+  name: string;
+  Icon: IconType;
+  kinds: ClientKind[];
+  where: string;
+  fields?: (place: Place) => Field[];
+  code?: { language: string; of: (place: Place) => string; install?: string };
+  notes?: string[];
+}
+
+const CONTAINER =
+  'In a container, 127.0.0.1 is the container itself: use the address by which it reaches this machine, often ' +
+  'http://host.docker.internal:6060. Mnemoir must then listen on an address that the container reaches, and needs a key.';
+
+export const setups: Setup[] = [
+  {
+    id: 'open-webui',
+    name: 'Open WebUI',
+    Icon: TbMessageChatbot,
+    kinds: ['open-webui'],
+    where: 'Admin settings, Connections: add an OpenAI API connection.',
+    fields: place => [
+      { label: 'URL', value: `${place.url}/v1` },
+      { label: 'Key', value: keyOf(place) },
+      { label: 'Headers', value: openWebUiHeaders(place) },
+    ],
+    notes: [
+      'To keep each chat as a conversation, set ENABLE_FORWARD_USER_INFO_HEADERS=true in its environment.',
+      CONTAINER,
+    ],
+  },
+  {
+    id: 'sillytavern',
+    name: 'SillyTavern',
+    Icon: TbMoodSmile,
+    kinds: ['sillytavern'],
+    where: 'API Connections. The headers go under Additional Parameters, Include Request Headers.',
+    fields: place => [
+      { label: 'API', value: 'Chat Completion' },
+      { label: 'Chat Completion Source', value: 'Custom (OpenAI-compatible)' },
+      { label: 'Custom Endpoint (Base URL)', value: `${place.url}/v1` },
+      { label: 'Custom API Key', value: place.needsKey ? keyOf(place) : '' },
+      { label: 'Model', value: place.model },
+      { label: 'Include Request Headers', value: sillyTavernHeaders(place) },
+    ],
+    notes: ['SillyTavern names no chat: set memory.enabled to true to keep its chats as conversations.'],
+  },
+  {
+    id: 'python',
+    name: 'Python, openai',
+    Icon: TbBrandPython,
+    kinds: ['openai-python'],
+    where: 'Any program that uses the package openai, and what is built on it, such as LangChain.',
+    code: { language: 'python', of: pythonOpenAI, install: 'pip install openai' },
+  },
+  {
+    id: 'python-ollama',
+    name: 'Python, ollama',
+    Icon: TbBrandPython,
+    kinds: ['ollama-python'],
+    where: 'Any program that uses the package ollama.',
+    code: { language: 'python', of: pythonOllama, install: 'pip install ollama' },
+  },
+  {
+    id: 'javascript',
+    name: 'JavaScript, openai',
+    Icon: TbBrandJavascript,
+    kinds: ['openai-node'],
+    where: 'Any program that uses the package openai. Save it as chat.mjs and run it with node.',
+    code: { language: 'javascript', of: javascript, install: 'npm install openai' },
+  },
+  {
+    id: 'curl',
+    name: 'curl',
+    Icon: TbTerminal2,
+    kinds: ['curl'],
+    where: 'In a terminal.',
+    code: { language: 'sh', of: curl },
+  },
+  {
+    id: 'other',
+    name: 'Any other',
+    Icon: TbApi,
+    kinds: ['other', 'ollama-js', 'mnemoir'],
+    where: 'Any app that speaks the protocol of OpenAI or Ollama.',
+    fields: place => [
+      { label: 'Base URL, OpenAI', value: `${place.url}/v1` },
+      { label: 'Address, Ollama', value: place.url },
+      { label: 'API key', value: keyOf(place) },
+      { label: 'Model', value: place.model },
+      { label: 'Headers', value: plainHeaders(place) },
+    ],
+    notes: [
+      'An app that cannot send headers may add ?memoryEnabled=true to the address, or "memoryEnabled": true to the body.',
+    ],
+  },
+];

@@ -1,0 +1,141 @@
+/** What a set-up is filled with. `user` and `project` are "" where the server's own will do. */
+export interface Place {
+  /** Of the server, without a final slash. */
+  url: string;
+  needsKey: boolean;
+  model: string;
+  user: string;
+  project: string;
+  memory: boolean;
+}
+
+export const KEY_PLACEHOLDER = 'YOUR_KEY';
+
+const HELLO = 'Hello! What do you remember about me?';
+
+export function keyOf(place: Place): string {
+  return place.needsKey ? KEY_PLACEHOLDER : 'any';
+}
+
+/** The headers by which a client says whose memory it means; `user` only where it cannot stand in the body. */
+export function headersOf(place: Place, { withUser }: { withUser: boolean }): Record<string, string> {
+  return {
+    ...(place.memory ? { 'X-Memory': 'on' } : {}),
+    ...(place.project ? { 'X-Etienne-Project': place.project } : {}),
+    ...(withUser && place.user && isPlain(place.user) ? { 'X-User-Id': place.user } : {}),
+  };
+}
+
+/** Whether a text can travel in a header. */
+export function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+export function curl(place: Place): string {
+  const body = {
+    model: place.model,
+    ...(place.memory ? { memoryEnabled: true } : {}),
+    ...(place.user ? { user: place.user } : {}),
+    messages: [{ role: 'user', content: HELLO }],
+  };
+  const query = place.project ? `?project=${encodeURIComponent(place.project)}` : '';
+  return [
+    `curl ${shell(`${place.url}/v1/chat/completions${query}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    ...(place.needsKey ? [`  -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\`] : []),
+    `  -d ${shell(JSON.stringify(body, null, 2))}`,
+  ].join('\n');
+}
+
+export function pythonOpenAI(place: Place): string {
+  return [
+    'from openai import OpenAI',
+    '',
+    'client = OpenAI(',
+    `    base_url=${text(`${place.url}/v1`)},`,
+    `    api_key=${text(keyOf(place))},`,
+    ...headerLine('    default_headers=', headersOf(place, { withUser: false })),
+    ')',
+    'answer = client.chat.completions.create(',
+    `    model=${text(place.model)},`,
+    ...(place.user ? [`    user=${text(place.user)},`] : []),
+    `    messages=[{"role": "user", "content": ${text(HELLO)}}],`,
+    ')',
+    'print(answer.choices[0].message.content)',
+  ].join('\n');
+}
+
+export function pythonOllama(place: Place): string {
+  const key = place.needsKey ? { Authorization: `Bearer ${KEY_PLACEHOLDER}` } : {};
+  return [
+    'from ollama import Client',
+    '',
+    'client = Client(',
+    `    host=${text(place.url)},`,
+    ...headerLine('    headers=', { ...key, ...headersOf(place, { withUser: true }) }),
+    ')',
+    'answer = client.chat(',
+    `    model=${text(place.model)},`,
+    `    messages=[{"role": "user", "content": ${text(HELLO)}}],`,
+    ')',
+    'print(answer.message.content)',
+  ].join('\n');
+}
+
+export function javascript(place: Place): string {
+  const headers = headersOf(place, { withUser: false });
+  return [
+    'import OpenAI from "openai";',
+    '',
+    'const client = new OpenAI({',
+    `  baseURL: ${text(`${place.url}/v1`)},`,
+    `  apiKey: ${text(keyOf(place))},`,
+    ...headerLine('  defaultHeaders: ', headers),
+    '});',
+    'const answer = await client.chat.completions.create({',
+    `  model: ${text(place.model)},`,
+    ...(place.user ? [`  user: ${text(place.user)},`] : []),
+    `  messages: [{ role: "user", content: ${text(HELLO)} }],`,
+    '});',
+    'console.log(answer.choices[0].message.content);',
+  ].join('\n');
+}
+
+/** Open WebUI's field for headers. It sends nothing that tells what it is, so it says so itself. */
+export function openWebUiHeaders(place: Place): string {
+  return json({ ...headersOf(place, { withUser: true }), 'X-Mnemoir-Client': 'open-webui' });
+}
+
+/** SillyTavern's field for headers, which is YAML. */
+export function sillyTavernHeaders(place: Place): string {
+  return Object.entries(headersOf(place, { withUser: true }))
+    .map(([name, value]) => `${name}: ${text(value)}`)
+    .join('\n');
+}
+
+/** A header a line, as most apps want them. */
+export function plainHeaders(place: Place): string {
+  return Object.entries(headersOf(place, { withUser: true }))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+function headerLine(before: string, headers: Record<string, string>): string[] {
+  return Object.keys(headers).length ? [`${before}${json(headers)},`] : [];
+}
+
+/** On one line, with spaces, which is an object in Python, JavaScript and JSON alike. */
+function json(headers: Record<string, string>): string {
+  const members = Object.entries(headers).map(([name, value]) => `${text(name)}: ${text(value)}`);
+  return `{${members.join(', ')}}`;
+}
+
+/** A literal of Python, JavaScript, JSON and YAML alike. */
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
+/** One word of a shell command. */
+function shell(value: string): string {
+  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}

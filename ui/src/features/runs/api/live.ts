@@ -1,0 +1,99 @@
+import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { send } from '@/shared/api/client';
+import { serverEvents } from '@/shared/api/sse';
+import { RUNS, type RunFilters, type RunListed } from './runs';
+
+interface Page {
+  results: RunListed[];
+  next: string | null;
+}
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Follows the feed of runs and keeps the list of these filters up to date. After a break the list is read anew. Tells
+ * whether the feed is there.
+ */
+export function useLiveRuns(filters: RunFilters, isWanted: boolean): boolean {
+  const queries = useQueryClient();
+  const [isLive, setLive] = useState(false);
+  const key = JSON.stringify(filters);
+
+  useEffect(() => {
+    if (!isWanted) return;
+    const leaving = new AbortController();
+    void followOn(queries, JSON.parse(key) as RunFilters, setLive, leaving.signal);
+    return () => {
+      leaving.abort();
+      setLive(false);
+    };
+  }, [queries, key, isWanted]);
+  return isLive;
+}
+
+async function followOn(
+  queries: QueryClient,
+  filters: RunFilters,
+  setLive: (isLive: boolean) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let waitMs = FIRST_WAIT_MS;
+  while (!signal.aborted) {
+    try {
+      const { body } = await send('/api/runs/live', { signal });
+      setLive(true);
+      waitMs = FIRST_WAIT_MS;
+      void queries.invalidateQueries({ queryKey: [...RUNS, filters] }); // what happened before the feed was there
+      if (body) for await (const data of serverEvents(body)) take(queries, filters, JSON.parse(data) as RunListed);
+    } catch {
+      // the server is away, or all places to follow are taken: the page says that it is not live
+    }
+    if (signal.aborted) return;
+    setLive(false);
+    await pause(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function take(queries: QueryClient, filters: RunFilters, run: RunListed): void {
+  queries.setQueryData<InfiniteData<Page>>([...RUNS, filters], data => data && withRun(data, filters, run));
+  void queries.invalidateQueries({ queryKey: ['runs', 'run', run.id] });
+}
+
+/** The pages with the run as it is now: in its place, at the top when it is new, or gone when it fits no more. */
+export function withRun(data: InfiniteData<Page>, filters: RunFilters, run: RunListed): InfiniteData<Page> {
+  const isListed = data.pages.some(page => page.results.some(listed => listed.id === run.id));
+  const pages = data.pages.map((page, at) => {
+    if (isListed) return { ...page, results: page.results.flatMap(listed => replaced(listed, filters, run)) };
+    return at === 0 && fits(run, filters) ? { ...page, results: [run, ...page.results] } : page;
+  });
+  return { ...data, pages };
+}
+
+function replaced(listed: RunListed, filters: RunFilters, run: RunListed): RunListed[] {
+  if (listed.id !== run.id) return [listed];
+  return fits(run, filters) ? [run] : [];
+}
+
+function fits(run: RunListed, { status, workflow, conversation, user, error, since }: RunFilters): boolean {
+  return (
+    (!status || run.status === status) &&
+    (!workflow.trim() || run.workflow.toLowerCase() === workflow.trim().toLowerCase()) &&
+    (!conversation.trim() || run.conversation === conversation.trim()) &&
+    (!user.trim() || run.user === user.trim() || run.user_id === user.trim()) &&
+    (!error.trim() || (run.error?.toLowerCase().includes(error.trim().toLowerCase()) ?? false)) &&
+    (!since || Date.parse(run.started_at) >= Date.parse(since))
+  );
+}
