@@ -38,8 +38,10 @@ class ServerProcess:
         arguments: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         own_port: int | None = None,
+        python: str = sys.executable,
     ):
         """`own_port` is the one it will find in its files; without it, it is told a free one."""
+        self._python = python
         self.data_dir = data_dir
         self.port = own_port or free_port()
         self._told_port = [] if own_port else ["--port", str(self.port)]
@@ -52,7 +54,7 @@ class ServerProcess:
     def start(self) -> "ServerProcess":
         """Start it and wait until it answers."""
         command = [
-            sys.executable,
+            self._python,
             "-m",
             "mnemoir",
             "serve",

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import a11y from 'eslint-plugin-jsx-a11y';
@@ -14,7 +15,7 @@ export default ts.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     plugins: { boundaries },
     settings: {
-      'import/resolver': { typescript: { project: './tsconfig.json' } },
+      'import/resolver': { [fileURLToPath(new URL('./eslint.resolver.cjs', import.meta.url))]: {} },
       'boundaries/elements': [
         { type: 'app', pattern: 'src/app' },
         { type: 'feature', pattern: 'src/features/*', capture: ['feature'] },
@@ -55,6 +56,7 @@ export default ts.config(
   {
     files: ['*.js', '*.cjs'],
     extends: [ts.configs.disableTypeChecked],
-    languageOptions: { globals: { module: true } },
+    languageOptions: { globals: { module: true, require: true, __dirname: true, URL: true } },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
 );

@@ -15,6 +15,7 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0, // a data: URL would need a wider Content-Security-Policy
     modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' }, // of everything that is bundled: their terms ask for it
     reportCompressedSize: true,
     chunkSizeWarningLimit: 900,
   },

@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
+import pytest_asyncio
 from pydantic import TypeAdapter
 
 from mnemoir.server import (
@@ -43,7 +44,7 @@ def described(method: str, path: str) -> Any:
     return next(route.response_model for route in routes if route.path == path and method in route.methods)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def filled(server, objects):
     """A conversation with tools, pictures, node memories; and a discussion."""
     await begin(server, "f", messages=MESSAGES, title="Cups", tags=["a"], custom={"keep": True})

@@ -57,7 +57,9 @@ async def test_memories_are_added_found_listed_and_deleted(client, named):
     assert required | {"score"} <= found["results"][0].keys()
     page = await client.ask("GET", f"{MEMORIES}/mira", query="limit=1")
     assert required <= page["results"][0].keys()
-    assert page == await client.ask("GET", MEMORIES, query="user_id=mira&limit=1")
+    alias = await client.ask("GET", MEMORIES, query="user_id=mira&limit=1")
+    assert page["total"] == alias["total"]
+    assert page["results"][0].items() <= alias["results"][0].items()
     assert set(await client.listed()) == set(ids)
     plain = Client(client.server, "", "default")
     assert await plain.listed("project=overruled") == []

@@ -95,7 +95,7 @@ async def test_a_damaged_memory_and_one_of_a_later_version_are_told_and_can_be_c
     assert not any("damaged" in entry.key for entry in objects.scan("node_memory/"))
 
 
-@pytest.mark.parametrize("id", ["..", "../d", "app/../d", "app", "", "app/user%2Ftea%2FAnswer/x", "\x00", "😀"])
+@pytest.mark.parametrize("id", ["..", "../d", "app/../d", "app", "app/user%2Ftea%2FAnswer/x", "\x00", "😀"])
 async def test_a_name_that_is_none_finds_nothing(server, objects, id):
     answer = await server.ask("DELETE", of("c", "/node-memory/") + "".join(f"%{byte:02X}" for byte in id.encode()))
     assert answer.status in (404, 405)

@@ -8,7 +8,6 @@ import asyncio
 import gzip
 import mimetypes
 import re
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ _NOT_BUILT = (
     "Mnemoir is running. This installation has no web pages: in a checkout, `make ui` builds them. "
     "The API is described at /docs."
 )
-_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
 _COMPRESSED = ("text/", "application/json", "image/svg")
 _SECURITY = {

@@ -1,5 +1,18 @@
-import { EmptyState } from '@/shared/components/states';
+import { useSearchParams } from 'react-router';
+import { ArtifactsPane } from './artifacts/ArtifactsPane';
+import { Chat } from './Chat';
+import classes from './ChatPage.module.css';
+import { ConversationRail } from './rail/ConversationRail';
 
+/** Conversations at the left, the one of the address in the middle, its files at the right. */
 export function ChatPage() {
-  return <EmptyState title="Nothing said yet" hint="Write the first message." />;
+  const [params] = useSearchParams();
+  const conversation = params.get('conversation');
+  return (
+    <div className={classes.page}>
+      <ConversationRail />
+      <Chat key={conversation} conversation={conversation} />
+      <ArtifactsPane />
+    </div>
+  );
 }

@@ -4,7 +4,8 @@ import { useAbout } from '@/shared/api/about';
 import { serverUrl } from '@/shared/api/client';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { useSettings } from '@/shared/settings/settings';
+import { Words } from '@/shared/components/Words';
+import { type Settings, useSettings } from '@/shared/settings/settings';
 import { type ClientSeen, useClients } from './api/clients';
 import { useModelName } from './api/models';
 import { CallsTable } from './CallsTable';
@@ -19,7 +20,8 @@ const [FIRST] = setups as [Setup, ...Setup[]];
 export function ConnectPage() {
   const [params, setParams] = useSearchParams();
   const clients = useClients();
-  const place = usePlace(params.get('memory') !== 'off');
+  const settings = useSettings();
+  const place = usePlace(settings, params.get('memory') !== 'off');
   const chosen = setups.find(setup => setup.id === params.get('client')) ?? FIRST;
   const set = (name: string, value: string | null) =>
     setParams(
@@ -38,9 +40,9 @@ export function ConnectPage() {
       <Stack gap="lg" maw="60rem">
         <Group justify="space-between" align="flex-end" gap="sm">
           <Text size="sm" c="dimmed" maw="38rem">
-            Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything here
-            is filled in for this server, user <b>{place.user || 'of the server'}</b> and project{' '}
-            <b>{place.project || 'of the server'}</b>.
+            Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything
+            here is filled in for this server, the user <Words limit={80}>{settings.user}</Words> and the project{' '}
+            <Words limit={80}>{settings.project}</Words>.
           </Text>
           <Switch
             label="With long-term memory"
@@ -76,7 +78,7 @@ export function ConnectPage() {
           </Title>
           {clients.isPending && <LoadingState label="Loading the calls" />}
           {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
-          {clients.data && <CallsTable key={clients.dataUpdatedAt} seen={seen} since={clients.data.since} />}
+          {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
         </Stack>
       </Stack>
     </PageFrame>
@@ -84,8 +86,7 @@ export function ConnectPage() {
 }
 
 /** This server and this browser's user, as snippets name them; what the server would take anyway is left out. */
-function usePlace(memory: boolean): Place {
-  const settings = useSettings();
+function usePlace(settings: Settings, memory: boolean): Place {
   const about = useAbout().data;
   const model = useModelName();
   return {

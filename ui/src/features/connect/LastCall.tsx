@@ -19,8 +19,9 @@ export function LastCall({ seen, kinds, name }: LastCallProps) {
       <span className={classes.dot} aria-hidden />
       {last ? (
         <Text size="sm" component="p" m={0}>
-          Last call seen: <Time value={last.last_at} ago /> ({last.route}), model <Words limit={80}>{last.model}</Words>,{' '}
-          {last.memory ? 'with memory' : 'without memory'}. {calls(last.count)} since the server was started.
+          Last call seen: <Time value={last.last_at} ago /> ({last.route}), model{' '}
+          <Words limit={80}>{last.model}</Words>, {last.memory ? 'with memory' : 'without memory'}.{' '}
+          {calls(last.count)} since the server was started.
         </Text>
       ) : (
         <Text size="sm" component="p" m={0} c="dimmed">

@@ -66,7 +66,7 @@ export function pythonOpenAI(place: Place): string {
 }
 
 export function pythonOllama(place: Place): string {
-  const key = place.needsKey ? { Authorization: `Bearer ${KEY_PLACEHOLDER}` } : {};
+  const key: Record<string, string> = place.needsKey ? { Authorization: `Bearer ${KEY_PLACEHOLDER}` } : {};
   return [
     'from ollama import Client',
     '',

@@ -123,6 +123,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Projects with their users, for choosing among them */
+        get: operations["projects_api_projects_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/extraction-prompt": {
         parameters: {
             query?: never;
@@ -906,16 +923,102 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List one user's memories, newest first */
+        /** List one user's memories by conditions, newest first */
         get: operations["list_of_user_api_memories_get"];
         put?: never;
         /** Extract memories from messages and store them */
         post: operations["add_api_memories_post"];
-        /** Delete all memories of one user, and the traces of its runs */
+        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
         delete: operations["delete_all_api_memories_delete"];
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory with its sources, its history and when it decays */
+        get: operations["details_api_memories__memory_id__details_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups of facts that say nearly the same */
+        get: operations["duplicates_api_memories_duplicates_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep one of several memories; the others can be restored */
+        post: operations["merge_api_memories_merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a deleted memory back, or an earlier text of one */
+        post: operations["restore_api_memories__memory_id__restore_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete one memory, which can be restored */
+        delete: operations["delete_api_memories__memory_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change what a memory says, or its metadata */
+        patch: operations["edit_api_memories__memory_id__patch"];
         trace?: never;
     };
     "/api/memories/search": {
@@ -964,23 +1067,6 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{memory_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete one memory */
-        delete: operations["delete_api_memories__memory_id__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1424,6 +1510,21 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AddAnswer
+         * @description What an add changed, in order; `status` and `event_id` with `async_mode`.
+         */
+        AddAnswer: {
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+            /** Message */
+            message: string;
+            usage?: components["schemas"]["TokenUsage"] | null;
+            /** Status */
+            status?: "PENDING" | null;
+            /** Event Id */
+            event_id?: string | null;
+        };
+        /**
          * AddedMessages
          * @description The messages that were added, oldest first.
          */
@@ -1448,6 +1549,23 @@ export interface components {
             node_memories: number;
             /** Conversations */
             conversations: number;
+        };
+        /**
+         * AppliedChange
+         * @description A change that was made.
+         */
+        AppliedChange: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Previous Memory */
+            previous_memory?: string | null;
         };
         /**
          * AttachmentAnswer
@@ -1786,6 +1904,44 @@ export interface components {
             runs: number | null;
         };
         /**
+         * DefaultPrompt
+         * @description The prompt that counts again.
+         */
+        DefaultPrompt: {
+            /** Prompt */
+            prompt: string;
+        };
+        /**
+         * Deleted
+         * @description One memory was deleted.
+         */
+        Deleted: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Message */
+            message: string;
+            /** Id */
+            id: string;
+        };
+        /**
+         * DeletedAll
+         * @description All memories of a user were deleted.
+         */
+        DeletedAll: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Message */
+            message: string;
+            /** Deleted */
+            deleted: number;
+        };
+        /**
          * DiscussionImported
          * @description What an import stored.
          */
@@ -1879,6 +2035,28 @@ export interface components {
             made_by: string | null;
             /** Source */
             source?: components["schemas"]["SaidAnswer"][] | null;
+        };
+        /**
+         * DuplicateGroup
+         * @description Facts that say nearly the same, the one to keep first; `likeness` (0 to 1) of each further one to it.
+         */
+        DuplicateGroup: {
+            /** Memories */
+            memories: components["schemas"]["MemoryRecord"][];
+            /** Likeness */
+            likeness: number[];
+        };
+        /**
+         * Duplicates
+         * @description Most alike first. `total` counts groups, `compared` the facts that were looked at.
+         */
+        Duplicates: {
+            /** Results */
+            results: components["schemas"]["DuplicateGroup"][];
+            /** Total */
+            total: number;
+            /** Compared */
+            compared: number;
         };
         /**
          * EmbedderHealth
@@ -2060,6 +2238,85 @@ export interface components {
             at: string;
         };
         /**
+         * HistoryAnswer
+         * @description Oldest first.
+         */
+        HistoryAnswer: {
+            /** Results */
+            results: components["schemas"]["HistoryEvent"][];
+        };
+        /**
+         * HistoryEvent
+         * @description One change of a memory. `session` is the conversation its turns were said in.
+         */
+        HistoryEvent: {
+            /** Id */
+            id: string;
+            /** Memory Id */
+            memory_id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Old Memory */
+            old_memory: string | null;
+            /** New Memory */
+            new_memory: string | null;
+            /** Created At */
+            created_at: string;
+            /** Reason */
+            reason: string;
+            /** Model */
+            model: string | null;
+            /** Turns */
+            turns: components["schemas"]["Turn"][];
+            /** Session */
+            session: string | null;
+        };
+        /**
+         * Hit
+         * @description A memory with its score, 0 to 1; `signals` holds each stage's own figure when they were asked for.
+         */
+        Hit: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Agent Id */
+            agent_id?: string | null;
+            /** App Id */
+            app_id?: string | null;
+            /** Run Id */
+            run_id?: string | null;
+            /** Role */
+            role?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
+            /** Replaced By */
+            replaced_by?: string | null;
+            /** Score */
+            score: number;
+            /** Signals */
+            signals?: {
+                [key: string]: number;
+            } | null;
+        };
+        /**
          * ImagePartAnswer
          * @description A picture.
          */
@@ -2070,6 +2327,49 @@ export interface components {
              */
             type: "image_url";
             image_url: components["schemas"]["MediaUrl"];
+        };
+        /**
+         * ImportAnswer
+         * @description How many lines were added, and how many were there already.
+         */
+        ImportAnswer: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Message */
+            message: string;
+            /** Imported */
+            imported: number;
+            /** Skipped */
+            skipped: number;
+        };
+        /**
+         * JobEvent
+         * @description How an add with `async_mode` went.
+         */
+        JobEvent: {
+            /** Id */
+            id: string;
+            /**
+             * Event Type
+             * @constant
+             */
+            event_type: "ADD";
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Error */
+            error: string | null;
         };
         /**
          * JobTally
@@ -2125,6 +2425,66 @@ export interface components {
             p95_ms: number | null;
         };
         /**
+         * ListedMemories
+         * @description A page of a list; `next` is the cursor of the page behind it.
+         */
+        ListedMemories: {
+            /** Results */
+            results: components["schemas"]["ListedMemory"][];
+            /** Total */
+            total: number;
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * ListedMemory
+         * @description A memory with how it stands: `fading` is the last quarter before it decays at `decays_at`.
+         */
+        ListedMemory: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Agent Id */
+            agent_id?: string | null;
+            /** App Id */
+            app_id?: string | null;
+            /** Run Id */
+            run_id?: string | null;
+            /** Role */
+            role?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
+            /** Replaced By */
+            replaced_by?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "fact" | "message";
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "current" | "fading" | "hidden" | "expired" | "deleted";
+            /** Decays At */
+            decays_at: string | null;
+        };
+        /**
          * MediaUrl
          * @description Where a picture, sound or film is: on the web, or `mnemoir:attachments/{conversation}/{name}`.
          */
@@ -2135,12 +2495,78 @@ export interface components {
             detail?: string | null;
         };
         /**
+         * MemoryDetails
+         * @description One memory with all that is known of it.
+         */
+        MemoryDetails: {
+            memory: components["schemas"]["ListedMemory"];
+            /** Sources */
+            sources: components["schemas"]["Source"][];
+            /** History */
+            history: components["schemas"]["HistoryEvent"][];
+        };
+        /**
          * MemoryLatency
          * @description How long chats waited for memories, and how long adding to them took.
          */
         MemoryLatency: {
             recall: components["schemas"]["Latency"];
             write: components["schemas"]["Latency"];
+        };
+        /**
+         * MemoryPage
+         * @description Newest first.
+         */
+        MemoryPage: {
+            /** Results */
+            results: components["schemas"]["MemoryRecord"][];
+            /** Total */
+            total: number;
+        };
+        /**
+         * MemoryRecord
+         * @description A memory as every route gives it; what is not set of the optional members is left out.
+         */
+        MemoryRecord: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Agent Id */
+            agent_id?: string | null;
+            /** App Id */
+            app_id?: string | null;
+            /** Run Id */
+            run_id?: string | null;
+            /** Role */
+            role?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
+            /** Replaced By */
+            replaced_by?: string | null;
+        };
+        /**
+         * MergeAnswer
+         * @description The changes, and the memory that was kept as it is now.
+         */
+        MergeAnswer: {
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+            memory: components["schemas"]["MemoryRecord"];
         };
         /**
          * MessageAnswer
@@ -2329,6 +2755,50 @@ export interface components {
             bytes: number;
             /** Modified At */
             modified_at: string;
+        };
+        /**
+         * ProjectSettingsAnswer
+         * @description A project's settings, the server's where it has none.
+         */
+        ProjectSettingsAnswer: {
+            /** Memoryenabled */
+            memoryEnabled: boolean;
+            /** Decaydays */
+            decayDays: number;
+            /** Searchlimit */
+            searchLimit: number;
+        };
+        /**
+         * ProjectWithUsers
+         * @description A project and its users, by name.
+         */
+        ProjectWithUsers: {
+            /** Project */
+            project: string;
+            /** Memories */
+            memories: number;
+            /** Changed At */
+            changed_at: string | null;
+            /** Users */
+            users: components["schemas"]["UserOfProject"][];
+        };
+        /**
+         * Projects
+         * @description By name.
+         */
+        Projects: {
+            /** Results */
+            results: components["schemas"]["ProjectWithUsers"][];
+        };
+        /**
+         * PromptAnswer
+         * @description What extraction keeps.
+         */
+        PromptAnswer: {
+            /** Prompt */
+            prompt: string;
+            /** Iscustom */
+            isCustom: boolean;
         };
         /**
          * PrunedAnswer
@@ -2871,6 +3341,20 @@ export interface components {
             content: string;
         };
         /**
+         * SearchAnswer
+         * @description Best first. `stages` and `signals` come with `explain`.
+         */
+        SearchAnswer: {
+            /** Results */
+            results: components["schemas"]["Hit"][];
+            /** Degraded */
+            degraded?: string[] | null;
+            /** Stages */
+            stages?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
          * SentMessage
          * @description A message as a model is sent it; members that are null are left out.
          */
@@ -2898,6 +3382,26 @@ export interface components {
             name: string;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * Source
+         * @description A turn that the memory came from. `message_id` is its place in the conversation, where that is still kept.
+         */
+        Source: {
+            /** Role */
+            role: string;
+            /** Content */
+            content: string;
+            /** Name */
+            name: string | null;
+            /** Timestamp */
+            timestamp: string | null;
+            /** Event Id */
+            event_id: string;
+            /** Session */
+            session: string | null;
+            /** Message Id */
+            message_id: number | null;
         };
         /**
          * Spread
@@ -2951,6 +3455,17 @@ export interface components {
             remarks: components["schemas"]["Remark"][];
         };
         /**
+         * Success
+         * @description It was done.
+         */
+        Success: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+        };
+        /**
          * TextPartAnswer
          * @description A text in a list of parts.
          */
@@ -2962,6 +3477,18 @@ export interface components {
             type: "text";
             /** Text */
             text: string;
+        };
+        /**
+         * TokenUsage
+         * @description What the model used.
+         */
+        TokenUsage: {
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Cached Tokens */
+            cached_tokens: number;
         };
         /**
          * ToolCallAnswer
@@ -2976,6 +3503,32 @@ export interface components {
              */
             type: "function";
             function: components["schemas"]["FunctionAnswer"];
+        };
+        /**
+         * Turn
+         * @description Words that a change came from.
+         */
+        Turn: {
+            /** Role */
+            role: string;
+            /** Content */
+            content: string;
+            /** Name */
+            name: string | null;
+            /** Timestamp */
+            timestamp: string | null;
+        };
+        /**
+         * UserOfProject
+         * @description A user who has memories.
+         */
+        UserOfProject: {
+            /** User Id */
+            user_id: string;
+            /** Memories */
+            memories: number;
+            /** Changed At */
+            changed_at: string | null;
         };
         /**
          * VideoPartAnswer
@@ -3537,6 +4090,22 @@ export interface components {
             record_chunks?: components["schemas"]["RecordChunkBody"][];
         };
         /**
+         * EditBody
+         * @description `PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
+         *
+         *     The memory's own text again says that it still holds, and renews it.
+         */
+        EditBody: {
+            /** Memory */
+            memory?: string | null;
+            /** Metadata */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** Updated At */
+            updated_at?: string | null;
+        };
+        /**
          * EmbeddingList
          * @description A vector for each text, in their order.
          */
@@ -3621,6 +4190,20 @@ export interface components {
             message_id: number;
             /** To Newest */
             to_newest?: boolean;
+        };
+        /**
+         * MergeBody
+         * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go.
+         */
+        MergeBody: {
+            /** User Id */
+            user_id: string | number;
+            /** Ids */
+            ids: string[];
+            /** Keep */
+            keep: string;
+            /** Memory */
+            memory?: string | null;
         };
         /**
          * MessageBody
@@ -4154,6 +4737,14 @@ export interface components {
             records?: components["schemas"]["RecordBody"][];
         };
         /**
+         * RestoreBody
+         * @description `POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted.
+         */
+        RestoreBody: {
+            /** To */
+            to?: string | null;
+        };
+        /**
          * RollingBody
          * @description The rolling summary of an export.
          */
@@ -4527,6 +5118,38 @@ export interface operations {
             };
         };
     };
+    projects_api_projects_get: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projects"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
@@ -4545,7 +5168,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -4581,7 +5204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description An error, with its code */
@@ -4613,7 +5236,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["DefaultPrompt"];
                 };
             };
             /** @description An error, with its code */
@@ -4645,7 +5268,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["ProjectSettingsAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -4681,7 +5304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description An error, with its code */
@@ -4715,7 +5338,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["JobEvent"];
                 };
             };
             /** @description An error, with its code */
@@ -4742,13 +5365,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description One memory a line, each as ExportedMemory */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description An error, with its code */
@@ -4772,7 +5395,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -4780,7 +5407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["ImportAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -6565,6 +7192,22 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
+                kind?: ("fact" | "message") | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                since?: string | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                until?: string | null;
+                /** @description the conversation it was learned in */
+                source?: string | null;
+                /** @description all of these words stand in it, in whatever case */
+                q?: string | null;
+                /** @description these alone; may be repeated */
+                id?: string[] | null;
+                /** @description what has decayed or expired */
+                hidden?: "without" | "with" | "only";
+                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
+                /** @description `next` of the page before */
+                cursor?: string | null;
                 /** @description or header X-Etienne-Project */
                 project?: string;
             };
@@ -6580,7 +7223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["ListedMemories"];
                 };
             };
             /** @description An error, with its code */
@@ -6619,7 +7262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["AddAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -6652,7 +7295,224 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["DeletedAll"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    details_api_memories__memory_id__details_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    duplicates_api_memories_duplicates_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Duplicates"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    merge_api_memories_merge_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_memories__memory_id__restore_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    delete_api_memories__memory_id__delete: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    edit_api_memories__memory_id__patch: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
                 };
             };
             /** @description An error, with its code */
@@ -6688,7 +7548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -6723,7 +7583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["HistoryAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -6762,42 +7622,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    delete_api_memories__memory_id__delete: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["MemoryPage"];
                 };
             };
             /** @description An error, with its code */

@@ -5,7 +5,7 @@ import { client, unwrap } from '@/shared/api/client';
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
-    queryFn: async () => (await unwrap(client.GET('/api/projects'))).results,
+    queryFn: async () => (await unwrap(client.GET('/api/projects', {}))).results,
     staleTime: 30_000,
   });
 }

@@ -12,6 +12,7 @@ export function useRestoreMemory() {
       unwrap(
         client.POST('/api/memories/{memory_id}/restore', {
           params: { path: { memory_id: id }, query: { user_id: user, project } },
+          body: {},
         }),
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: MEMORIES }),

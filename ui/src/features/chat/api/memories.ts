@@ -3,7 +3,7 @@ import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useSettings } from '@/shared/settings/settings';
 
-export type Memory = components['schemas']['MemoryAnswer'];
+export type Memory = components['schemas']['MemoryRecord'];
 
 /** What lists of memories are kept under: invalidate it when something was learned, changed or forgotten. */
 export const MEMORIES = ['memories'] as const;

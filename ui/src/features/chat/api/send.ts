@@ -24,12 +24,15 @@ export type Piece = { runId: string } | { text: string } | { thinking: string };
 
 /** Asks, and gives the answer piece by piece. Throws ApiError; aborting the signal ends it with an AbortError. */
 export async function* answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
-  const response = await send(`/v1/chat/completions?${new URLSearchParams({ project: question.project }).toString()}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(bodyOf(question)),
-    signal,
-  });
+  const response = await send(
+    `/v1/chat/completions?${new URLSearchParams({ project: question.project }).toString()}`,
+    {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(bodyOf(question)),
+      signal,
+    },
+  );
   yield { runId: response.headers.get('X-Workflow-Run-Id') ?? '' };
   if (response.body)
     for await (const data of serverEvents(response.body)) {

@@ -51,7 +51,5 @@ async function newest(queries: QueryClient, place: Place): Promise<Thread> {
 
 function page({ user, project, conversation }: Place, cursor = '') {
   const query = { user_id: user, project, limit: PAGE, ...(cursor && { cursor }) };
-  return unwrap(
-    client.GET('/api/conversations/{id}/messages', { params: { path: { id: conversation }, query } }),
-  );
+  return unwrap(client.GET('/api/conversations/{id}/messages', { params: { path: { id: conversation }, query } }));
 }

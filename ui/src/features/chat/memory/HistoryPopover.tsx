@@ -49,26 +49,28 @@ function History({ id }: { id: string }) {
   if (history.isError) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
   return (
     <>
-      <ol className={classes.history} tabIndex={0} aria-label="Changes, oldest first">
-        {history.data.results.map(entry => (
-          <li key={entry.id}>
-            <Text size="xs" c="dimmed" component="div">
-              {EVENTS[entry.event] ?? entry.event} · <Time value={entry.created_at} />
-              {entry.reason && <> · {entry.reason}</>}
-            </Text>
-            {entry.old_memory !== null && (
-              <Text size="sm" component="del" c="dimmed" display="block">
-                <Words limit={MOST_SHOWN}>{entry.old_memory}</Words>
+      <div className={classes.history} tabIndex={0} role="region" aria-label="Changes, oldest first">
+        <ol>
+          {history.data.results.map(entry => (
+            <li key={entry.id}>
+              <Text size="xs" c="dimmed" component="div">
+                {EVENTS[entry.event] ?? entry.event} · <Time value={entry.created_at} />
+                {entry.reason && <> · {entry.reason}</>}
               </Text>
-            )}
-            {entry.new_memory !== null && (
-              <Text size="sm" component="div">
-                <Words limit={MOST_SHOWN}>{entry.new_memory}</Words>
-              </Text>
-            )}
-          </li>
-        ))}
-      </ol>
+              {entry.old_memory !== null && (
+                <Text size="sm" component="del" c="dimmed" display="block">
+                  <Words limit={MOST_SHOWN}>{entry.old_memory}</Words>
+                </Text>
+              )}
+              {entry.new_memory !== null && (
+                <Text size="sm" component="div">
+                  <Words limit={MOST_SHOWN}>{entry.new_memory}</Words>
+                </Text>
+              )}
+            </li>
+          ))}
+        </ol>
+      </div>
       <Text size="sm" component={Link} to={`/memories?${new URLSearchParams({ id }).toString()}`}>
         Open with its sources
       </Text>

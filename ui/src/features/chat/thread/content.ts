@@ -29,5 +29,7 @@ export function otherFilesOf(content: Content): string[] {
 /** The path of a kept picture on this server; null for one that is elsewhere. */
 export function attachmentPath(conversation: string, url: string): string | null {
   const name = /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1];
-  return name ? `/api/conversations/${encodeURIComponent(conversation)}/attachments/${encodeURIComponent(name)}` : null;
+  return name
+    ? `/api/conversations/${encodeURIComponent(conversation)}/attachments/${encodeURIComponent(name)}`
+    : null;
 }

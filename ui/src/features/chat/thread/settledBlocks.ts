@@ -13,7 +13,12 @@ export function settledBlocks(text: string): string[] {
     const line = text.slice(at, Math.min(end, at + LONGEST_MARK)).trimStart();
     fence = fenceAfter(fence, line);
     at = end + 1;
-    if (!fence && line === '' && /^\S/.test(text.slice(at, at + 1)) && !LIST.test(text.slice(at, at + LONGEST_MARK))) {
+    if (
+      !fence &&
+      line === '' &&
+      /^\S/.test(text.slice(at, at + 1)) &&
+      !LIST.test(text.slice(at, at + LONGEST_MARK))
+    ) {
       blocks.push(text.slice(begins, at));
       begins = at;
     }

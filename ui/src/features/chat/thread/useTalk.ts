@@ -1,7 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from 'react-router';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { type NavigateFunction, useNavigate } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
-import { useSettings } from '@/shared/settings/settings';
+import { type Settings, useSettings } from '@/shared/settings/settings';
 import type { Question } from '../api/send';
 import type { Message, Place } from '../api/thread';
 import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
@@ -12,19 +13,26 @@ import { ask } from './talk';
 import { endTurn, stopTurn, type Turn } from './turns';
 
 /** What can be done in a conversation; in one without an id the first message gives it one. */
-export function useTalk(conversation: string | null) {
+export function useTalk(conversation: string | null): Talk {
   const { user, project, model, memoryEnabled } = useSettings();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const place: Place = { user, project, conversation: conversation ?? '' };
+  return useMemo(
+    () => talkIn(conversation, { user, project, model, memoryEnabled }, queries, navigate),
+    [conversation, user, project, model, memoryEnabled, queries, navigate],
+  );
+}
 
-  const put = (parentId: number, text: string, images: string[], again: number | null = null) =>
-    ask(queries, { ...place, parentId, text, images, model, memoryEnabled }, again);
+export type Talk = ReturnType<typeof talkIn>;
+
+function talkIn(conversation: string | null, settings: Settings, queries: QueryClient, navigate: NavigateFunction) {
+  const { user, project, model, memoryEnabled } = settings;
+  const place: Place = { user, project, conversation: conversation ?? '' };
 
   const putAgain = async (message: Message, text: string, again: number | null) => {
     try {
       const images = await sentAgain(place, picturesOf(message.content));
-      await put(message.parent_id ?? 0, text, images, again);
+      await ask(queries, { ...settings, ...place, parentId: message.parent_id ?? 0, text, images }, again);
     } catch (error) {
       notifyFailure('A picture of the message could not be loaded', error);
     }
@@ -34,11 +42,11 @@ export function useTalk(conversation: string | null) {
     place,
     /** A new message behind another one, 0 for the first. */
     say: (parentId: number, text: string, images: string[]) => {
-      const here = conversation ?? newId();
-      const question: Question = { ...place, conversation: here, parentId, text, images, model, memoryEnabled };
+      const question: Question = { ...settings, ...place, parentId, text, images };
+      if (conversation === null) question.conversation = newId();
       writeDraft(place, '');
       holdDraft(question, text);
-      if (conversation === null) void navigate(`/?conversation=${encodeURIComponent(here)}`);
+      if (conversation === null) void navigate(`/?conversation=${question.conversation}`);
       void ask(queries, question);
     },
     /** Another answer to a question. */
@@ -55,5 +63,3 @@ export function useTalk(conversation: string | null) {
     stop: () => stopTurn(place),
   };
 }
-
-export type Talk = ReturnType<typeof useTalk>;

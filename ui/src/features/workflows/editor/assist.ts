@@ -12,7 +12,8 @@ import type { EditorState, Extension } from '@codemirror/state';
 import { type EditorView, hoverTooltip } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { aboutOf, type ConfigSchema, shapeOf } from './configSchema';
-import { dataOf, nameOf, propertiesOf, rangeOf, type Step, stepsOf, stepsTo } from './jsonPlace';
+import { type Step, stepsOf } from '../jsonSteps';
+import { dataOf, nameOf, propertiesOf, rangeOf, stepsTo } from './jsonPlace';
 
 /** A problem that the server tells of this file. */
 export interface Told {

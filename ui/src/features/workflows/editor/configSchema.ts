@@ -1,6 +1,6 @@
 /** What a JSON Schema says about a place in a text, also in one that is being typed. */
 import { compileSchema, type JsonSchema, type SchemaNode } from 'json-schema-library';
-import type { Step } from './jsonPlace';
+import type { Step } from '../jsonSteps';
 
 export interface Fault {
   steps: Step[];

@@ -1,0 +1,148 @@
+"""`GET /api/memories` with its conditions, `GET /api/projects`, and answers that are what OpenAPI says of them."""
+
+import json
+
+import orjson
+import pytest
+from pydantic import BaseModel
+
+from mnemoir.server import memory_schemas
+from tests.server.server_kit import Server, error_of, succeeded
+
+MEMORIES = "/api/memories"
+DAYS = 30 * 365.0  # a decay that reaches back to about 1996
+
+
+@pytest.fixture(params=["sqlite", "file"])
+async def server(request, open_server, tmp_path) -> Server:
+    return await open_server(
+        {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}, decay_days=None
+    )
+
+
+async def remember(server: Server, *lines: dict, project: str = "default") -> None:
+    body = "\n".join(json.dumps({"user_id": "mira", "created_at": "2026-01-01"} | line) for line in lines).encode()
+    succeeded(await server.ask("POST", f"/api/import?project={project}", body))
+
+
+async def listed(server: Server, query: str = "") -> list[str]:
+    page = await server.get(f"{MEMORIES}?user_id=mira{query}")
+    memory_schemas.ListedMemories.model_validate(page)
+    return [memory["memory"] for memory in page["results"]]
+
+
+async def test_conditions_narrow_the_list_and_combine(server):
+    await remember(
+        server,
+        {"memory": "Likes tea", "created_at": "2026-01-01", "updated_at": "2026-03-01"},
+        {"memory": "Rows", "created_at": "2026-02-01", "metadata": {"session_id": "boats"}},
+        {"memory": "I row.", "created_at": "2026-02-02", "role": "user"},
+        {"memory": "Over", "created_at": "2026-02-03", "expiration_date": "2026-02-04"},
+    )
+    assert await listed(server) == ["I row.", "Rows", "Likes tea"]
+    assert await listed(server, "&kind=message") == ["I row."]
+    assert await listed(server, "&q=ROW") == ["I row.", "Rows"]
+    assert await listed(server, "&q=row&kind=fact") == ["Rows"]
+    assert await listed(server, "&source=boats") == ["Rows"]
+    assert await listed(server, "&since=2026-02-02") == ["I row."]
+    assert await listed(server, "&order=updated_desc&since=2026-02-15") == ["Likes tea"]
+    assert await listed(server, "&order=created_asc&until=2026-02-02") == ["Likes tea", "Rows"]
+    assert await listed(server, "&hidden=only") == ["Over"]
+    assert len(await listed(server, "&hidden=with")) == 4
+    assert await listed(server, "&offset=1&limit=1") == ["Rows"]
+
+
+@pytest.mark.parametrize("order", ["created_desc", "created_asc", "updated_desc", "updated_asc"])
+async def test_pages_follow_each_other_by_their_cursor_and_belong_to_one_order(server, order):
+    await remember(server, *({"memory": f"Fact {n}", "created_at": f"2026-01-{n % 3 + 1:02}"} for n in range(7)))
+    target, seen, cursor = f"{MEMORIES}?user_id=mira&limit=3&order={order}", [], ""
+    while True:
+        page = await server.get(target + cursor)
+        seen += [memory["id"] for memory in page["results"]]
+        assert page["total"] == 7
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+    assert len(seen) == len(set(seen)) == 7
+    other = "updated_asc" if order != "updated_asc" else "created_asc"
+    answer = await server.ask("GET", f"{MEMORIES}?user_id=mira&order={other}{cursor}")
+    assert error_of(answer) == (400, "invalid_cursor")
+
+
+async def test_a_memory_tells_how_it_stands_with_decay(server):
+    assert succeeded(await server.ask("PUT", f"{MEMORIES}/settings", {"decayDays": DAYS}))
+    await remember(
+        server, {"memory": "Fading", "created_at": "2000-01-01"}, {"memory": "Hidden", "created_at": "1990"}
+    )
+    await remember(server, {"memory": "Fresh"})
+    page = await server.get(f"{MEMORIES}?user_id=mira&hidden=with")
+    states = {memory["memory"]: memory["state"] for memory in page["results"]}
+    assert states == {"Fresh": "current", "Fading": "fading", "Hidden": "hidden"}
+    assert all(memory["decays_at"] for memory in page["results"])
+    fading = next(memory for memory in page["results"] if memory["memory"] == "Fading")
+    succeeded(await server.ask("PATCH", f"{MEMORIES}/{fading['id']}?user_id=mira", {"memory": "Fading"}))
+    renewed = await server.get(f"{MEMORIES}/{fading['id']}/details?user_id=mira")
+    assert renewed["memory"]["state"] == "current"
+    assert renewed["history"][-1]["reason"] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", (400, "missing_user_id")),
+        ("user_id=mira&kind=dream", (422, "validation_error")),
+        ("user_id=mira&since=lately", (422, "validation_error")),
+        ("user_id=mira&order=random", (422, "validation_error")),
+        ("user_id=mira&cursor=WyJ4Il0", (400, "invalid_cursor")),
+        ("user_id=mira&" + "&".join(f"id=m{n}" for n in range(201)), (422, "validation_error")),
+    ],
+)
+async def test_a_condition_that_cannot_be_met_is_refused(server, query, expected):
+    assert error_of(await server.ask("GET", f"{MEMORIES}?{query}")) == expected
+
+
+async def test_projects_are_told_with_their_users(server):
+    await remember(server, {"memory": "Likes tea"}, {"memory": "Likes rum", "user_id": "a/b"})
+    await remember(server, {"memory": "Likes gin", "updated_at": "2026-05-01"}, project="atlas")
+    found = await server.get("/api/projects")
+    memory_schemas.Projects.model_validate(found)
+    told = {
+        project["project"]: {user["user_id"]: user["memories"] for user in project["users"]}
+        for project in found["results"]
+    }
+    assert told == {"atlas": {"mira": 1}, "default": {"a/b": 1, "mira": 1}}
+    assert found["results"][0]["changed_at"] == "2026-05-01T00:00:00.000Z"
+
+
+async def test_every_answer_is_what_openapi_says(server):
+    said = {"messages": [{"role": "user", "content": "I row every morning in Graz."}], "user_id": "mira"}
+    describes: list[tuple[str, type[BaseModel], str, object]] = [
+        ("POST", memory_schemas.AddAnswer, f"{MEMORIES}?include_usage=true", said),
+        ("POST", memory_schemas.AddAnswer, MEMORIES, said | {"async_mode": True}),
+        (
+            "POST",
+            memory_schemas.SearchAnswer,
+            f"{MEMORIES}/search",
+            {"query": "row", "user_id": "mira", "explain": True},
+        ),
+        ("GET", memory_schemas.MemoryPage, f"{MEMORIES}/mira", None),
+        ("GET", memory_schemas.PromptAnswer, f"{MEMORIES}/extraction-prompt", None),
+        ("GET", memory_schemas.ProjectSettingsAnswer, f"{MEMORIES}/settings", None),
+        ("PUT", memory_schemas.Success, f"{MEMORIES}/settings", {"searchLimit": 8}),
+        ("DELETE", memory_schemas.DefaultPrompt, f"{MEMORIES}/extraction-prompt", None),
+    ]
+    for method, model, target, body in describes:
+        model.model_validate(succeeded(await server.ask(method, target, body)))
+    (memory, *_) = (await server.get(f"{MEMORIES}/mira"))["results"]
+    history = await server.get(f"{MEMORIES}/{memory['id']}/history")
+    memory_schemas.HistoryAnswer.model_validate(history)
+    for line in (await server.ask("GET", "/api/export")).body.splitlines():
+        memory_schemas.ExportedMemory.model_validate(orjson.loads(line))
+    gone = succeeded(await server.ask("DELETE", f"{MEMORIES}/{memory['id']}"))
+    memory_schemas.Deleted.model_validate(gone)
+    memory_schemas.DeletedAll.model_validate(succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira")))
+    described = await server.get("/openapi.json")
+    for path, operations in described["paths"].items():
+        if path.startswith((MEMORIES, "/api/projects", "/api/import")):
+            for operation in operations.values():
+                assert operation["responses"]["200"]["content"]["application/json"]["schema"], path

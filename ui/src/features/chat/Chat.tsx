@@ -1,0 +1,100 @@
+import { type DragEvent, type KeyboardEvent, useCallback, useState } from 'react';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import { useThread } from './api/thread';
+import { ArtifactsBar } from './artifacts/ArtifactsBar';
+import classes from './ChatPage.module.css';
+import { useConversations } from './api/conversations';
+import { Composer } from './composer/Composer';
+import { useAttached } from './composer/useAttached';
+import { nameOf } from './rail/nameOf';
+import { RailButton } from './rail/RailButton';
+import { EmptyChat } from './thread/EmptyChat';
+import { isBusy } from './thread/talk';
+import { Thread } from './thread/Thread';
+import { useTurn } from './thread/turns';
+import { type Talk, useTalk } from './thread/useTalk';
+
+/** One conversation: its thread, and where the next message is written. */
+export function Chat({ conversation }: { conversation: string | null }) {
+  const talk = useTalk(conversation);
+  const turn = useTurn(talk.place);
+  const attached = useAttached();
+  const [isDropping, setDropping] = useState(false);
+  const thread = useThread(conversation);
+  const parentId = conversation === null ? 0 : thread.data ? (thread.data.messages.at(-1)?.id ?? 0) : null;
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isHere = event.target instanceof Node && event.currentTarget.contains(event.target); // and in no dialog
+    if (event.key === 'Escape' && isHere) talk.stop();
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setDropping(false);
+    attached.add(event.dataTransfer.files);
+  };
+  return (
+    // keys and drops reach it from the controls within
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <section
+      className={classes.chat}
+      aria-label="Chat"
+      data-dropping={isDropping || undefined}
+      onKeyDown={onKeyDown}
+      onDragOver={event => {
+        event.preventDefault();
+        setDropping(event.dataTransfer.types.includes('Files'));
+      }}
+      onDragLeave={() => setDropping(false)}
+      onDrop={onDrop}
+    >
+      <div className={classes.top}>
+        <RailButton />
+        <ChatTitle conversation={conversation} />
+        <ArtifactsBar />
+      </div>
+      <Said conversation={conversation} talk={talk} thread={thread} />
+      <Composer talk={talk} attached={attached} parentId={parentId} isBusy={isBusy(turn)} />
+    </section>
+  );
+}
+
+function ChatTitle({ conversation }: { conversation: string | null }) {
+  const { conversations } = useConversations();
+  const known = conversations.find(({ id }) => id === conversation);
+  return (
+    <h1 className={classes.title}>
+      <Words>{known ? nameOf(known) : 'New chat'}</Words>
+    </h1>
+  );
+}
+
+interface SaidProps {
+  conversation: string | null;
+  talk: Talk;
+  thread: ReturnType<typeof useThread>;
+}
+
+function Said({ conversation, talk, thread }: SaidProps) {
+  const turn = useTurn(talk.place);
+  const { data, older } = thread;
+  const cursor = data?.older ?? null;
+  const { mutate } = older;
+  const loadOlder = useCallback(() => {
+    if (cursor) mutate(cursor);
+  }, [cursor, mutate]);
+
+  if (!turn && thread.isError) return <ErrorState error={thread.error} onRetry={() => void thread.refetch()} />;
+  if (!turn && conversation !== null && !data) return <LoadingState label="Loading the conversation" />;
+  if (!turn && !data?.messages.length) return <EmptyChat talk={talk} />;
+  return (
+    <Thread
+      messages={data?.messages ?? []}
+      turn={turn}
+      talk={talk}
+      hasOlder={cursor !== null && !older.isError}
+      isLoadingOlder={older.isPending}
+      onOlder={loadOlder}
+    />
+  );
+}

@@ -1,0 +1,98 @@
+import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { TbArrowUp, TbPlayerStopFilled } from 'react-icons/tb';
+import { notifyFailure } from '@/shared/components/notify';
+import type { Talk } from '../thread/useTalk';
+import { AttachButton } from './AttachButton';
+import classes from './Composer.module.css';
+import { useDraft, writeDraft } from './drafts';
+import { ModelPicker } from './ModelPicker';
+import { PicturePreviews } from './PicturePreviews';
+import { dataUrlOf } from './pictures';
+import type { AttachedPictures } from './useAttached';
+
+interface ComposerProps {
+  talk: Talk;
+  attached: AttachedPictures;
+  /** The message that the next one stands behind; null while that is not known yet. */
+  parentId: number | null;
+  isBusy: boolean;
+}
+
+/** Where messages are written: Enter sends, Shift+Enter begins a line. */
+export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  const text = useDraft(talk.place);
+  const { pictures } = attached;
+  const isReady = parentId !== null && !isBusy && (text.trim() !== '' || pictures.length > 0);
+
+  useEffect(() => {
+    if (window.matchMedia('(pointer: fine)').matches) box.current?.focus();
+  }, []);
+
+  const send = async () => {
+    if (!isReady) return;
+    try {
+      const images = await Promise.all(pictures.map(({ file }) => dataUrlOf(file)));
+      attached.clear();
+      talk.say(parentId, text, images);
+    } catch (error) {
+      notifyFailure('A picture could not be read', error);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    if (attached.add(event.clipboardData.files)) event.preventDefault();
+  };
+
+  return (
+    <form
+      className={classes.composer}
+      aria-label="New message"
+      onSubmit={event => {
+        event.preventDefault();
+        if (isBusy) talk.stop();
+        else void send();
+      }}
+    >
+      <div className={classes.box}>
+        <PicturePreviews attached={attached} />
+        <Textarea
+          ref={box}
+          variant="unstyled"
+          aria-label="Message"
+          placeholder="Write a message"
+          autosize
+          minRows={1}
+          maxRows={12}
+          value={text}
+          onChange={event => writeDraft(talk.place, event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          classNames={{ input: classes.input ?? '' }}
+        />
+        <div className={classes.tools}>
+          <AttachButton onFiles={attached.add} />
+          <ModelPicker />
+          <Tooltip label={isBusy ? 'Stop (Escape)' : 'Send (Enter)'}>
+            <ActionIcon
+              type="submit"
+              className={classes.send ?? ''}
+              radius="xl"
+              size="lg"
+              aria-label={isBusy ? 'Stop' : 'Send'}
+              aria-disabled={!isBusy && !isReady}
+              data-quiet={!isBusy && !isReady}
+            >
+              {isBusy ? <TbPlayerStopFilled size={16} /> : <TbArrowUp size={18} />}
+            </ActionIcon>
+          </Tooltip>
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,67 @@
+import { Alert, Button, Code, Stack, Text, Title } from '@mantine/core';
+import { TbPlugConnectedX } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { useSettings } from '@/shared/settings/settings';
+import { useHealth } from '../api/send-health';
+import { writeDraft } from '../composer/drafts';
+import classes from './EmptyChat.module.css';
+import type { Talk } from './useTalk';
+
+const TRY = [
+  'I am a vegetarian and allergic to nuts. Please remember that.',
+  'What do you know about me?',
+  'What should I keep in mind when cooking for me?',
+];
+
+/** A chat in which nothing was said: what one can try, and what is missing. */
+export function EmptyChat({ talk }: { talk: Talk }) {
+  const { memoryEnabled } = useSettings();
+  const { data: health } = useHealth();
+  return (
+    <div className={classes.frame}>
+      <Stack gap="md" className={classes.body}>
+        <Title order={2} size="h2" fw={600}>
+          What is on your mind?
+        </Title>
+        <Text c="dimmed">
+          {memoryEnabled
+            ? 'Long-term memory is on: what you tell is remembered, and recalled in other chats.'
+            : 'Long-term memory is off: this chat is kept, and no facts are learned from it. Switch it on in the settings of the project.'}
+        </Text>
+        {health?.llm === 'missing' && <NoModel />}
+        <Stack gap="xs">
+          {TRY.map(text => (
+            <Button
+              key={text}
+              variant="default"
+              justify="flex-start"
+              h="auto"
+              py="xs"
+              classNames={{ label: classes.try ?? '' }}
+              onClick={() => writeDraft(talk.place, text)}
+            >
+              {text}
+            </Button>
+          ))}
+        </Stack>
+      </Stack>
+    </div>
+  );
+}
+
+function NoModel() {
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      icon={<TbPlugConnectedX aria-hidden />}
+      title="No language model is connected"
+    >
+      <Text size="sm">
+        Until one is, answers only quote what is remembered. Set <Code>OPENAI_API_KEY</Code>, start Ollama, or name a
+        model under <Code>llm:</Code> in <Code>mnemoir.yaml</Code>; then start Mnemoir again. The page{' '}
+        <Link to="/status">Status</Link> shows what it found.
+      </Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,44 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { TbAlertCircle } from 'react-icons/tb';
+import { messageOf } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import type { Turn } from './turns';
+import type { Talk } from './useTalk';
+
+interface FailureProps {
+  turn: Turn;
+  talk: Talk;
+}
+
+/** Why there is no answer, in place of it, and what to do next. */
+export function Failure({ turn, talk }: FailureProps) {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      icon={<TbAlertCircle aria-hidden />}
+      title={turn.isKept ? 'There is no complete answer' : 'The message was not sent'}
+    >
+      <Stack gap="xs">
+        <Text size="sm" component="div">
+          <Words limit={2_000}>{messageOf(turn.error)}</Words>
+        </Text>
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={() => talk.retry(turn)}>
+            Try again
+          </Button>
+          {turn.isKept ? (
+            <Button size="xs" variant="subtle" color="gray" onClick={() => talk.dismiss(turn)}>
+              Dismiss
+            </Button>
+          ) : (
+            <Button size="xs" variant="subtle" color="gray" onClick={() => talk.takeBack(turn)}>
+              Change the message
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

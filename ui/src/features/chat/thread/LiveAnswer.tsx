@@ -1,0 +1,21 @@
+import { Loader } from '@mantine/core';
+import { Markdown } from '@/shared/components/Markdown';
+import classes from './Message.module.css';
+import { settledBlocks } from './settledBlocks';
+import { Thinking } from './Thinking';
+import type { Turn } from './turns';
+
+/** The answer as far as it has come. */
+export function LiveAnswer({ turn }: { turn: Turn }) {
+  return (
+    <article className={classes.answer} aria-label="Answer" aria-busy>
+      {turn.thinking && <Thinking text={turn.thinking} isLive={!turn.text} />}
+      {settledBlocks(turn.text).map((block, at) => block && <Markdown key={at}>{block}</Markdown>)}
+      {!turn.text && (
+        <div className={classes.waiting}>
+          <Loader size="sm" type="dots" aria-hidden />
+        </div>
+      )}
+    </article>
+  );
+}

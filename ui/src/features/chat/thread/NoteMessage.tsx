@@ -1,0 +1,23 @@
+import { Words } from '@/shared/components/Words';
+import type { Message } from '../api/thread';
+import { wordsOf } from './content';
+import classes from './Message.module.css';
+
+/** What is neither said by the user nor by the model: instructions, and results of tools; folded. */
+export function NoteMessage({ message }: { message: Message }) {
+  const what = message.role === 'tool' ? 'Result of a tool' : 'Instruction';
+  return (
+    <details className={classes.folded}>
+      <summary>
+        {what}
+        {message.name && (
+          <>
+            {', '}
+            <Words>{message.name}</Words>
+          </>
+        )}
+      </summary>
+      <Words>{wordsOf(message.content)}</Words>
+    </details>
+  );
+}

@@ -1,0 +1,112 @@
+import { ActionIcon, Loader, Tooltip, VisuallyHidden } from '@mantine/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { TbArrowDown } from 'react-icons/tb';
+import type { Message } from '../api/thread';
+import { RowView } from './RowView';
+import { rowsOf } from './rows';
+import classes from './Thread.module.css';
+import type { Turn } from './turns';
+import type { Talk } from './useTalk';
+
+const ROW_HEIGHT = 140; // pixels, before it is measured
+const AT_THE_END = 90; // pixels that still count as the end
+const NEAR_THE_START = 4; // rows
+
+interface ThreadProps {
+  messages: Message[];
+  turn: Turn | undefined;
+  talk: Talk;
+  hasOlder: boolean;
+  isLoadingOlder: boolean;
+  onOlder: () => void;
+}
+
+/**
+ * The messages, of which only those in sight are in the page. It stays with its end while this is in sight, and with
+ * what is read otherwise, whatever is added at either side.
+ */
+export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder }: ThreadProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [hasBegun, setBegun] = useState(false);
+  const rows = rowsOf(messages, turn);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: at => rows[at]?.key ?? at,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: AT_THE_END,
+    overscan: 4,
+  });
+  const shown = list.getVirtualItems();
+
+  const hasRows = rows.length > 0;
+  useLayoutEffect(() => {
+    if (hasRows) list.scrollToEnd();
+  }, [hasRows, list]);
+  const isAsking = turn?.state === 'asking';
+  useEffect(() => {
+    if (isAsking) list.scrollToEnd();
+  }, [isAsking, list]);
+
+  const isNearStart = hasBegun && (shown[0]?.index ?? NEAR_THE_START) < NEAR_THE_START;
+  useEffect(() => {
+    if (isNearStart && hasOlder && !isLoadingOlder) onOlder();
+  }, [isNearStart, hasOlder, isLoadingOlder, onOlder]);
+
+  const isAway = hasBegun && !list.isAtEnd(AT_THE_END);
+  return (
+    <div className={classes.frame}>
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        role="region"
+        aria-label="Messages"
+        tabIndex={0}
+        onScroll={() => setBegun(true)}
+      >
+        <div role="list" aria-label="Messages" className={classes.rows} style={{ height: list.getTotalSize() }}>
+          {shown.map(({ index, key, start }) => {
+            const row = rows[index];
+            return (
+              row && (
+                <div
+                  key={key}
+                  ref={list.measureElement}
+                  data-index={index}
+                  role="listitem"
+                  className={classes.row}
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <RowView row={row} talk={talk} isBusy={turn !== undefined && turn.state !== 'failed'} />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+      {isLoadingOlder && (
+        <div className={classes.older} role="status" aria-label="Loading earlier messages">
+          <Loader size="xs" type="dots" aria-hidden />
+        </div>
+      )}
+      {isAway && (
+        <Tooltip label="Jump to newest">
+          <ActionIcon
+            className={classes.jump}
+            variant="default"
+            radius="xl"
+            size="lg"
+            aria-label="Jump to newest"
+            onClick={() => list.scrollToEnd()}
+          >
+            <TbArrowDown size={18} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <VisuallyHidden role="status">{turn && turn.state !== 'failed' ? 'Answering' : ''}</VisuallyHidden>
+    </div>
+  );
+}

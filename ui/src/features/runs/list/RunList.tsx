@@ -1,0 +1,75 @@
+import { useEffect } from 'react';
+import { ApiError } from '@/shared/api/client';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { VirtualRows } from '@/shared/components/VirtualRows';
+import { useLiveRuns } from '../api/live';
+import { type RunFilters, useRuns } from '../api/runs';
+import { RunRow } from './RunRow';
+
+interface RunListProps {
+  filters: RunFilters;
+  chosen: string;
+  marked: readonly string[];
+  isFollowing: boolean;
+  addressOf: (change: Record<string, string | null>) => string;
+  onMark: (id: string) => void;
+  onLive: (isLive: boolean) => void;
+}
+
+const ROW_PX = 74;
+
+/** The last runs, newest first; more are loaded when the end comes into sight. */
+export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMark, onLive }: RunListProps) {
+  const list = useRuns(filters);
+  const isOff = list.error instanceof ApiError && list.error.code === 'runs_off';
+  const isLive = useLiveRuns(filters, isFollowing && !isOff);
+  useEffect(() => onLive(isLive), [isLive, onLive]);
+
+  if (isOff) return <RunsOff />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <LoadingState label="Loading the runs" />;
+  if (!list.runs.length) return <NoRuns isNarrowed={Object.values(filters).some(Boolean)} />;
+  return (
+    <VirtualRows
+      items={list.runs}
+      rowKey={run => run.id}
+      label="Runs, newest first"
+      estimate={ROW_PX}
+      onEndReached={() => {
+        if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+      }}
+    >
+      {run => (
+        <RunRow
+          run={run}
+          to={addressOf({ id: run.id, node: null, compare: null })}
+          isChosen={run.id === chosen}
+          isMarked={marked.includes(run.id)}
+          onMark={() => onMark(run.id)}
+        />
+      )}
+    </VirtualRows>
+  );
+}
+
+function RunsOff() {
+  return (
+    <EmptyState
+      title="Runs are not recorded"
+      hint={
+        <>
+          Run traces are switched off. Set <code>runs.enabled</code> to <code>true</code> in the settings and start the
+          server again.
+        </>
+      }
+    />
+  );
+}
+
+function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
+  return isNarrowed ? (
+    <EmptyState title="No run fits" hint="Clear a filter to see more." />
+  ) : (
+    <EmptyState title="No runs yet" hint="Each chat request becomes a run. Say something in the chat, or call the API." />
+  );
+}

@@ -1,0 +1,84 @@
+import { Alert, Anchor, Button, Code, Group, Stack, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { TbAlertCircle, TbMessage, TbMessages } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { CopyButton } from '@/shared/components/CopyButton';
+import { Time } from '@/shared/components/Time';
+import { Pieces, Words } from '@/shared/components/Words';
+import type { RunWhole } from '../api/run';
+import { span, tokens } from '../figures';
+import { StatusMark } from '../StatusMark';
+import { CommandButton } from './CommandButton';
+import classes from './RunHeader.module.css';
+import { totalsOf } from './totals';
+
+/** What the run was, in figures, and where it leads. */
+export function RunHeader({ run }: { run: RunWhole }) {
+  const totals = totalsOf(run);
+  const conversation = run.scope.conversation;
+  const facts: [string, ReactNode][] = [
+    ['Began', <Time key="began" value={run.started_at} />],
+    ['First token', run.first_token_ms === null ? '–' : span(run.first_token_ms)],
+    ['Answered', run.answered_ms === null ? '–' : span(run.answered_ms)],
+    ['All nodes', run.status === 'running' ? 'running' : span(run.duration_ms)],
+    ['Nodes', totals.nodes.toLocaleString()],
+    ['Memories read', totals.memories.toLocaleString()],
+    ['Tokens', tokens(totals) || '–'],
+    ['Asked', <Words key="model">{`${run.model || 'no model named'}${run.stream ? ', streamed' : ''}`}</Words>],
+    ['User', <Words key="user">{run.user ? `${run.user} (${run.scope.user})` : run.scope.user}</Words>],
+    ['Project', <Words key="project">{run.scope.project}</Words>],
+  ];
+  if (run.category !== null) facts.push(['Category', <Words key="category">{run.category || 'none fitted'}</Words>]);
+  return (
+    <Stack gap="xs" mb="sm" component="header">
+      <Group justify="space-between" gap="xs">
+        <Group gap="sm" className={classes.name}>
+          <Title order={2} size="h4" className={classes.title}>
+            <bdi>
+              <Pieces text={run.workflows.at(-1)?.name ?? 'Run'} />
+            </bdi>
+          </Title>
+          <StatusMark status={run.status} words />
+        </Group>
+        <Group gap="xs">
+          <CommandButton run={run.id} node={null} label="Request as curl" />
+          {conversation && (
+            <>
+              <Button
+                component={Link}
+                to={`/conversations?id=${encodeURIComponent(conversation)}`}
+                variant="default"
+                size="compact-sm"
+                leftSection={<TbMessages aria-hidden />}
+              >
+                Conversation
+              </Button>
+              <Anchor component={Link} size="sm" to={`/?conversation=${encodeURIComponent(conversation)}`}>
+                <Group gap={4} component="span">
+                  <TbMessage aria-hidden /> Open in chat
+                </Group>
+              </Anchor>
+            </>
+          )}
+        </Group>
+      </Group>
+      <Group gap={4}>
+        <Code className={classes.id}>{run.id}</Code>
+        <CopyButton text={run.id} label="Copy the id of the run" />
+      </Group>
+      {run.error && (
+        <Alert color="red" variant="light" icon={<TbAlertCircle aria-hidden />} title="The run failed">
+          <Words>{run.error}</Words>
+        </Alert>
+      )}
+      <dl className={classes.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Stack>
+  );
+}

@@ -1,0 +1,44 @@
+import { useMemo } from 'react';
+import { ApiError } from '@/shared/api/client';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useRun } from '../api/run';
+import { chosenLine, linesOf } from './lines';
+import { NodePanel } from './NodePanel';
+import { RunHeader } from './RunHeader';
+import { Waterfall } from './Waterfall';
+
+interface RunViewProps {
+  id: string;
+  /** Place of the chosen node; null for the one that answered. */
+  node: number | null;
+  onNode: (place: number) => void;
+}
+
+/** One run: its figures, its nodes as a tree over time, and the chosen node with all that is known of it. */
+export function RunView({ id, node, onNode }: RunViewProps) {
+  const { data: run, error, isPending, refetch } = useRun(id);
+  const lines = useMemo(() => (run ? linesOf(run) : []), [run]);
+  if (error && !run)
+    return error instanceof ApiError && error.code === 'run_not_found' ? (
+      <EmptyState title="This run is gone" hint="Only the last runs are kept, and those of a user are deleted with the memories." />
+    ) : (
+      <ErrorState error={error} onRetry={() => void refetch()} />
+    );
+  if (isPending) return <LoadingState label="Loading the run" />;
+  if (!run) return null;
+  const chosen = chosenLine(lines, node);
+  return (
+    <>
+      <RunHeader run={run} />
+      {lines.length > 0 ? (
+        <Waterfall run={run} lines={lines} chosen={chosen?.place ?? null} onChoose={onNode} />
+      ) : (
+        <EmptyState
+          title="No node has run"
+          hint={run.status === 'running' ? 'The run is just beginning.' : 'It ended before its workflow began.'}
+        />
+      )}
+      {chosen && <NodePanel key={chosen.place} run={run} line={chosen} />}
+    </>
+  );
+}

@@ -1,0 +1,7 @@
+import type { RunNode } from '../api/run';
+
+/** A prompt as plain text: itself, or its messages with their roles. */
+export function promptText(prompt: NonNullable<RunNode['prompt']>): string {
+  if (typeof prompt === 'string') return prompt;
+  return prompt.map(message => `${message.role}:\n${message.content}`).join('\n\n');
+}

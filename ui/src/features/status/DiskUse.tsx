@@ -1,0 +1,61 @@
+import { Progress, Text } from '@mantine/core';
+import { Time } from '@/shared/components/Time';
+import type { Status } from './api/status';
+import { bytes } from './format';
+import { Section } from './Section';
+import classes from './Status.module.css';
+
+const COLOURS = ['pine.7', 'blue.6', 'orange.7', 'grape.6', 'cyan.7', 'gray.6'];
+
+/** What each part of the stored data takes. */
+export function DiskUse({ room }: { room: Status['room'] }) {
+  const shares = room.shares ?? [];
+  const whole = shares.reduce((sum, share) => sum + share.size_bytes, 0);
+  return (
+    <Section title="On the disk" aside={<Text size="sm">{room.shares && bytes(whole)}</Text>}>
+      {room.shares === null ? (
+        <Text size="sm" c="dimmed">
+          Being measured.
+        </Text>
+      ) : (
+        <>
+          <Progress.Root size="lg" aria-hidden>
+            {shares.map((share, at) => (
+              <Progress.Section
+                key={share.name}
+                value={(share.size_bytes / Math.max(1, whole)) * 100}
+                color={COLOURS[at % COLOURS.length] ?? 'gray'}
+                withAria={false}
+              />
+            ))}
+          </Progress.Root>
+          <ul className={classes.shares}>
+            {shares.map((share, at) => (
+              <li key={share.name}>
+                <Swatch colour={COLOURS[at % COLOURS.length] ?? 'gray'} />
+                <span>{share.name}</span>
+                <span>{bytes(share.size_bytes)}</span>
+              </li>
+            ))}
+          </ul>
+          {room.measured_at && (
+            <Text size="xs" c="dimmed" mt="xs">
+              Measured <Time value={room.measured_at} ago />
+            </Text>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Swatch({ colour }: { colour: string }) {
+  const [name, shade] = colour.split('.');
+  return (
+    <span
+      className={classes.swatch}
+      style={{ background: `var(--mantine-color-${name ?? 'gray'}-${shade ?? '6'})` }}
+      aria-hidden
+    />
+  );
+}

@@ -1,0 +1,100 @@
+import { Group, SegmentedControl, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { useSearchParams } from 'react-router';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { type LatencyStep, type Span, useLatencies } from './api/latencies';
+import type { Status } from './api/status';
+import { milliseconds, plural } from './format';
+import { LatencyTable } from './LatencyTable';
+import { Section } from './Section';
+import classes from './Status.module.css';
+
+const LatencyChart = lazy(() => import('./LatencyChart'));
+
+type Latency = Status['latency']['recall'];
+
+/** How long memory took, over the last hour or day: as charts, or as tables that say the same. */
+export function Latencies({ latency }: { latency: Status['latency'] }) {
+  const [params, setParams] = useSearchParams();
+  const span: Span = params.get('span') === 'day' ? 'day' : 'hour';
+  const asTable = params.get('as') === 'table';
+  const series = useLatencies(span);
+  const set = (name: string, value: string | null) =>
+    setParams(
+      before => {
+        const after = new URLSearchParams(before);
+        if (value === null) after.delete(name);
+        else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  const shown = (title: string, hint: string, whole: Latency, steps: LatencyStep[] | undefined) => (
+    <Section title={title} aside={<Summary title={title} spread={whole[span]} />}>
+      <Text size="sm" c="dimmed" mb="sm">
+        {hint}
+      </Text>
+      {steps && (asTable ? <LatencyTable title={title} steps={steps} /> : <Chart span={span} steps={steps} />)}
+      {series.isPending && <LoadingState label="Loading the times" />}
+    </Section>
+  );
+
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" gap="sm">
+        <SegmentedControl
+          size="xs"
+          aria-label="Time shown"
+          value={span}
+          onChange={value => set('span', value === 'day' ? 'day' : null)}
+          data={[
+            { value: 'hour', label: 'Last hour' },
+            { value: 'day', label: 'Last day' },
+          ]}
+        />
+        <Switch
+          size="sm"
+          label="As tables"
+          checked={asTable}
+          onChange={event => set('as', event.currentTarget.checked ? 'table' : null)}
+        />
+      </Group>
+      {series.isError && <ErrorState error={series.error} onRetry={() => void series.refetch()} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        {shown('Recall', 'How long chats waited for memories.', latency.recall, series.data?.recall)}
+        {shown('Write', 'How long it took to store what was learned.', latency.write, series.data?.write)}
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Chart({ span, steps }: { span: Span; steps: LatencyStep[] }) {
+  if (steps.every(step => step.count === 0))
+    return (
+      <Text size="sm" c="dimmed" ta="center" py="xl">
+        Nothing was measured in the last {span}.
+      </Text>
+    );
+  return (
+    <Suspense fallback={<LoadingState label="Loading the chart" />}>
+      <LatencyChart steps={steps} />
+    </Suspense>
+  );
+}
+
+/** The whole span in words; also what the chart's lines stand for. */
+function Summary({ title, spread }: { title: string; spread: Latency['hour'] }) {
+  return (
+    <Text size="sm" component="div" role="group" aria-label={`${title}, in all`}>
+      <Group gap="sm">
+        <span className={classes.key}>
+          <span className={classes.line} aria-hidden /> median {milliseconds(spread.p50_ms)}
+        </span>
+        <span className={classes.key}>
+          <span className={classes.dashed} aria-hidden /> 95 % within {milliseconds(spread.p95_ms)}
+        </span>
+        <span>{plural(spread.count, 'time')}</span>
+      </Group>
+    </Text>
+  );
+}

@@ -1,0 +1,41 @@
+import '@mantine/charts/styles.css';
+import { LineChart } from '@mantine/charts';
+import type { LatencyStep } from './api/latencies';
+import { clock, milliseconds } from './format';
+
+/**
+ * Median and 95th percentile over time; apart by line and colour. A chunk of its own, for the library is large. What it
+ * shows is also told in words and tables, so that it is hidden from screen readers.
+ */
+export default function LatencyChart({ steps }: { steps: LatencyStep[] }) {
+  return (
+    <div aria-hidden data-testid="latency-chart">
+      <LineChart
+        h={220}
+        data={steps.map(step => ({ at: clock(step.at), median: step.p50_ms, most: step.p95_ms }))}
+        dataKey="at"
+        series={[
+          {
+            name: 'median',
+            label: 'Median',
+            color: 'light-dark(var(--mantine-color-pine-7), var(--mantine-color-pine-4))',
+          },
+          {
+            name: 'most',
+            label: '95 % within',
+            color: 'light-dark(var(--mantine-color-orange-8), var(--mantine-color-orange-4))',
+            strokeDasharray: '5 4',
+          },
+        ]}
+        curveType="linear"
+        connectNulls={false}
+        dotProps={{ r: 2.5, strokeWidth: 1 }}
+        valueFormatter={milliseconds}
+        xAxisProps={{ minTickGap: 48 }}
+        yAxisProps={{ width: 64 }}
+        lineChartProps={{ accessibilityLayer: false }}
+        lineProps={{ isAnimationActive: false }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxTree } from '@codemirror/language';
+import { lintGutter, lintKeymap } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import type { JsonSchema } from 'json-schema-library';
+import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
+import { assist, type Told } from './assist';
+import { ConfigSchema } from './configSchema';
+import { colours, look } from './look';
+import { markPlace, placeMark } from './placeMark';
+import { type Step, stepsOf } from '../jsonSteps';
+import { rangeOf, stepsTo } from './jsonPlace';
+
+interface JsonEditorProps {
+  label: string;
+  /** The text as it is stored. */
+  original: string;
+  /** The text to begin with, where it was changed before. */
+  draft: string | undefined;
+  schema: JsonSchema | undefined;
+  names: ReadonlyMap<string, readonly string[]>;
+  told: readonly Told[];
+  /** The place to show, like `$[0].prompt`; "" for none. */
+  place: string;
+  onEdit: (text: string) => void;
+  /** Called when the user moves to another place. */
+  onMove: (steps: Step[]) => void;
+}
+
+const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+
+/** A JSON text to read and to try changes in; nothing of it is ever stored. */
+export default function JsonEditor(props: JsonEditorProps) {
+  const { label, original, draft, schema, names, told, place } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const assistance = useRef(new Compartment());
+  const compiled = useMemo(() => schema && new ConfigSchema(schema), [schema]);
+  const help = useMemo(() => assist({ schema: compiled, names, told, original }), [compiled, names, told, original]);
+  const begin = useRef({ text: draft ?? original, help, label });
+  const onEdit = useEffectEvent((text: string) => props.onEdit(text));
+  const onMove = useEffectEvent((steps: Step[]) => props.onMove(steps));
+
+  useEffect(() => {
+    if (!box.current) return;
+    const { text, help, label } = begin.current;
+    const listener = EditorView.updateListener.of(update => {
+      if (update.docChanged) onEdit(update.state.doc.toString());
+      if (update.transactions.some(one => one.isUserEvent('select'))) onMove(stepsAtCursor(update.state));
+    });
+    const made = new EditorView({
+      parent: box.current,
+      doc: text,
+      extensions: [
+        EditorView.cspNonce.of(nonce()),
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        basics,
+        assistance.current.of(help),
+        listener,
+      ],
+    });
+    view.current = made;
+    return () => made.destroy();
+  }, []);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: assistance.current.reconfigure(help) });
+  }, [help]);
+
+  useEffect(() => {
+    if (view.current) show(view.current, place);
+  }, [place]);
+
+  return <div ref={box} className="cm-host" />;
+}
+
+function stepsAtCursor(state: EditorState): Step[] {
+  return stepsTo(syntaxTree(state).resolveInner(state.selection.main.head, 1), state.doc);
+}
+
+/** Bring a place into sight and mark it. A cursor that is in it already stays where it is. */
+function show(view: EditorView, place: string): void {
+  if (!place) {
+    view.dispatch({ effects: markPlace.of(null) });
+    return;
+  }
+  const range = rangeOf(view.state, stepsOf(place));
+  const { head } = view.state.selection.main;
+  const isThere = view.hasFocus && head >= range.from && head <= range.to;
+  view.dispatch({
+    effects: [
+      markPlace.of(range),
+      ...(isThere ? [] : [EditorView.scrollIntoView(range.from, { y: 'start', yMargin: 24 })]),
+    ],
+    ...(!isThere && { selection: { anchor: range.from } }),
+  });
+}
+
+const basics = [
+  lineNumbers(),
+  foldGutter(),
+  lintGutter(),
+  history(),
+  highlightSpecialChars(),
+  drawSelection(),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  EditorView.lineWrapping,
+  EditorState.tabSize.of(2),
+  json(),
+  look,
+  colours,
+  placeMark,
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...defaultKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...foldKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+  ]),
+];

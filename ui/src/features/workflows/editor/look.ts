@@ -1,0 +1,73 @@
+/** The editor in the colours of the page; all of them are variables, so that light and dark follow by themselves. */
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+export const look = EditorView.theme({
+  '&': { height: '100%', fontSize: '0.8125rem', backgroundColor: 'var(--mantine-color-body)' },
+  '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', lineHeight: '1.55' },
+  '.cm-content': { caretColor: 'var(--mantine-color-text)', padding: '0.5rem 0' },
+  '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface-quiet)',
+    color: 'var(--mantine-color-dimmed)',
+    borderRight: '1px solid var(--border-quiet)',
+  },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--json-line)' },
+  '.cm-placeLine': { backgroundColor: 'var(--json-place)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--json-selection)',
+  },
+  '.cm-selectionMatch': { backgroundColor: 'var(--json-line)' },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--json-selection)' },
+  '.cm-foldPlaceholder': {
+    backgroundColor: 'var(--surface-quiet)',
+    borderColor: 'var(--border-quiet)',
+    color: 'var(--mantine-color-dimmed)',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--mantine-color-body)',
+    color: 'var(--mantine-color-text)',
+    border: '1px solid var(--border-quiet)',
+    borderRadius: 'var(--mantine-radius-sm)',
+    boxShadow: 'var(--mantine-shadow-md)',
+    maxWidth: 'min(28rem, 90vw)',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
+    fontFamily: 'var(--mantine-font-family-monospace)',
+    maxHeight: '16rem',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.2rem 0.5rem' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    backgroundColor: 'var(--json-selection)',
+    color: 'var(--mantine-color-text)',
+  },
+  '.cm-completionDetail': { color: 'var(--mantine-color-dimmed)', fontStyle: 'normal' },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
+  '.cm-completionInfo': { padding: '0.5rem 0.75rem' },
+  '.cm-explained': { padding: '0.5rem 0.75rem', fontSize: '0.8125rem' },
+  '.cm-explained p': { margin: '0.25rem 0' },
+  '.cm-explained small': { color: 'var(--mantine-color-dimmed)' },
+  '.cm-diagnostic': { padding: '0.375rem 0.75rem', fontSize: '0.8125rem' },
+  '.cm-diagnosticSource': { color: 'var(--mantine-color-dimmed)', opacity: '1' },
+  '.cm-panels': { backgroundColor: 'var(--surface-quiet)', color: 'var(--mantine-color-text)' },
+  '.cm-panels.cm-panels-bottom': { borderTop: '1px solid var(--border-quiet)' },
+  '.cm-textfield, .cm-button': {
+    backgroundColor: 'var(--mantine-color-body)',
+    backgroundImage: 'none',
+    color: 'var(--mantine-color-text)',
+    border: '1px solid var(--border-quiet)',
+    borderRadius: 'var(--mantine-radius-sm)',
+  },
+});
+
+export const colours = syntaxHighlighting(
+  HighlightStyle.define([
+    { tag: tags.propertyName, color: 'var(--json-name)' },
+    { tag: tags.string, color: 'var(--json-text)' },
+    { tag: [tags.number, tags.bool, tags.null], color: 'var(--json-other)' },
+    { tag: [tags.separator, tags.squareBracket, tags.brace], color: 'var(--mantine-color-dimmed)' },
+    { tag: tags.invalid, color: 'var(--mantine-color-error)', textDecoration: 'underline wavy' },
+  ]),
+);

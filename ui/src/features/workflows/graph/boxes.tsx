@@ -1,0 +1,111 @@
+import { Handle, type NodeProps, Position, useReactFlow } from '@xyflow/react';
+import { createContext, useContext } from 'react';
+import { TbArrowUpRight, TbQuestionMark } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { Pieces } from '@/shared/components/Words';
+import { addressOf } from '../place';
+import classes from './Graph.module.css';
+import { type CallBox, CALL, STEP, type StepBox } from './layout';
+import { aboutStep } from './words';
+
+/** What the boxes of one graph have in common. */
+export const GraphContext = createContext<{ user: string; onPick: (at: string) => void }>({
+  user: '',
+  onPick: () => undefined,
+});
+
+/** A step: its number and title, its type, and what it asks. */
+export function StepNode({ id, data: { step, isCurrent } }: NodeProps<StepBox>) {
+  const { onPick } = useContext(GraphContext);
+  const showsFocus = useFocusInSight(id);
+  return (
+    <>
+      <Handle type="target" id="above" position={Position.Top} isConnectable={false} />
+      <Handle type="target" id="left" position={Position.Left} isConnectable={false} />
+      <Handle type="source" id="left" position={Position.Left} isConnectable={false} />
+      <button
+        type="button"
+        className={`${classes.step ?? ''} nodrag`}
+        data-role={step.role}
+        data-unknown={step.kind === null || undefined}
+        aria-current={isCurrent ? 'step' : undefined}
+        aria-label={aboutStep(step)}
+        title={step.description || undefined}
+        onClick={() => onPick(step.at)}
+        onFocus={showsFocus}
+      >
+        <span className={classes.head}>
+          <span className={classes.number}>{step.number}</span>
+          <bdi className={classes.title}>
+            <Pieces text={step.title} />
+          </bdi>
+          {step.role === 'answers' && <span className={classes.answers}>answers</span>}
+        </span>
+        <span className={classes.kind}>{step.kind ?? `${step.type}?`}</span>
+        <span className={classes.asks}>
+          {step.endpoint && (
+            <bdi>
+              <Pieces text={[step.endpoint, step.model && `(${step.model})`].filter(Boolean).join(' ')} />
+            </bdi>
+          )}
+          {step.preset && (
+            <bdi>
+              {' · '}
+              <Pieces text={step.preset} />
+            </bdi>
+          )}
+        </span>
+      </button>
+      <Handle type="source" id="right" position={Position.Right} isConnectable={false} />
+      <Handle type="source" id="below" position={Position.Bottom} isConnectable={false} />
+    </>
+  );
+}
+
+/** A workflow that a step runs; opens it. */
+export function CallNode({ id, data: { call } }: NodeProps<CallBox>) {
+  const { user } = useContext(GraphContext);
+  const showsFocus = useFocusInSight(id);
+  return (
+    <>
+      <Handle type="target" id="called" position={Position.Left} isConnectable={false} />
+      {call.path ? (
+        <Link
+          to={addressOf(call.path, '', user)}
+          className={`${classes.call ?? ''} nodrag`}
+          title={call.path}
+          aria-label={`Open workflow ${call.name}`}
+          onFocus={showsFocus}
+        >
+          <bdi className={classes.title}>
+            <Pieces text={call.name} />
+          </bdi>
+          <TbArrowUpRight size={14} aria-hidden />
+        </Link>
+      ) : (
+        <span
+          className={classes.call}
+          data-unknown
+          title="No file is found for this name, or it is known only at run time"
+        >
+          <bdi className={classes.title}>
+            <Pieces text={call.name || 'no name'} />
+          </bdi>
+          <TbQuestionMark size={14} aria-hidden />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Keyboard focus brings its box into sight. */
+function useFocusInSight(id: string) {
+  const flow = useReactFlow();
+  return (event: React.FocusEvent<HTMLElement>) => {
+    const box = flow.getNode(id);
+    if (!box || !event.currentTarget.matches(':focus-visible')) return;
+    const size = box.type === 'call' ? CALL : STEP;
+    const [x, y] = [box.position.x + size.width / 2, box.position.y + size.height / 2];
+    void flow.setCenter(x, y, { zoom: flow.getZoom() });
+  };
+}

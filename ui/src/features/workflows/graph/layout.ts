@@ -1,0 +1,97 @@
+/** Where the boxes of a graph are: steps from top to bottom, and right of each the workflows it may run. */
+import type { Edge, Node } from '@xyflow/react';
+import type { GraphCall, GraphNode, WorkflowGraph } from '../api/graph';
+
+export const STEP = { width: 280, height: 84 };
+export const CALL = { width: 208, height: 44 };
+const GAP = 36;
+const ASIDE = 96;
+const BETWEEN_CALLS = 10;
+
+export type StepBox = Node<{ step: GraphNode; isCurrent: boolean }, 'step'>;
+export type CallBox = Node<{ call: GraphCall }, 'call'>;
+export type Box = StepBox | CallBox;
+
+export interface Layout {
+  boxes: Box[];
+  lines: Edge[];
+}
+
+/** `current` is the number of the step that is marked, 0 for none. */
+export function layoutOf(graph: WorkflowGraph, current: number): Layout {
+  const boxes: Box[] = [];
+  const lines: Edge[] = [];
+  let y = 0;
+  graph.nodes.forEach((step, at) => {
+    const id = stepId(step.number);
+    const calls = heightOf(step.calls.length);
+    boxes.push({
+      id,
+      type: 'step',
+      position: { x: 0, y },
+      data: { step, isCurrent: step.number === current },
+      ...STEP,
+    });
+    const top = y + (STEP.height - Math.min(calls, STEP.height)) / 2;
+    step.calls.forEach((call, place) => {
+      const callId = `${id}-call-${place}`;
+      const position = { x: STEP.width + ASIDE, y: top + place * (CALL.height + BETWEEN_CALLS) };
+      boxes.push({ id: callId, type: 'call', position, data: { call }, ...CALL });
+      lines.push(callLine(id, callId, call));
+    });
+    const next = graph.nodes[at + 1];
+    if (next) lines.push(flowLine(step, next));
+    lines.push(...readLines(step, graph));
+    y += Math.max(STEP.height, calls) + GAP;
+  });
+  return { boxes, lines };
+}
+
+const stepId = (number: number) => `step-${number}`;
+const heightOf = (calls: number) => calls * (CALL.height + BETWEEN_CALLS) - BETWEEN_CALLS;
+
+function flowLine(step: GraphNode, next: GraphNode): Edge {
+  const leavesAnswer = step.role === 'answers' && next.role === 'behind';
+  return {
+    id: `flow-${step.number}`,
+    source: stepId(step.number),
+    sourceHandle: 'below',
+    target: stepId(next.number),
+    targetHandle: 'above',
+    type: 'straight',
+    className: 'flow',
+    ...(leavesAnswer && { label: 'after the answer' }),
+    markerEnd: 'arrow-flow',
+  };
+}
+
+/** One line for each step whose output is read, on the left side; the farther away, the wider its bow. */
+function readLines(step: GraphNode, graph: WorkflowGraph): Edge[] {
+  const sources = new Set(step.uses.flatMap(use => use.source ?? []));
+  return [...sources]
+    .filter(number => number !== step.number && graph.nodes.some(node => node.number === number))
+    .map(number => ({
+      id: `read-${number}-${step.number}`,
+      source: stepId(number),
+      sourceHandle: 'left',
+      target: stepId(step.number),
+      targetHandle: 'left',
+      type: 'smoothstep',
+      className: 'read',
+      pathOptions: { offset: 10 + 12 * Math.min(Math.abs(step.number - number), 8), borderRadius: 12 },
+      markerEnd: 'arrow-read',
+    }));
+}
+
+function callLine(source: string, target: string, call: GraphCall): Edge {
+  return {
+    id: `line-${target}`,
+    source,
+    sourceHandle: 'right',
+    target,
+    targetHandle: 'called',
+    type: 'smoothstep',
+    className: 'call',
+    label: call.when ?? undefined,
+  };
+}
