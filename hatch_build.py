@@ -22,12 +22,12 @@ except ImportError:  # run by hand
 
 
 class BuildUi(BuildHookInterface):  # type: ignore[type-arg, unused-ignore]
-    """Builds the pages where they are not built yet; an sdist carries them built."""
+    """Builds the pages where they are not built yet; an sdist carries them built. A checkout has `make ui`."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if not (STATIC / "index.html").exists():
+        if version != "editable" and not (STATIC / "index.html").exists():
             build()
 
 

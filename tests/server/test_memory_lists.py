@@ -72,7 +72,7 @@ async def test_pages_follow_each_other_by_their_cursor_and_belong_to_one_order(s
 async def test_a_memory_tells_how_it_stands_with_decay(server):
     assert succeeded(await server.ask("PUT", f"{MEMORIES}/settings", {"decayDays": DAYS}))
     await remember(
-        server, {"memory": "Fading", "created_at": "2000-01-01"}, {"memory": "Hidden", "created_at": "1990"}
+        server, {"memory": "Fading", "created_at": "2000-01-01"}, {"memory": "Hidden", "created_at": "1990-01-01"}
     )
     await remember(server, {"memory": "Fresh"})
     page = await server.get(f"{MEMORIES}?user_id=mira&hidden=with")

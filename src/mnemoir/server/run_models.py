@@ -115,12 +115,10 @@ class RunCall(_Answer):
 class RunPromptMessage(_Answer):
     """A message of a prompt; the role `note` tells what was left out."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=False)
-
     role: str
     content: str
-    images: int = 0
-    tool_calls: Sequence[str] = ()
+    images: int | None = Field(None, description="How many; they are not kept")
+    tool_calls: Sequence[str] | None = Field(None, description="Names of the tools it called")
 
 
 class RunNode(_Answer):

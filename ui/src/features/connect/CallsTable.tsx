@@ -26,11 +26,9 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
       </Text>
     );
   return (
+    <>
     <Table.ScrollContainer minWidth="40rem" type="native" tabIndex={0} role="region" aria-label="Calls, table">
       <Table verticalSpacing="xs" highlightOnHover>
-        <Table.Caption>
-          Counted since the server was started, <Time value={since} ago />, in its memory only: no address, no words.
-        </Table.Caption>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Client</Table.Th>
@@ -61,5 +59,9 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+      <Text size="sm" c="dimmed">
+        Counted since the server was started, <Time value={since} ago />, in its memory only: no address, no words.
+      </Text>
+    </>
   );
 }

@@ -6,7 +6,7 @@ import type { ClientSeen } from './api/clients';
 import classes from './ClientSetup.module.css';
 import { LastCall } from './LastCall';
 import type { Field, Setup } from './setups';
-import { isPlain, type Place } from './snippets';
+import { isPlain, KEY_PLACEHOLDER, type Place } from './snippets';
 
 interface ClientSetupProps {
   setup: Setup;
@@ -17,17 +17,20 @@ interface ClientSetupProps {
 /** One client: whether it calls, and what to fill in or to run so that it does. */
 export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
   const fields = setup.fields?.(place).filter(field => field.value !== '');
-  const hasKey = place.needsKey && place.url !== '';
   return (
     <Stack gap="md">
       <LastCall seen={seen} kinds={setup.kinds} name={setup.name} />
       <Text size="sm">{setup.where}</Text>
       {fields && <Fields fields={fields} />}
-      {setup.code?.install && <CodeBlock language="sh" text={setup.code.install} />}
-      {setup.code && <CodeBlock language={setup.code.language} text={setup.code.of(place)} />}
-      {hasKey && (
+      {setup.code && (
+        <div className={classes.code}>
+          {setup.code.install && <CodeBlock language="sh" text={setup.code.install} />}
+          <CodeBlock language={setup.code.language} text={setup.code.of(place)} />
+        </div>
+      )}
+      {place.needsKey && (
         <Text size="sm">
-          Put one of the server&apos;s API keys in the place of <Code>YOUR_KEY</Code>.
+          Put one of the server&apos;s API keys in the place of <Code>{KEY_PLACEHOLDER}</Code>.
         </Text>
       )}
       {setup.fields && !isPlain(place.user) && (

@@ -1,4 +1,4 @@
-import { Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
+import { Code, Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
 import { useSearchParams } from 'react-router';
 import { useAbout } from '@/shared/api/about';
 import { serverUrl } from '@/shared/api/client';
@@ -37,12 +37,12 @@ export function ConnectPage() {
 
   return (
     <PageFrame title="Connect">
-      <Stack gap="lg" maw="60rem">
+      <Stack gap="lg" maw="72rem">
         <Group justify="space-between" align="flex-end" gap="sm">
           <Text size="sm" c="dimmed" maw="38rem">
             Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything
-            here is filled in for this server, the user <Words limit={80}>{settings.user}</Words> and the project{' '}
-            <Words limit={80}>{settings.project}</Words>.
+            here is filled in for this server, as user <Name>{settings.user}</Name> in project{' '}
+            <Name>{settings.project}</Name>.
           </Text>
           <Switch
             label="With long-term memory"
@@ -82,6 +82,14 @@ export function ConnectPage() {
         </Stack>
       </Stack>
     </PageFrame>
+  );
+}
+
+function Name({ children }: { children: string }) {
+  return (
+    <Code>
+      <Words limit={80}>{children}</Words>
+    </Code>
   );
 }
 

@@ -69,7 +69,7 @@ function Jobs({ jobs }: { jobs: Work['jobs'] }) {
       </Text>
     );
   return (
-    <Table verticalSpacing={6} aria-label="Jobs">
+    <Table verticalSpacing={6} horizontalSpacing={6} aria-label="Jobs">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Job</Table.Th>

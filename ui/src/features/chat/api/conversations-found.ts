@@ -6,7 +6,7 @@ import { CONVERSATIONS } from './conversations';
 
 export type FoundMessage = components['schemas']['FoundMessage'];
 
-const MOST_FOUND = 30;
+const MOST_FOUND = 12;
 
 /** Messages of all conversations that hold these words or mean the same, best first. */
 export function useFoundMessages(words: string) {

@@ -56,12 +56,12 @@ export function bodyOf(question: Question): Body {
     parent_id: parentId,
     ...(memoryEnabled && { memoryEnabled: true }),
     messages: [{ role: 'user', content: pictures.length ? [...pictures, ...words] : text }],
-  } as Body;
+  };
 }
 
 function* piecesOf(data: string): Generator<Piece> {
   const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };
-  if (event.error) throw new ApiError(502, event.error.code ?? 'error', event.error.message);
+  if (event.error) throw new ApiError(502, event.error.code, event.error.message);
   for (const { delta } of event.choices ?? []) {
     if (delta.reasoning_content) yield { thinking: delta.reasoning_content };
     if (delta.content) yield { text: delta.content };

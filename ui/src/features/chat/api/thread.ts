@@ -36,7 +36,7 @@ export function useThread(conversation: string | null) {
 
 /** The thread as it is now; what was loaded of it upwards stays where it is still a part of it. */
 export function refreshed(queries: QueryClient, place: Place): Promise<Thread> {
-  return queries.fetchQuery({ queryKey: threadKey(place), queryFn: () => newest(queries, place), staleTime: 0 });
+  return queries.query({ queryKey: threadKey(place), queryFn: () => newest(queries, place), staleTime: 0 });
 }
 
 async function newest(queries: QueryClient, place: Place): Promise<Thread> {

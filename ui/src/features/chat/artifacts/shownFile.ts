@@ -36,22 +36,19 @@ export function shownProjectFile(file: ProjectFile): ShownFile {
   };
 }
 
+const UNITS = ['B', 'kB', 'MB'] as const;
+
 /** What a browser is sure to show as a picture. */
 export const isPicture = (type: string) => /^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type);
 
 /** What is shown as text. */
 export const isText = (type: string) => type.startsWith('text/') || type === 'application/json';
 
-const UNITS = ['byte', 'kilobyte', 'megabyte'] as const;
-
+/** `1.2 MB` */
 export function sizeOf(bytes: number): string {
   const at = bytes < 1000 ? 0 : bytes < 1_000_000 ? 1 : 2;
-  return new Intl.NumberFormat(undefined, {
-    style: 'unit',
-    unit: UNITS[at],
-    unitDisplay: 'short',
-    maximumFractionDigits: at ? 1 : 0,
-  }).format(bytes / 1000 ** at);
+  const number = (bytes / 1000 ** at).toLocaleString(undefined, { maximumFractionDigits: at ? 1 : 0 });
+  return `${number} ${UNITS[at]}`;
 }
 
 /** "PNG picture" for a file that its sender gave no name. */

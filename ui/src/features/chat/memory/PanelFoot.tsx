@@ -47,8 +47,7 @@ function ForgetEverything({ total }: { total: number }) {
     <Button
       size="compact-sm"
       variant="subtle"
-      color="red.8"
-      className={classes.forget}
+      className={classes.forget ?? ''}
       disabled={total === 0}
       loading={forget.isPending}
       onClick={() => void ask()}

@@ -27,7 +27,12 @@ function KeptPicture({ path }: { path: string }) {
   const { data, isError } = useFileContent({ link: path });
   const bytes = data?.bytes;
   const address = useMemo(() => (bytes?.type.startsWith('image/') ? URL.createObjectURL(bytes) : null), [bytes]);
-  useEffect(() => () => void (address && URL.revokeObjectURL(address)), [address]);
+  useEffect(
+    () => () => {
+      if (address) URL.revokeObjectURL(address);
+    },
+    [address],
+  );
   if (address) return <img src={address} alt="Attached" className={classes.picture} />;
   return (
     <span className={classes.mark}>

@@ -22,7 +22,7 @@ export function otherFilesOf(content: Content): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap(part => {
     if (part.type === 'text' || part.type === 'image_url') return [];
-    return [part.type === 'file' ? (part.file.filename ?? 'Document') : part.type.replace('_url', '')];
+    return [part.type === 'file' ? part.file.filename || 'Document' : part.type.replace('_url', '')];
   });
 }
 

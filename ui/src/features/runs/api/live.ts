@@ -50,15 +50,18 @@ async function followOn(
     } catch {
       // the server is away, or all places to follow are taken: the page says that it is not live
     }
-    if (signal.aborted) return;
-    setLive(false);
-    await pause(waitMs, signal);
+    await pause(waitMs, signal, () => setLive(false));
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal, begin: () => void): Promise<void> {
   return new Promise(resolve => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    begin();
     const timer = setTimeout(resolve, ms);
     signal.addEventListener('abort', () => {
       clearTimeout(timer);

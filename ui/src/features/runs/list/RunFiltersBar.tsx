@@ -39,7 +39,12 @@ export function RunFiltersBar({ filters, onChange, hiddenWhenNarrow }: RunFilter
   const given = TEXTS.filter(([name]) => filters[name]).length;
   const isNarrowed = given > 0 || Boolean(filters.status || filters.since);
   return (
-    <Group gap="xs" className={hiddenWhenNarrow ? classes.onlyWide : undefined} role="search" aria-label="Filter runs">
+    <Group
+      gap="xs"
+      className={hiddenWhenNarrow ? classes.onlyWide : undefined}
+      role="search"
+      aria-label="Filter runs"
+    >
       <NativeSelect
         size="xs"
         aria-label="Status"

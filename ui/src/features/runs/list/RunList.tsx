@@ -58,8 +58,8 @@ function RunsOff() {
       title="Runs are not recorded"
       hint={
         <>
-          Run traces are switched off. Set <code>runs.enabled</code> to <code>true</code> in the settings and start the
-          server again.
+          Run traces are switched off. Set <code>runs.enabled</code> to <code>true</code> in the settings and start
+          the server again.
         </>
       }
     />
@@ -70,6 +70,9 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   return isNarrowed ? (
     <EmptyState title="No run fits" hint="Clear a filter to see more." />
   ) : (
-    <EmptyState title="No runs yet" hint="Each chat request becomes a run. Say something in the chat, or call the API." />
+    <EmptyState
+      title="No runs yet"
+      hint="Each chat request becomes a run. Say something in the chat, or call the API."
+    />
   );
 }

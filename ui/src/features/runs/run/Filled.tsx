@@ -22,7 +22,6 @@ export function Filled({ text, variables, names }: FilledProps) {
   const segments = useMemo(() => segmentsOf(text, variables), [text, variables]);
   const isCut = text.length > MOST_SHOWN && !isWhole;
   const shown = isCut ? cut(segments, MOST_SHOWN) : segments;
-  let reached = 0;
   return (
     <>
       <div className={classes.text} dir="auto">
@@ -34,7 +33,7 @@ export function Filled({ text, variables, names }: FilledProps) {
               key={at}
               segment={{ ...segment, name: segment.name }}
               hue={hueOf(segment.name, names)}
-              isReached={(reached += 1) <= MOST_REACHED}
+              isReached={at < 2 * MOST_REACHED}
             />
           ),
         )}

@@ -37,7 +37,11 @@ export function NodeMemory({ run, line }: { run: RunWhole; line: NodeLine }) {
     <>
       {node.memories.length > 0 && <Read node={node} />}
       {memories.isError && <ErrorState error={memories.error} onRetry={() => void memories.refetch()} />}
-      {memories.data?.written.filter(one => one.node === place).map((one, at) => <Written key={at} written={one} />)}
+      {memories.data?.written
+        .filter(one => one.node === place)
+        .map((one, at) => (
+          <Written key={at} written={one} />
+        ))}
     </>
   );
 }

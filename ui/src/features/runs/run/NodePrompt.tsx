@@ -25,7 +25,12 @@ export function NodePrompt({ node }: { node: RunNode }) {
         </div>
       ) : (
         prompt.map((message, at) => (
-          <article key={at} className={classes.message} data-role={message.role} aria-label={`Message of ${message.role}`}>
+          <article
+            key={at}
+            className={classes.message}
+            data-role={message.role}
+            aria-label={`Message of ${message.role}`}
+          >
             <h4 className={classes.role}>
               {message.role === 'note' ? 'left out' : message.role}
               <span>{extras(message)}</span>

@@ -20,12 +20,14 @@ export function RunView({ id, node, onNode }: RunViewProps) {
   const lines = useMemo(() => (run ? linesOf(run) : []), [run]);
   if (error && !run)
     return error instanceof ApiError && error.code === 'run_not_found' ? (
-      <EmptyState title="This run is gone" hint="Only the last runs are kept, and those of a user are deleted with the memories." />
+      <EmptyState
+        title="This run is gone"
+        hint="Only the last runs are kept, and those of a user are deleted with the memories."
+      />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
   if (isPending) return <LoadingState label="Loading the run" />;
-  if (!run) return null;
   const chosen = chosenLine(lines, node);
   return (
     <>

@@ -99,12 +99,19 @@ function Bar({ line, from, to, length }: BarProps) {
   const hasFailed = line.kind === 'node' && line.node.error !== null;
   if (first === null) {
     const part = line.kind === 'workflow' ? 'workflow' : line.node.endpoint === null ? 'working' : 'waiting';
-    return <span className={classes.bar} data-part={part} data-failed={hasFailed || undefined} style={place(from, to)} />;
+    return (
+      <span className={classes.bar} data-part={part} data-failed={hasFailed || undefined} style={place(from, to)} />
+    );
   }
   return (
     <>
       <span className={classes.bar} data-part="waiting" style={place(from, first)} />
-      <span className={classes.bar} data-part="answering" data-failed={hasFailed || undefined} style={place(first, to)} />
+      <span
+        className={classes.bar}
+        data-part="answering"
+        data-failed={hasFailed || undefined}
+        style={place(first, to)}
+      />
     </>
   );
 }

@@ -28,11 +28,26 @@ export function linesOf(run: Pick<RunWhole, 'workflows'>): Line[] {
   let place = 0;
 
   const addWorkflow = (workflow: RunWorkflow, key: string, within: readonly string[]) => {
-    lines.push({ kind: 'workflow', key, depth: within.length, within, workflow, hasChildren: workflow.nodes.length > 0 });
+    lines.push({
+      kind: 'workflow',
+      key,
+      depth: within.length,
+      within,
+      workflow,
+      hasChildren: workflow.nodes.length > 0,
+    });
     workflow.nodes.forEach((node, at) => addNode(node, `${key}.${at}`, [...within, key]));
   };
   const addNode = (node: RunNode, key: string, within: readonly string[]) => {
-    lines.push({ kind: 'node', key, depth: within.length, within, node, place, hasChildren: node.children.length > 0 });
+    lines.push({
+      kind: 'node',
+      key,
+      depth: within.length,
+      within,
+      node,
+      place,
+      hasChildren: node.children.length > 0,
+    });
     place += 1;
     node.children.forEach((child, at) => addWorkflow(child, `${key}.${at}`, [...within, key]));
   };
@@ -45,7 +60,9 @@ export function linesOf(run: Pick<RunWhole, 'workflows'>): Line[] {
 export function chosenLine(lines: readonly Line[], place: number | null): NodeLine | undefined {
   const nodes = lines.filter(line => line.kind === 'node');
   if (place !== null) return nodes.find(line => line.place === place);
-  return nodes.findLast(line => line.node.is_responder && !line.hasChildren) ?? nodes.findLast(line => line.depth === 1);
+  return (
+    nodes.findLast(line => line.node.is_responder && !line.hasChildren) ?? nodes.findLast(line => line.depth === 1)
+  );
 }
 
 /** When a node or a workflow began and ended, in milliseconds of the run; `now` for what is not over. */

@@ -1,0 +1,28 @@
+"""What a browser fetches before one can chat."""
+
+from playwright.async_api import Response, expect
+
+from tests.browser.conftest import OpenWindow
+from tests.browser_kit import Site
+
+MOST_SCRIPT = 300_000  # bytes as they cross the wire, compressed
+
+
+async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    scripts: list[Response] = []
+    window.page.on("response", lambda answer: scripts.append(answer) if answer.url.endswith(".js") else None)
+    page = await window.go("/")
+    await expect(page.get_by_role("textbox", name="Message")).to_be_editable()
+    assert scripts
+    assert {answer.headers["content-encoding"] for answer in scripts} == {"gzip"}
+    sizes = [int(answer.headers["content-length"]) for answer in scripts]
+    assert sum(sizes) < MOST_SCRIPT, sizes
+
+
+async def test_other_pages_bring_their_own_script(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    await page.wait_for_load_state("networkidle")
+    async with page.expect_response(lambda answer: "MemoriesPage" in answer.url):
+        await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Memories").click()

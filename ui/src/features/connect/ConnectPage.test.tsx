@@ -1,0 +1,70 @@
+import { screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import type { ClientSeen } from './api/clients';
+import { ConnectPage } from './ConnectPage';
+
+const CURL: ClientSeen = {
+  kind: 'curl',
+  last_at: new Date(Date.now() - 180_000).toISOString(),
+  route: 'POST /v1/chat/completions',
+  model: 'mnemoir',
+  memory: true,
+  count: 2,
+};
+
+function answers(results: ClientSeen[]) {
+  server.use(
+    http.get('*/api/clients', () => HttpResponse.json({ since: '2026-01-01T00:00:00.000Z', results })),
+    http.get('*/v1/models', () => HttpResponse.json({ object: 'list', data: [{ id: 'mnemoir' }] })),
+  );
+}
+
+test('a client that has called shows when, how and how often', async () => {
+  answers([CURL]);
+  renderAt('/connect?client=curl', <ConnectPage />);
+  expect(await screen.findByText(/Last call seen:/)).toHaveTextContent(
+    'Last call seen: 3 minutes ago (POST /v1/chat/completions), model mnemoir, with memory. ' +
+      '2 calls since the server was started.',
+  );
+  expect(screen.getByRole('row', { name: /curl 3 minutes ago/ })).toBeVisible();
+});
+
+test('before the first call it says that there was none', async () => {
+  answers([]);
+  renderAt('/connect', <ConnectPage />);
+  expect(await screen.findByText(/Nobody has chatted/)).toBeVisible();
+  expect(screen.getByText(/No call seen since the server was started/)).toBeVisible();
+});
+
+test('the chosen client and the memory switch are in the address', async () => {
+  answers([]);
+  const { router } = renderAt('/connect', <ConnectPage />);
+  await userEvent.click(screen.getByRole('tab', { name: 'Python, openai' }));
+  expect(screen.getByRole('region', { name: 'Code, python' })).toHaveTextContent('X-Memory');
+  await userEvent.click(screen.getByRole('switch', { name: 'With long-term memory' }));
+  expect(screen.getByRole('region', { name: 'Code, python' })).not.toHaveTextContent('X-Memory');
+  expect(router.state.location.search).toBe('?client=python&memory=off');
+});
+
+test('a server with keys gets the place of one', async () => {
+  answers([]);
+  server.use(
+    http.get('*/api/ui', () =>
+      HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: true }),
+    ),
+  );
+  renderAt('/connect?client=curl', <ConnectPage />);
+  expect(await screen.findByText(/Put one of the server's API keys/)).toBeVisible();
+  expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('Authorization: Bearer YOUR_KEY');
+});
+
+test('calls that cannot be loaded leave the set-ups in place', async () => {
+  answers([]);
+  server.use(http.get('*/api/clients', () => HttpResponse.json({ error: 'It is broken.' }, { status: 500 })));
+  renderAt('/connect', <ConnectPage />);
+  expect(await screen.findByRole('alert')).toHaveTextContent('It is broken.');
+  expect(screen.getByRole('tab', { name: 'Open WebUI' })).toBeVisible();
+});

@@ -1,0 +1,37 @@
+import { curl, headersOf, javascript, openWebUiHeaders, type Place, pythonOllama, pythonOpenAI } from './snippets';
+
+const PLAIN: Place = {
+  url: 'http://127.0.0.1:6060',
+  needsKey: false,
+  model: 'mnemoir',
+  user: '',
+  project: '',
+  memory: true,
+};
+
+test('what the server takes anyway is left out', () => {
+  expect(curl(PLAIN)).not.toMatch(/user":|project=|Authorization/);
+  expect(pythonOpenAI(PLAIN)).toContain('default_headers={"X-Memory": "on"},');
+  expect(pythonOllama({ ...PLAIN, memory: false })).not.toContain('headers');
+});
+
+test('a user, a project and a key stand where the protocol has a place for them', () => {
+  const place = { ...PLAIN, user: 'mira', project: 'garden', needsKey: true };
+  expect(curl(place)).toContain("chat/completions?project=garden'");
+  expect(curl(place)).toContain("-H 'Authorization: Bearer YOUR_KEY'");
+  expect(curl(place)).toContain('"user": "mira"');
+  expect(javascript(place)).toContain('apiKey: "YOUR_KEY"');
+  expect(javascript(place)).toContain('user: "mira"');
+  expect(pythonOllama(place)).toContain('"X-User-Id": "mira"');
+  expect(openWebUiHeaders(place)).toContain('"X-Etienne-Project": "garden"');
+});
+
+test('a name with quotes ends no word of a shell and no text of a program', () => {
+  const place = { ...PLAIN, user: `it's "me"` };
+  expect(curl(place)).toContain(`"user": "it'\\''s \\"me\\""`);
+  expect(pythonOpenAI(place)).toContain(`user="it's \\"me\\""`);
+});
+
+test('a name that no header can carry is left out of headers', () => {
+  expect(headersOf({ ...PLAIN, user: 'Ünal' }, { withUser: true })).toEqual({ 'X-Memory': 'on' });
+});

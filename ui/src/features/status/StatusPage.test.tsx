@@ -1,0 +1,155 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import type { LatencySeries } from './api/latencies';
+import type { Status } from './api/status';
+import { StatusPage } from './StatusPage';
+
+const NOW = new Date().toISOString();
+const WELL = { state: 'ok', problem: '', to_do: '', checked_at: NOW } as const;
+const NO_TIMES = { count: 0, p50_ms: null, p95_ms: null };
+
+const STATUS: Status = {
+  version: '1.2.3',
+  started_at: NOW,
+  up_s: 93_600,
+  model: {
+    name: 'far-model',
+    provider: 'openai-chat',
+    url: 'http://models.example/v1',
+    connected: WELL,
+    answered_at: NOW,
+    failed_at: null,
+    error: null,
+  },
+  embedder: { name: 'MiniLM', provider: 'builtin', url: null, dimension: 384, connected: WELL },
+  room: {
+    backend: 'sqlite',
+    data_dir: '/data',
+    writable: true,
+    free_bytes: 5 * 1024 ** 3,
+    disk_bytes: 10 * 1024 ** 3,
+    shares: [{ name: 'memories', size_bytes: 2048 }],
+    measured_at: NOW,
+  },
+  storage_problem: '',
+  counts: {
+    projects: 1,
+    users: 2,
+    memories: 1234,
+    conversations: null,
+    messages: null,
+    embeddable: null,
+    embedded: null,
+    runs: 7,
+  },
+  latency: {
+    recall: { hour: { count: 3, p50_ms: 8.3, p95_ms: 28 }, day: NO_TIMES },
+    write: { hour: NO_TIMES, day: NO_TIMES },
+  },
+  work: {
+    jobs: [{ kind: 'remember', waiting: 4, running: 1, failed: 2 }],
+    memory_vectors: { done: 30, of: 120 },
+    message_vectors: null,
+    pruning: { days: null, last_at: null, next_at: null },
+  },
+  choices: {
+    default_project: 'default',
+    default_user: 'user',
+    decay_days: null,
+    search_limit: 5,
+    keeps_named_chats: true,
+    keeps_all_chats: false,
+    history: 'client',
+    strategy: 'simple',
+    max_history_tokens: 4096,
+    keeps_runs: true,
+    config_dir: null,
+    workflow_users: [],
+  },
+  remarks: [],
+};
+
+const SERIES: LatencySeries = {
+  span: 'hour',
+  step_minutes: 1,
+  recall: [
+    { at: '2026-01-01T10:00:00.000Z', ...NO_TIMES },
+    { at: '2026-01-01T10:01:00.000Z', count: 3, p50_ms: 8.3, p95_ms: 28 },
+  ],
+  write: [{ at: '2026-01-01T10:00:00.000Z', ...NO_TIMES }],
+};
+
+function answers(status: Status) {
+  server.use(
+    http.get('*/api/status', () => HttpResponse.json(status)),
+    http.get('*/api/status/latencies', () => HttpResponse.json(SERIES)),
+  );
+}
+
+test('a server that is well shows its parts, its counts and its settings', async () => {
+  answers(STATUS);
+  renderAt('/status', <StatusPage />);
+  const model = await screen.findByRole('region', { name: 'Model' });
+  expect(within(model).getByText('Well')).toBeVisible();
+  expect(within(model).getByText('http://models.example/v1')).toBeVisible();
+  expect(screen.getByRole('region', { name: 'Server' })).toHaveTextContent('1 day, 2 hours');
+  expect(screen.getByText('1,234').closest('div')).toHaveTextContent('Memories');
+  expect(screen.getByRole('link', { name: 'Memories' })).toHaveAttribute('href', '/memories');
+  expect(screen.getByRole('region', { name: 'On the disk' })).toHaveTextContent('memories2 KiB');
+  expect(screen.getByRole('region', { name: 'Settings in use' })).toHaveTextContent('those with a session id');
+});
+
+test('what is still being counted is no zero', async () => {
+  answers(STATUS);
+  renderAt('/status', <StatusPage />);
+  expect((await screen.findByText('Messages')).closest('div')).toHaveTextContent('…');
+});
+
+test('a remark tells what is wrong and the next step', async () => {
+  const connected = { state: 'fail', problem: 'refused the key', to_do: 'Check OPENAI_API_KEY.', checked_at: NOW } as const;
+  const found = 'The model far-model: refused the key.';
+  answers({
+    ...STATUS,
+    model: { ...STATUS.model, connected },
+    remarks: [{ about: 'model', state: 'fail', found, to_do: connected.to_do }],
+  });
+  renderAt('/status', <StatusPage />);
+  expect(await screen.findByRole('note')).toHaveTextContent(`${found}Check OPENAI_API_KEY.`);
+  expect(screen.getByRole('region', { name: 'Model' })).toHaveTextContent('Not working');
+});
+
+test('background work shows how far it is', async () => {
+  answers(STATUS);
+  renderAt('/status', <StatusPage />);
+  const bar = await screen.findByRole('progressbar', { name: 'Vectors of memories' });
+  expect(bar).toHaveAttribute('aria-valuenow', '25');
+  expect(screen.getByRole('row', { name: 'Remembering turns of chats 4 1 2' })).toBeVisible();
+});
+
+test('the times are told in a table as well', async () => {
+  answers(STATUS);
+  renderAt('/status?as=table', <StatusPage />);
+  const table = await screen.findByRole('table', { name: 'Recall, by time' });
+  expect(within(table).getAllByRole('row')).toHaveLength(2);
+  expect(within(table).getByRole('row', { name: /8.3 ms 28 ms 3/ })).toBeVisible();
+});
+
+test('a check asks the models now, and shows what it found', async () => {
+  answers({ ...STATUS, model: { ...STATUS.model, connected: { ...WELL, state: null, checked_at: null } } });
+  renderAt('/status', <StatusPage />);
+  const model = await screen.findByRole('region', { name: 'Model' });
+  expect(model).toHaveTextContent('Not looked at yet');
+  answers(STATUS);
+  server.use(http.post('*/api/status/check', () => HttpResponse.json(STATUS)));
+  await userEvent.click(screen.getByRole('button', { name: 'Check models now' }));
+  expect(await within(model).findByText('Well')).toBeVisible();
+});
+
+test('a status that cannot be loaded says why', async () => {
+  server.use(http.get('*/api/status', () => HttpResponse.json({ error: 'It is broken.' }, { status: 500 })));
+  renderAt('/status', <StatusPage />);
+  expect(await screen.findByRole('alert')).toHaveTextContent('It is broken.');
+});
