@@ -1,7 +1,9 @@
-"""What holds for each page, empty and filled, narrow and wide, light and dark: no barrier, one name, reachable by keys."""
+"""What holds for each page, empty or filled, narrow or wide, light or dark: no barrier, a name, reachable by keys."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
+import aiohttp
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Route, expect
@@ -20,33 +22,134 @@ PAGES = {
     "/connect": "Connect",
     "/status": "Status",
 }
+# one of each thing that a page shows when its address names it
+OPENED = {
+    "/?conversation=dinner": "Chat",
+    "/conversations?id=dinner": "Conversations",
+    "/memories?id={memory}": "Memories",
+    "/runs?id={run}": "Runs",
+    "/runs?compare={run},{other_run}": "Runs",
+}
 NARROW = (360, 740)
-# one of each thing that a page shows when it is named in its address
-OPENED = ["/?conversation=dinner", "/conversations?id=dinner", "/memories?id={memory}", "/runs?id={run}"]
+FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
 
 every_page = pytest.mark.parametrize("path", PAGES)
-every_look = pytest.mark.parametrize("scheme", ["light", "dark"])
-every_size = pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+every_look = pytest.mark.parametrize(
+    ("scheme", "size"),
+    [("light", PHONE), ("dark", PHONE), ("light", WIDE), ("dark", WIDE)],
+    ids=["light-phone", "dark-phone", "light-wide", "dark-wide"],
+)
 
 
-class Demo(Site):
-    """A server that was talked to, in a process of its own."""
+@dataclass(frozen=True, kw_only=True)
+class Talked:
+    """A server that was talked to, and what may be opened of it."""
+
+    url: str
+    names: dict[str, str]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def demo() -> AsyncIterator[str]:
-    async with demo_site() as url:
-        yield url
+async def talked() -> AsyncIterator[Talked]:
+    async with demo_site() as url, aiohttp.ClientSession(url) as http:
+        async with http.get(f"/api/memories/{TALK['user']}") as answer:
+            memories = (await answer.json())["results"]
+        async with http.get("/api/runs") as answer:
+            runs = (await answer.json())["results"]
+        names = {"memory": memories[0]["id"], "run": runs[0]["id"], "other_run": runs[1]["id"]}
+        yield Talked(url=url, names=names)
 
 
-async def settled(page: Page) -> None:
-    """Until the page has its heading, and nothing of it is being loaded."""
-    await expect(page.get_by_role("heading", level=1)).to_be_attached()
-    await expect(page.locator("main").get_by_role("status", name="Loading")).to_have_count(0)
-    await page.evaluate("document.fonts.ready")
-
-
-async def opened_page(window: Window, target: str) -> Page:
+async def opened(window: Window, target: str, name: str) -> Page:
+    """The page, once it has its name and nothing of it is being loaded."""
     page = await window.go(target)
-    await settled(page)
+    await expect(page).to_have_title(f"{name} · Mnemoir")
+    await expect(page.locator("main")).not_to_be_empty()
+    await expect(page.locator('main [role="status"]')).to_have_count(0)
     return page
+
+
+async def as_talked(open_window: OpenWindow, site: Talked, **look: object) -> Window:
+    """A window of the person who talked to it."""
+    window = await open_window(site, **look)
+    await window.page.add_init_script(f"localStorage.setItem('mnemoirUser', '{TALK['user']}')")
+    return window
+
+
+@every_look
+@every_page
+async def test_a_filled_page_has_no_barrier(
+    talked: Talked, open_window: OpenWindow, path: str, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    window = await as_talked(open_window, talked, scheme=scheme, size=size)
+    page = await opened(window, path, PAGES[path])
+    await expect(page.get_by_role("main")).to_have_count(1)
+    await expect(page.get_by_role("banner")).to_have_count(1)
+    await expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    await window.is_within()
+    await window.axe()
+
+
+@every_look
+@pytest.mark.parametrize("target", OPENED)
+async def test_what_an_address_names_is_shown_without_a_barrier(
+    talked: Talked, open_window: OpenWindow, target: str, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    window = await as_talked(open_window, talked, scheme=scheme, size=size)
+    await opened(window, target.format(**talked.names), OPENED[target])
+    await window.is_within()
+    await window.axe()
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"])
+@every_page
+async def test_an_empty_page_has_no_barrier(
+    site: Site, open_window: OpenWindow, path: str, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    window = await open_window(site, scheme=scheme, size=size)
+    await opened(window, path, PAGES[path])
+    await window.is_within()
+    await window.axe()
+
+
+@pytest.mark.parametrize("target", [*PAGES, *OPENED])
+async def test_no_page_is_wider_than_the_narrowest_window(
+    talked: Talked, open_window: OpenWindow, target: str
+) -> None:
+    window = await as_talked(open_window, talked, size=NARROW)
+    await opened(window, target.format(**talked.names), (PAGES | OPENED)[target])
+    await window.is_within()
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+@pytest.mark.parametrize("target", [*PAGES, *OPENED])
+async def test_the_tab_key_visits_every_control_and_shows_where_it_is(
+    talked: Talked, open_window: OpenWindow, target: str, size: tuple[int, int]
+) -> None:
+    window = await as_talked(open_window, talked, size=size)
+    page = await opened(window, target.format(**talked.names), (PAGES | OPENED)[target])
+    walk = await tab_through(page)
+    assert len(walk.visited) > 3
+    assert (walk.missed, walk.unseen) == ([], [])
+
+
+@every_page
+async def test_a_page_says_what_failed_and_can_be_used_again(
+    talked: Talked, open_window: OpenWindow, path: str
+) -> None:
+    async def refuse(route: Route) -> None:
+        if "/api/ui" in route.request.url:
+            await route.continue_()
+        else:
+            await route.fulfill(status=500, content_type="application/json", body=FAILING)
+
+    window = await as_talked(open_window, talked)
+    for pattern in ("**/api/**", "**/health", "**/ready", "**/v1/**"):
+        await window.page.route(pattern, refuse)
+    page = await opened(window, path, PAGES[path])
+    await expect(page.get_by_role("alert").first).to_contain_text("It is broken.")
+    await window.is_within()
+    await window.axe()
+    await page.unroute_all()
+    await page.get_by_role("button", name="Try again").first.click()
+    await expect(page.get_by_role("alert").filter(has_text="It is broken.").first).not_to_be_visible()

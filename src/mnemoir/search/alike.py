@@ -1,6 +1,6 @@
 """Which rows of one user lie close together: every one against every other, a block of rows at a time.
 
-10,000 rows of 384 numbers take 19 billion multiplications, about a second on one core; so it is for looking over
+10,000 rows of 384 numbers take 19 billion multiplications, one to two seconds on one core; so it is for looking over
 what is stored, not for every request. Only the closest few of a row are told, however many are near.
 """
 

@@ -13,9 +13,9 @@ from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.resemblance import words_of
 from mnemoir.search.alike import Pair
 
-NEAR = 0.78
-_SAME_MEANING = 0.93  # whatever the words
-_SHARED_WORDS = 0.5  # of all stems of the two, from NEAR on
+NEAR = 0.76
+_SAME_MEANING = 0.85  # whatever the words; unrelated facts lie below 0.7
+_SHARED_WORDS = 0.33  # of all stems of the two, from NEAR on
 _CERTAIN = 0.99
 
 

@@ -27,38 +27,38 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
     );
   return (
     <>
-    <Table.ScrollContainer minWidth="40rem" type="native" tabIndex={0} role="region" aria-label="Calls, table">
-      <Table verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Client</Table.Th>
-            <Table.Th>Last call</Table.Th>
-            <Table.Th>Route</Table.Th>
-            <Table.Th>Model</Table.Th>
-            <Table.Th>Memory</Table.Th>
-            <Table.Th ta="right">Calls</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {seen.map(client => (
-            <Table.Tr key={client.kind}>
-              <Table.Th scope="row" fw={500}>
-                {NAMES[client.kind]}
-              </Table.Th>
-              <Table.Td>
-                <Time value={client.last_at} ago />
-              </Table.Td>
-              <Table.Td>{client.route}</Table.Td>
-              <Table.Td>
-                <Words limit={80}>{client.model}</Words>
-              </Table.Td>
-              <Table.Td>{client.memory ? 'on' : 'off'}</Table.Td>
-              <Table.Td ta="right">{client.count.toLocaleString()}</Table.Td>
+      <Table.ScrollContainer minWidth="40rem" type="native" tabIndex={0} role="region" aria-label="Calls, table">
+        <Table verticalSpacing="xs" highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Client</Table.Th>
+              <Table.Th>Last call</Table.Th>
+              <Table.Th>Route</Table.Th>
+              <Table.Th>Model</Table.Th>
+              <Table.Th>Memory</Table.Th>
+              <Table.Th ta="right">Calls</Table.Th>
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          </Table.Thead>
+          <Table.Tbody>
+            {seen.map(client => (
+              <Table.Tr key={client.kind}>
+                <Table.Th scope="row" fw={500}>
+                  {NAMES[client.kind]}
+                </Table.Th>
+                <Table.Td>
+                  <Time value={client.last_at} ago />
+                </Table.Td>
+                <Table.Td>{client.route}</Table.Td>
+                <Table.Td>
+                  <Words limit={80}>{client.model}</Words>
+                </Table.Td>
+                <Table.Td>{client.memory ? 'on' : 'off'}</Table.Td>
+                <Table.Td ta="right">{client.count.toLocaleString()}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
       <Text size="sm" c="dimmed">
         Counted since the server was started, <Time value={since} ago />, in its memory only: no address, no words.
       </Text>

@@ -109,7 +109,12 @@ test('what is still being counted is no zero', async () => {
 });
 
 test('a remark tells what is wrong and the next step', async () => {
-  const connected = { state: 'fail', problem: 'refused the key', to_do: 'Check OPENAI_API_KEY.', checked_at: NOW } as const;
+  const connected = {
+    state: 'fail',
+    problem: 'refused the key',
+    to_do: 'Check OPENAI_API_KEY.',
+    checked_at: NOW,
+  } as const;
   const found = 'The model far-model: refused the key.';
   answers({
     ...STATUS,

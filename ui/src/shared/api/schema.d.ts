@@ -3144,14 +3144,14 @@ export interface components {
             content: string;
             /**
              * Images
-             * @default 0
+             * @description How many; they are not kept
              */
-            images: number;
+            images?: number | null;
             /**
              * Tool Calls
-             * @default []
+             * @description Names of the tools it called
              */
-            tool_calls: string[];
+            tool_calls?: string[] | null;
         };
         /**
          * RunRemembering

@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { TbPlayerStop, TbRefresh } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
-import { Markdown } from '@/shared/components/Markdown';
+import { LazyMarkdown } from './LazyMarkdown';
 import { Words } from '@/shared/components/Words';
 import type { Message } from '../api/thread';
 import { Branches } from './Branches';
@@ -31,7 +31,7 @@ export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessage
   return (
     <article className={classes.answer} aria-label="Answer">
       {thinking && <Thinking text={thinking} />}
-      {answer && <Markdown>{answer}</Markdown>}
+      {answer && <LazyMarkdown>{answer}</LazyMarkdown>}
       {message.tool_calls?.map(call => (
         <details key={call.id} className={classes.folded}>
           <summary>

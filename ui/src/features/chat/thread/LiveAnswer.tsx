@@ -1,5 +1,5 @@
 import { Loader } from '@mantine/core';
-import { Markdown } from '@/shared/components/Markdown';
+import { LazyMarkdown } from './LazyMarkdown';
 import classes from './Message.module.css';
 import { settledBlocks } from './settledBlocks';
 import { Thinking } from './Thinking';
@@ -10,7 +10,7 @@ export function LiveAnswer({ turn }: { turn: Turn }) {
   return (
     <article className={classes.answer} aria-label="Answer" aria-busy>
       {turn.thinking && <Thinking text={turn.thinking} isLive={!turn.text} />}
-      {settledBlocks(turn.text).map((block, at) => block && <Markdown key={at}>{block}</Markdown>)}
+      {settledBlocks(turn.text).map((block, at) => block && <LazyMarkdown key={at}>{block}</LazyMarkdown>)}
       {!turn.text && (
         <div className={classes.waiting}>
           <Loader size="sm" type="dots" aria-hidden />

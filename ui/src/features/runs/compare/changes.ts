@@ -16,7 +16,7 @@ export function changesOf(left: string, right: string): Change[] | null {
       ? diffWordsWithSpace(left, right, { timeout: PATIENCE_MS })
       : diffLines(left, right, { timeout: PATIENCE_MS });
   return (
-    (parts as typeof parts | undefined)?.map(part => ({
+    parts?.map(part => ({
       kind: part.added ? 'added' : part.removed ? 'removed' : 'same',
       text: part.value,
     })) ?? null

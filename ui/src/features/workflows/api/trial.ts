@@ -1,0 +1,43 @@
+import { ApiError, send } from '@/shared/api/client';
+import type { components } from '@/shared/api/schema';
+import { serverEvents } from '@/shared/api/sse';
+
+type Body = components['schemas']['ChatCompletionBody'];
+type Chunk = components['schemas']['ChatCompletionChunk'];
+type Failure = components['schemas']['OpenAIErrorBody'];
+
+export interface Trial {
+  model: string;
+  message: string;
+  user: string;
+  project: string;
+}
+
+export type TrialPiece = { runId: string } | { text: string };
+
+/** Runs a workflow on one message, as any chat would; nothing of it is stored or remembered. */
+export async function* answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator<TrialPiece> {
+  const body: Body = {
+    model: trial.model,
+    user: trial.user,
+    stream: true,
+    store: false,
+    messages: [{ role: 'user', content: trial.message }],
+  };
+  const response = await send(`/v1/chat/completions?${new URLSearchParams({ project: trial.project }).toString()}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+  yield { runId: response.headers.get('X-Workflow-Run-Id') ?? '' };
+  if (response.body)
+    for await (const data of serverEvents(response.body)) {
+      if (data === '[DONE]') return;
+      const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };
+      if (event.error) throw new ApiError(502, event.error.code, event.error.message);
+      const text = event.choices?.[0]?.delta.content;
+      if (text) yield { text };
+    }
+  throw new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+}

@@ -1,0 +1,107 @@
+import { ActionIcon, Badge, Button, Text, Tooltip } from '@mantine/core';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { TbDownload, TbRestore } from 'react-icons/tb';
+import { saveFile } from '@/shared/api/saveFile';
+import { CopyButton } from '@/shared/components/CopyButton';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { useConfigText } from '../api/file';
+import { type ConfigProblem } from '../api/problems';
+import { useConfigSchema } from '../api/schema';
+import type { ConfigOverview, FileKind } from '../api/tree';
+import { pathOf } from '../jsonSteps';
+import classes from './EditorPane.module.css';
+import { namesFor } from './namesFor';
+
+const JsonEditor = lazy(() => import('./JsonEditor'));
+
+interface EditorPaneProps {
+  tree: ConfigOverview;
+  path: string;
+  kind: FileKind;
+  problems: readonly ConfigProblem[];
+  at: string;
+  /** What was changed of the file in this tab, undefined for nothing. */
+  draft: string | undefined;
+  onDraft: (text: string | undefined) => void;
+  onMove: (at: string) => void;
+}
+
+/** The JSON of a file. It can be changed to try things, checked as it is typed, and copied; it is never stored. */
+export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onMove }: EditorPaneProps) {
+  const { data: file, error, refetch } = useConfigText(path);
+  const { data: schema } = useConfigSchema(kind);
+  const [round, setRound] = useState(0); // a new one begins the editor anew
+  const names = useMemo(() => namesFor(tree, path), [tree, path]);
+  const told = useMemo(() => problems.filter(problem => problem.file === path), [problems, path]);
+  const text = draft ?? file?.text ?? '';
+  return (
+    <section className={classes.pane} aria-label="JSON">
+      <div className={classes.bar}>
+        <Text size="xs" fw={600} ff="monospace">
+          JSON
+        </Text>
+        {file?.is_redacted && (
+          <Tooltip label="Keys and passwords are never sent to a browser">
+            <Badge size="sm" variant="default" tabIndex={0}>
+              secrets covered
+            </Badge>
+          </Tooltip>
+        )}
+        {draft !== undefined && (
+          <>
+            <Text size="xs" role="status" className={classes.unsaved}>
+              Changed here only, not saved: copy or download it.
+            </Text>
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<TbRestore />}
+              onClick={() => {
+                onDraft(undefined);
+                setRound(round + 1);
+              }}
+            >
+              Discard
+            </Button>
+          </>
+        )}
+        <span className={classes.tools}>
+          <CopyButton text={text} label="Copy the text" />
+          <Tooltip label="Download">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label="Download"
+              onClick={() => saveFile(new Blob([text], { type: 'application/json' }), path.split('/').at(-1) ?? path)}
+            >
+              <TbDownload size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </span>
+      </div>
+      <div className={classes.body}>
+        {error ? (
+          <ErrorState error={error} title="This file cannot be shown" onRetry={() => void refetch()} />
+        ) : !file ? (
+          <LoadingState label="Loading the file" />
+        ) : (
+          <Suspense fallback={<LoadingState label="Loading the editor" />}>
+            <JsonEditor
+              key={`${path} ${round} ${draft === undefined ? file.text : ''}`}
+              label={`JSON of ${path}`}
+              original={file.text}
+              draft={draft}
+              schema={schema}
+              names={names}
+              told={told}
+              place={at}
+              onEdit={changed => onDraft(changed === file.text ? undefined : changed)}
+              onMove={steps => onMove(pathOf(steps))}
+            />
+          </Suspense>
+        )}
+      </div>
+    </section>
+  );
+}
