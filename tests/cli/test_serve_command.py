@@ -9,11 +9,11 @@ from tests.cli.command_process import run
 from tests.serving import ServerProcess
 
 
-def test_the_first_lines_tell_address_data_model_embedder_and_a_line_to_try(tmp_path):
+def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(tmp_path):
     with ServerProcess(tmp_path / "data") as server:
         lines = server.log.read_text().splitlines()[:5]
     assert lines[0] == f"Mnemoir serves on {server.url}"
-    assert [line.split()[0] for line in lines[1:]] == ["data", "model", "embedder", "try"]
+    assert [line.split()[0] for line in lines[1:]] == ["ui", "data", "model", "embedder", "try"]
     assert lines[1].endswith(str(tmp_path / "data"))
 
 
@@ -21,7 +21,7 @@ def test_the_first_lines_can_be_json(tmp_path):
     with ServerProcess(tmp_path / "data", arguments=["--json"]) as server:
         text = server.log.read_text()
     told = json.loads(text[: text.index("\n}") + 2])
-    assert set(told) == {"url", "data", "model", "embedder", "try"}
+    assert set(told) == {"url", "ui", "data", "model", "embedder", "try"}
     assert told["url"] == server.url
 
 

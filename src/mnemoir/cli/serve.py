@@ -164,7 +164,7 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
     return {
         "url": url,
-        "web ui": f"{url}/",
+        "ui": f"{url}/",
         "data": str(settings.storage.data_dir),
         **tree,
         "model": f"{parts.model.name} ({parts.model.provider})",

@@ -88,7 +88,7 @@ export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onM
         ) : (
           <Suspense fallback={<LoadingState label="Loading the editor" />}>
             <JsonEditor
-              key={`${path} ${round} ${draft === undefined ? file.text : ''}`}
+              key={`${path} ${round}`}
               label={`JSON of ${path}`}
               original={file.text}
               draft={draft}

@@ -78,6 +78,14 @@ export default function JsonEditor(props: JsonEditorProps) {
     view.current?.dispatch({ effects: assistance.current.reconfigure(help) });
   }, [help]);
 
+  // the file was changed on the server: what the user has changed here stays
+  const isChanged = draft !== undefined;
+  useEffect(() => {
+    const { current } = view;
+    if (!current || isChanged || current.state.doc.toString() === original) return;
+    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: original } });
+  }, [original, isChanged]);
+
   useEffect(() => {
     if (view.current) show(view.current, place);
   }, [place]);

@@ -5,7 +5,13 @@ export function namesFor({ files }: ConfigOverview, path: string): ReadonlyMap<s
   const below = (folder: string, skip: number) =>
     files
       .filter(file => file.path.toLowerCase().startsWith(`${folder}/`))
-      .map(file => file.path.split('/').slice(skip).join('/').replace(/\.json$/i, ''))
+      .map(file =>
+        file.path
+          .split('/')
+          .slice(skip)
+          .join('/')
+          .replace(/\.json$/i, ''),
+      )
       .filter(Boolean);
   const last = (folder: string) => [...new Set(below(folder, 1).map(name => name.split('/').at(-1) ?? name))];
   const folder = path.split('/').slice(0, -1).join('/').toLowerCase();

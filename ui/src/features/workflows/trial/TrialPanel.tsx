@@ -67,7 +67,12 @@ export function TrialPanel({ tree, file }: TrialPanelProps) {
             onChange={event => choose(event.currentTarget.value)}
           />
           {isRunning ? (
-            <Button size="xs" variant="default" leftSection={<TbPlayerStop />} onClick={() => running.current?.abort()}>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<TbPlayerStop />}
+              onClick={() => running.current?.abort()}
+            >
               Stop
             </Button>
           ) : (

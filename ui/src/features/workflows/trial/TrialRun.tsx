@@ -44,7 +44,9 @@ export function TrialRun({ runId }: { runId: string }) {
                 </td>
                 <td>{node.type}</td>
                 <td>{node.model && <Words>{node.model}</Words>}</td>
-                <td>{node.input_tokens || node.output_tokens ? `${node.input_tokens} → ${node.output_tokens}` : ''}</td>
+                <td>
+                  {node.input_tokens || node.output_tokens ? `${node.input_tokens} → ${node.output_tokens}` : ''}
+                </td>
                 <td>{node.duration_ms !== null && shownMs(node.duration_ms)}</td>
               </tr>
             ))}

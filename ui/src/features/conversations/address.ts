@@ -1,0 +1,73 @@
+import { useSearchParams } from 'react-router';
+
+export type Tab = 'transcript' | 'window' | 'discussion' | 'nodes';
+export type Mode = 'hybrid' | 'keyword' | 'semantic';
+export type Role = 'user' | 'assistant' | 'system' | 'tool';
+export type Strategy = 'simple' | 'summarization' | 'hybrid';
+
+/** What of the page is in its address. */
+export interface Address {
+  /** The conversation that is looked at; "" for none. */
+  id: string;
+  tab: Tab;
+  /** The message to be shown, on whichever branch. */
+  message: number | null;
+  q: string;
+  mode: Mode;
+  role: Role | '';
+  /** Days, `2026-11-22`; both count in. */
+  since: string;
+  until: string;
+  strategy: Strategy | '';
+  /** Tokens; null for what the server's settings say. */
+  budget: number | null;
+  /** A question: what would be recalled for it. */
+  question: string;
+}
+
+export type Change = Partial<Record<keyof Address, string | number | null>>;
+
+const one = <Word extends string>(words: readonly Word[], value: string | null, otherwise: Word): Word =>
+  words.find(word => word === value) ?? otherwise;
+
+/** The state of the page, and ways to change some of it: at once, or by a link. */
+export function useAddress() {
+  const [params, setParams] = useSearchParams();
+  const get = (name: keyof Address) => params.get(name) ?? '';
+
+  const changed = (change: Change) => {
+    const next = new URLSearchParams(params);
+    for (const [name, value] of Object.entries(change)) {
+      if (value === null || value === '') next.delete(name);
+      else next.set(name, String(value));
+    }
+    return next;
+  };
+
+  const address: Address = {
+    id: get('id'),
+    tab: one(['transcript', 'window', 'discussion', 'nodes'], get('tab'), 'transcript'),
+    message: wholeNumber(get('message')),
+    q: get('q'),
+    mode: one(['hybrid', 'keyword', 'semantic'], get('mode'), 'hybrid'),
+    role: one(['user', 'assistant', 'system', 'tool', ''], get('role'), ''),
+    since: day(get('since')),
+    until: day(get('until')),
+    strategy: one(['simple', 'summarization', 'hybrid', ''], get('strategy'), ''),
+    budget: wholeNumber(get('budget')),
+    question: get('question'),
+  };
+  return {
+    address,
+    change: (change: Change, replace = true) => setParams(changed(change), { replace }),
+    linkTo: (change: Change) => `?${changed(change).toString()}`,
+  };
+}
+
+function wholeNumber(text: string): number | null {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+}
+
+function day(text: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
+}

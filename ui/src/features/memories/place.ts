@@ -1,0 +1,90 @@
+import { useCallback, useMemo } from 'react';
+import { useSearchParams } from 'react-router';
+import { useSettings } from '@/shared/settings/settings';
+import type { Conditions } from './api/list';
+
+/** All that the page shows, as its address says it. */
+export interface Place {
+  user: string;
+  project: string;
+  view: 'table' | 'timeline';
+  /** What is looked for; "" for the list. */
+  q: string;
+  by: 'meaning' | 'words';
+  kind: Conditions['kind'];
+  /** Days back; "" for any. */
+  age: string;
+  source: string;
+  hidden: Conditions['hidden'];
+  order: Conditions['order'];
+  /** The memory that is open. */
+  id: string;
+}
+
+const DEFAULTS = {
+  view: 'table',
+  q: '',
+  by: 'meaning',
+  kind: '',
+  age: '',
+  source: '',
+  hidden: 'without',
+  order: 'created_desc',
+  id: '',
+} as const;
+
+const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
+  view: ['table', 'timeline'],
+  by: ['meaning', 'words'],
+  kind: ['', 'fact', 'message'],
+  hidden: ['without', 'with', 'only'],
+  order: ['created_desc', 'created_asc', 'updated_desc', 'updated_asc'],
+};
+
+/** The place, and what changes it. A change replaces the address only where Back should not stop. */
+export function usePlace() {
+  const [params, setParams] = useSearchParams();
+  const { user, project } = useSettings();
+  const place = useMemo(() => readPlace(params, { user, project }), [params, user, project]);
+  const go = useCallback(
+    (changes: Partial<Place>, how: { replace?: boolean } = {}) =>
+      setParams(current => written(current, changes), how),
+    [setParams],
+  );
+  return { place, go };
+}
+
+function readPlace(params: URLSearchParams, here: { user: string; project: string }): Place {
+  const found: Record<string, string> = { ...DEFAULTS, user: here.user, project: here.project };
+  for (const name of Object.keys(found)) {
+    const value = params.get(name);
+    const allowed = ALLOWED[name as keyof Place];
+    if (value !== null && (!allowed || allowed.includes(value))) found[name] = value;
+  }
+  if (!/^\d{1,5}$/.test(found.age ?? '')) found.age = '';
+  return found as unknown as Place;
+}
+
+function written(current: URLSearchParams, changes: Partial<Place>): URLSearchParams {
+  const next = new URLSearchParams(current);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '' || value === (DEFAULTS as Record<string, string>)[name]) next.delete(name);
+    else next.set(name, value);
+  }
+  return next;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What the list is asked for. The age is counted from the beginning of this minute, so that asking again is the same. */
+export function conditionsOf(place: Place, now: number): Conditions {
+  const since = place.age ? new Date(Math.floor(now / 60_000) * 60_000 - Number(place.age) * DAY_MS).toISOString() : '';
+  return {
+    kind: place.kind,
+    since,
+    source: place.source,
+    words: place.by === 'words' ? place.q : '',
+    hidden: place.hidden,
+    order: place.order,
+  };
+}

@@ -1,0 +1,92 @@
+import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Place } from '../place';
+
+interface FiltersProps {
+  place: Place;
+  go: (changes: Partial<Place>) => void;
+}
+
+const KINDS = [
+  { value: '', label: 'Every kind' },
+  { value: 'fact', label: 'Facts' },
+  { value: 'message', label: 'Messages' },
+];
+const AGES = [
+  { value: '', label: 'Any age' },
+  { value: '1', label: 'Last day' },
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+  { value: '365', label: 'Last year' },
+];
+const HIDDEN = [
+  { value: 'without', label: 'In use' },
+  { value: 'with', label: 'With hidden' },
+  { value: 'only', label: 'Hidden only' },
+];
+const ORDERS = [
+  { value: 'created_desc', label: 'Newest first' },
+  { value: 'created_asc', label: 'Oldest first' },
+  { value: 'updated_desc', label: 'Changed last' },
+  { value: 'updated_asc', label: 'Unchanged longest' },
+];
+
+/** Kind, age, what has decayed, order and the conversation a memory came from. */
+export function Filters({ place, go }: FiltersProps) {
+  const ages = AGES.some(age => age.value === place.age)
+    ? AGES
+    : [...AGES, { value: place.age, label: `Last ${place.age} days` }];
+  return (
+    <>
+      <NativeSelect
+        size="xs"
+        aria-label="Kind"
+        data={KINDS}
+        value={place.kind}
+        onChange={event => go({ kind: event.currentTarget.value as Place['kind'] })}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Age"
+        data={ages}
+        value={place.age}
+        onChange={event => go({ age: event.currentTarget.value })}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Decayed or expired"
+        data={HIDDEN}
+        value={place.hidden}
+        onChange={event => go({ hidden: event.currentTarget.value as Place['hidden'] })}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Order"
+        data={ORDERS}
+        value={place.order}
+        onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
+      />
+      <SourceFilter key={place.source} source={place.source} onChange={source => go({ source })} />
+    </>
+  );
+}
+
+function SourceFilter({ source, onChange }: { source: string; onChange: (source: string) => void }) {
+  const [typed, setTyped] = useState(source);
+  const submit = () => typed.trim() !== source && onChange(typed.trim());
+  return (
+    <TextInput
+      size="xs"
+      w="11rem"
+      aria-label="Learned in conversation"
+      placeholder="Any conversation"
+      value={typed}
+      rightSection={
+        source && <CloseButton size="xs" aria-label="Any conversation" onClick={() => onChange('')} />
+      }
+      onChange={event => setTyped(event.currentTarget.value)}
+      onBlur={submit}
+      onKeyDown={event => event.key === 'Enter' && submit()}
+    />
+  );
+}

@@ -1,0 +1,21 @@
+import { Badge, Tabs } from '@mantine/core';
+import type { ConfigProblems } from '../api/problems';
+
+/** The tab of the problems, with how many there are. */
+export function ProblemsTab({ problems }: { problems: ConfigProblems | undefined }) {
+  const count = problems ? problems.errors + problems.warnings : 0;
+  return (
+    <Tabs.Tab
+      value="problems"
+      rightSection={
+        count > 0 && (
+          <Badge size="xs" circle={count < 10} color={problems?.errors ? 'red.8' : 'yellow.9'}>
+            {count}
+          </Badge>
+        )
+      }
+    >
+      Problems
+    </Tabs.Tab>
+  );
+}
