@@ -145,8 +145,8 @@ class ScriptedLLM:
 
     # --- life
 
-    async def start(self) -> None:
-        """Listen; `url` is set afterwards."""
+    async def start(self, port: int = 0) -> None:
+        """Listen, on a free port unless one is named; `url` is set afterwards. One that was stopped may start again."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         for path in (*CHAT_DIALECTS, *_EMBEDDING_ROUTES):
             app.router.add_post(path, self._answer)
@@ -155,7 +155,7 @@ class ScriptedLLM:
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.2, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.url = f"http://{host}:{port}"

@@ -11,10 +11,10 @@ from tests.serving import ServerProcess
 
 def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(tmp_path):
     with ServerProcess(tmp_path / "data") as server:
-        lines = server.log.read_text().splitlines()[:5]
+        lines = server.log.read_text().splitlines()[:6]
     assert lines[0] == f"Mnemoir serves on {server.url}"
     assert [line.split()[0] for line in lines[1:]] == ["ui", "data", "model", "embedder", "try"]
-    assert lines[1].endswith(str(tmp_path / "data"))
+    assert lines[2].endswith(str(tmp_path / "data"))
 
 
 def test_the_first_lines_can_be_json(tmp_path):

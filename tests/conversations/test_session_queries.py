@@ -14,7 +14,7 @@ SUBJECTS = ("schema", "sessions", "messages", "tree", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
 ASKED = [(subject, name) for subject, name in ALL if subject != "schema"]
 # counts and pages from the first row on read what they tell of
-WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove"}
+WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove", "vectors.progress", "vectors.sessions"}
 # what a query made itself, and a table of one row
 NO_TABLES = ("SCAN CONSTANT ROW", "SCAN way", "SCAN placed", "SCAN (subquery", "SCAN sqlite_sequence")
 

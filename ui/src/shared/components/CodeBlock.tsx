@@ -1,6 +1,10 @@
+import { lazy, Suspense } from 'react';
 import { CopyButton } from './CopyButton';
 import classes from './CodeBlock.module.css';
 import { Pieces } from './Words';
+
+const HighlightedCode = lazy(() => import('./HighlightedCode'));
+const MOST_HIGHLIGHTED = 50_000; // characters
 
 interface CodeBlockProps {
   text: string;
@@ -18,7 +22,13 @@ export function CodeBlock({ text, language = '' }: CodeBlockProps) {
       {/* a region that scrolls must be reachable by keyboard */}
       <pre className={classes.code} tabIndex={0} aria-label={`Code, ${language || 'text'}`} role="region">
         <code>
-          <Pieces text={text} />
+          {language && text.length <= MOST_HIGHLIGHTED ? (
+            <Suspense fallback={<Pieces text={text} />}>
+              <HighlightedCode text={text} language={language.toLowerCase()} />
+            </Suspense>
+          ) : (
+            <Pieces text={text} />
+          )}
         </code>
       </pre>
     </figure>

@@ -9,6 +9,7 @@ import { otherFilesOf, wordsOf } from './content';
 import { FootLine } from './FootLine';
 import classes from './Message.module.css';
 import { Thinking } from './Thinking';
+import { thoughtsOf } from './turns';
 import type { Talk } from './useTalk';
 
 interface AnswerMessageProps {
@@ -26,11 +27,12 @@ const ENDS: Record<string, string> = {
 
 export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessageProps) {
   const { thinking, answer } = withoutThinking(wordsOf(message.content));
+  const thoughts = thinking || thoughtsOf(message.run_id);
   const end = ENDS[message.finish_reason ?? ''];
   const canAskAgain = question !== undefined && otherFilesOf(question.content).length === 0;
   return (
     <article className={classes.answer} aria-label="Answer">
-      {thinking && <Thinking text={thinking} />}
+      {thoughts && <Thinking text={thoughts} />}
       {answer && <LazyMarkdown>{answer}</LazyMarkdown>}
       {message.tool_calls?.map(call => (
         <details key={call.id} className={classes.folded}>

@@ -19,6 +19,9 @@ export interface Turn {
 const SHORT = 4_000; // characters; a longer answer takes longer to lay out, and is shown in larger steps
 const CHARACTERS_A_MS = 250;
 
+/** Thinking is not stored with answers; while the page lasts it is shown, by the run that it belongs to. */
+const thoughts = new Map<string, string>();
+
 const turns = new Map<string, Turn>();
 const controllers = new Map<string, AbortController>();
 const shown = new Map<string, Turn>();
@@ -63,9 +66,16 @@ export function failTurn(place: Place, error: unknown, isKept: boolean): void {
 
 export function endTurn(place: Place): void {
   const key = keyOf(place);
+  const turn = turns.get(key);
+  if (turn?.thinking) thoughts.set(turn.runId, turn.thinking);
   turns.delete(key);
   controllers.delete(key);
   show(key);
+}
+
+/** What was thought before the answer of a run; "" when that is not known here. */
+export function thoughtsOf(runId: string | null): string {
+  return thoughts.get(runId ?? '') ?? '';
 }
 
 export function stopTurn(place: Place): void {

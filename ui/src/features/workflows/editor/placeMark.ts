@@ -13,7 +13,7 @@ export const placeMark = StateField.define<DecorationSet>({
     const shifted = marks.map(change.changes);
     const asked = change.effects.find(effect => effect.is(markPlace));
     if (!asked) return shifted;
-    const range = asked.value as { from: number; to: number } | null;
+    const range = asked.value;
     if (!range) return Decoration.none;
     const { doc } = change.state;
     const first = doc.lineAt(range.from).number;

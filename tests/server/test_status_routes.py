@@ -1,0 +1,115 @@
+"""`/api/status`: how the server is, told without a call of a model, and what is wrong with the next step."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+from mnemoir.app.latencies import MINUTES
+from tests.scripted_llm import failure
+from tests.server.server_kit import asks, error_of, hello
+
+
+async def chat(server, **more) -> None:
+    await server.post("/v1/chat/completions", hello(memoryEnabled=True, session_id="tea", **more))
+
+
+async def test_a_fresh_server_is_well_but_for_the_missing_model(server):
+    status = await server.get("/api/status")
+    assert status["model"]["provider"] == "offline"
+    assert [(remark["about"], remark["state"]) for remark in status["remarks"]] == [("model", "warn")]
+    assert status["embedder"]["connected"]["state"] == "ok"
+    assert status["room"]["writable"]
+    assert status["counts"]["memories"] == 0
+
+
+async def test_what_is_kept_is_counted(open_server, llm):
+    server = await open_server(asks(llm))
+    llm.reply("Good morning.")
+    await chat(server)
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    await server.post("/api/memories", said)
+    counts = (await server.get("/api/status"))["counts"]
+    told = [counts[name] for name in ("projects", "users", "memories", "conversations", "messages", "runs")]
+    assert told == [1, 1, 1, 1, 2, 1]
+
+
+async def test_looking_calls_no_model_and_asks_its_server_once(open_server, llm):
+    server = await open_server(asks(llm))
+    for _ in range(3):
+        status = await server.get("/api/status")
+    assert status["model"]["connected"]["state"] == "ok"
+    assert [asked.path for asked in llm.requests] == ["/v1/models"]
+    assert status["model"]["answered_at"] is None
+
+
+async def test_a_call_that_failed_is_told_until_one_succeeds(open_server, llm):
+    server = await open_server(asks(llm))
+    llm.queue(failure(500))
+    await server.ask("POST", "/v1/chat/completions", hello())
+    model = (await server.get("/api/status"))["model"]
+    assert model["failed_at"] is not None
+    assert "500" in model["error"]
+    assert "last call" in (await server.get("/api/status"))["remarks"][0]["found"]
+    await server.post("/v1/chat/completions", hello())
+    status = await server.get("/api/status")
+    assert status["model"]["answered_at"] > status["model"]["failed_at"]
+    assert status["remarks"] == []
+
+
+async def test_a_model_that_went_away_and_came_back_is_noticed_by_a_check(open_server, llm):
+    server = await open_server(asks(llm))
+    assert (await server.post("/api/status/check", {}))["model"]["connected"]["state"] == "ok"
+    port = urlsplit(llm.url).port
+    await llm.stop()
+    gone = await server.post("/api/status/check", {})
+    assert gone["model"]["connected"]["state"] == "fail"
+    assert gone["remarks"][0]["to_do"]
+    await llm.start(port)
+    assert (await server.post("/api/status/check", {}))["model"]["connected"]["state"] == "ok"
+
+
+async def test_recalls_and_writes_are_timed(open_server, llm):
+    server = await open_server(asks(llm))
+    llm.reply("Good morning.")
+    await chat(server)
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    await server.post("/api/memories", said)
+    await server.post("/v1/chat/completions", hello())  # without memory, nothing waits for any
+    latency = (await server.get("/api/status"))["latency"]
+    assert [latency[kind]["hour"]["count"] for kind in ("recall", "write")] == [1, 1]
+    for span, steps in (("hour", 60), ("day", MINUTES // 15)):
+        series = await server.get(f"/api/status/latencies?span={span}")
+        assert [len(series["recall"]), len(series["write"])] == [steps, steps]
+        assert series["recall"][-1]["count"] == 1
+        assert series["recall"][-1]["p50_ms"] > 0
+    assert error_of(await server.ask("GET", "/api/status/latencies?span=year"))[0] == 422
+
+
+async def test_jobs_are_told_until_they_are_done(open_server, llm):
+    server = await open_server(asks(llm))
+    await server.parts.jobs.put("evt_1", "no such kind", {})
+    while (jobs := (await server.get("/api/status"))["work"]["jobs"]) != [
+        {"kind": "no such kind", "waiting": 0, "running": 0, "failed": 1}
+    ]:
+        assert jobs
+        server.parts.background._woken.set()
+        await asyncio.sleep(0.01)
+    assert "given up" in (await server.get("/api/status"))["remarks"][0]["found"]
+
+
+async def test_storage_that_fails_is_told_and_fails_nothing(server):
+    await server.parts.store.aclose()
+    await server.parts.database.aclose()
+    status = await server.get("/api/status")
+    assert status["storage_problem"]
+    assert status["counts"]["memories"] is None
+    assert "fail" in [remark["state"] for remark in status["remarks"]]
+
+
+async def test_no_secret_is_told(open_server, llm):
+    secret = llm.openai_url.replace("http://", "http://name:pass-canary-27@") + "?token=query-canary-27"
+    server = await open_server(asks(llm, **{"llm.base_url": secret.partition("?")[0]}), api_keys=["key-canary-of-16"])
+    held = {"authorization": "Bearer key-canary-of-16"}
+    for path in ("/api/status", "/api/status/latencies", "/api/clients"):
+        answer = await server.ask("GET", path, **held)
+        assert answer.status == 200
+        assert b"canary" not in answer.body
