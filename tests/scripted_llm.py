@@ -146,7 +146,7 @@ class ScriptedLLM:
     # --- life
 
     async def start(self, port: int = 0) -> None:
-        """Listen, on a free port unless one is named; `url` is set afterwards. One that was stopped may start again."""
+        """Listen, on a free port unless one is named; `url` is set afterwards. After a stop it may start again."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         for path in (*CHAT_DIALECTS, *_EMBEDDING_ROUTES):
             app.router.add_post(path, self._answer)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page
 
-# What a person could use now, in the order of the page: visible, enabled, not taken out of the order of tabbing by its
+# What a person could use now, in the order of the page: visible, enabled, not taken out of the order by its
 # own widget (roving tabindex), one of a group of radio buttons. How each looks without focus is kept for comparison.
 _GATHER = """() => {
   const usable = 'a[href], button, input, select, textarea, summary, [tabindex], [contenteditable="true"]';

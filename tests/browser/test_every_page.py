@@ -65,7 +65,7 @@ async def opened(window: Window, target: str, name: str) -> Page:
     page = await window.go(target)
     await expect(page).to_have_title(f"{name} · Mnemoir")
     await expect(page.locator("main")).not_to_be_empty()
-    await expect(page.locator('main [role="status"]')).to_have_count(0)
+    await expect(page.locator("main .mantine-Loader-root")).to_have_count(0)
     return page
 
 

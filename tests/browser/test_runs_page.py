@@ -1,4 +1,4 @@
-"""The Runs page: runs as they happen, one as a tree over time, its prompts, its commands, and two beside each other."""
+"""The Runs page: runs as they happen, one as a tree over time, prompts and commands, and two beside each other."""
 
 import asyncio
 import json
@@ -112,7 +112,7 @@ async def test_bars_stand_one_behind_the_other(tree: Site, open_window: OpenWind
     await expect(page.get_by_role("treeitem")).to_have_count(7)
     boxes = [
         await page.get_by_role("treeitem", name=name).locator("[data-part]").first.bounding_box()
-        for name in ("Plan, Standard", "Check the plan, Standard", "Answer, Standard")
+        for name in ("Plan Standard", "Check the plan", "Answer Standard")
     ]
     starts = [box["x"] for box in boxes if box]
     assert len(starts) == 3
@@ -163,13 +163,23 @@ async def test_a_copied_command_asks_the_same_again(
     assert again.body == asked.body
 
 
-async def test_what_was_read_and_learned_is_told_with_links(start_site: StartSite, open_window: OpenWindow) -> None:
+async def test_what_was_read_and_what_was_learned_behind_the_answer_is_told(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
     site = await start_site()
-    site.llm.rule(lambda asked: "facts" in str((asked.body or {}).get("response_format", "")), '{"facts": []}')
+    site.llm.reply("Noted.")
+    site.llm.reply_json({"facts": ["Is allergic to walnuts"]})
     _, first = await chat(site, "I am allergic to walnuts.", memoryEnabled=True)
     page = await (await open_window(site)).go(f"/runs?id={first}&node=2")
-    await go(page, "Memory")
-    await expect(page.get_by_role("region", name=re.compile("^Node"))).to_contain_text("the turn")
+    learned = page.get_by_role("region", name="Node Remember").get_by_role("link", name="Is allergic to walnuts")
+    await expect(learned).to_have_attribute("href", re.compile("/memories[?]id="))
+    address = await learned.get_attribute("href") or ""
+    _, second = await chat(site, "May I eat walnut cake?", memoryEnabled=True)
+    await page.goto(f"{site.url}/runs?id={second}&node=0")
+    read = page.get_by_role("region", name="Node Recall").get_by_role("link", name="Is allergic to walnuts")
+    await expect(read).to_have_attribute("href", address)
+    await page.get_by_role("treeitem", name="Respond").click()
+    await expect(page.get_by_role("group", name="Variable recalled_memories")).to_contain_text("walnuts")
 
 
 async def test_two_runs_stand_beside_each_other(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
@@ -227,8 +237,8 @@ async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_
     await chat(tree)
     page = await (await open_window(tree)).go("/runs")
     await page.get_by_label("Status").select_option("finished")
-    await page.get_by_role("button", name="Filters").click()
-    await page.get_by_label("Workflow").fill("nowhere")
+    await page.get_by_role("button", name=re.compile("^Filters")).click()
+    await page.get_by_label("Workflow", exact=True).fill("nowhere")
     await expect(page.get_by_text("No run fits")).to_be_visible()
     await page.reload()
     await expect(page.get_by_text("No run fits")).to_be_visible()

@@ -106,10 +106,13 @@ async def test_storage_that_fails_is_told_and_fails_nothing(server):
 
 
 async def test_no_secret_is_told(open_server, llm):
-    secret = llm.openai_url.replace("http://", "http://name:pass-canary-27@") + "?token=query-canary-27"
-    server = await open_server(asks(llm, **{"llm.base_url": secret.partition("?")[0]}), api_keys=["key-canary-of-16"])
+    server = await open_server(asks(llm), api_keys=["key-canary-of-16"])
     held = {"authorization": "Bearer key-canary-of-16"}
+    llm.queue(failure(401, "The key sk-canary-3141592653 is wrong."))
+    await server.ask("POST", "/v1/chat/completions", hello(), **held)
     for path in ("/api/status", "/api/status/latencies", "/api/clients"):
         answer = await server.ask("GET", path, **held)
         assert answer.status == 200
         assert b"canary" not in answer.body
+        assert error_of(await server.ask("GET", path))[0] == 401
+    assert (await server.get("/api/status", **held))["model"]["error"]

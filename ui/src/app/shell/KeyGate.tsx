@@ -1,6 +1,6 @@
 import { Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useReducer, useState } from 'react';
 import { useAbout } from '@/shared/api/about';
 import { client, unwrap } from '@/shared/api/client';
 import { apiKey, dropKey, keepKey, onMissingKey } from '@/shared/api/key';
@@ -9,6 +9,7 @@ import { apiKey, dropKey, keepKey, onMissingKey } from '@/shared/api/key';
 export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
   const [isRefused, setRefused] = useState(false);
+  const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
   const queries = useQueryClient();
   useEffect(() => onMissingKey(() => setRefused(true)), []);
 
@@ -16,6 +17,7 @@ export function KeyGate({ children }: { children: ReactNode }) {
   const isMissing = about.data?.needs_key === true && apiKey() === null;
   const goOn = () => {
     setRefused(false);
+    lookAgain();
     void queries.invalidateQueries();
   };
   return (
@@ -31,11 +33,11 @@ function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
   const [onDevice, setOnDevice] = useState(false);
   const entering = useMutation({
     mutationFn: async () => {
+      dropKey(); // a key is kept, and the page shown, when the server has taken it
+      await unwrap(client.GET('/v1/models', { headers: { Authorization: `Bearer ${key.trim()}` } }));
       keepKey(key.trim(), onDevice);
-      await unwrap(client.GET('/v1/models'));
     },
     onSuccess: onAccepted,
-    onError: dropKey,
   });
   return (
     <Modal opened onClose={() => undefined} title="API key" withCloseButton={false} centered>

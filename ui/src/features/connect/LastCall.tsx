@@ -28,7 +28,7 @@ export function LastCall({ seen, kinds, name }: LastCallProps) {
           No call seen since the server was started. This changes by itself when one arrives.
         </Text>
       )}
-      <VisuallyHidden role="status">{last ? `Calls from ${name} arrive.` : ''}</VisuallyHidden>
+      <VisuallyHidden aria-live="polite">{last ? `Calls from ${name} arrive.` : ''}</VisuallyHidden>
     </Group>
   );
 }

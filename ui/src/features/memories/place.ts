@@ -78,7 +78,9 @@ const DAY_MS = 86_400_000;
 
 /** What the list is asked for. The age is counted from the beginning of this minute, so that asking again is the same. */
 export function conditionsOf(place: Place, now: number): Conditions {
-  const since = place.age ? new Date(Math.floor(now / 60_000) * 60_000 - Number(place.age) * DAY_MS).toISOString() : '';
+  const since = place.age
+    ? new Date(Math.floor(now / 60_000) * 60_000 - Number(place.age) * DAY_MS).toISOString()
+    : '';
   return {
     kind: place.kind,
     since,

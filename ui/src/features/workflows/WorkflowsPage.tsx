@@ -100,7 +100,7 @@ function Tree({ tree, filesOpen, onClose }: TreeProps) {
 }
 
 /** Where the messages of the first served user start, else any workflow, else anything. */
-function firstFile({ users, files }: ConfigOverview): string {
-  const start = users.find(user => user.is_served)?.starts.find(one => one.path)?.path;
+function firstFile({ users, models, files }: ConfigOverview): string {
+  const start = users.find(user => user.models.includes(models[0] ?? ''))?.starts.find(one => one.path)?.path;
   return start ?? (files.find(file => file.kind === 'workflows') ?? files[0])?.path ?? '';
 }

@@ -10,10 +10,12 @@ window.ResizeObserver = class {
   unobserve() {}
   disconnect() {}
 };
+// text fields that grow look whether the fonts are there
+Object.defineProperty(document, 'fonts', { value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
 // rows of virtual lists are laid out by these
-Object.defineProperty(HTMLElement.prototype, 'offsetHeight', { configurable: true, value: 600 });
-Object.defineProperty(HTMLElement.prototype, 'offsetWidth', { configurable: true, value: 800 });
+for (const [side, value] of Object.entries({ offsetHeight: 600, clientHeight: 600, offsetWidth: 800, clientWidth: 800 }))
+  Object.defineProperty(HTMLElement.prototype, side, { configurable: true, value });
 
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
 afterEach(() => {

@@ -35,8 +35,10 @@ export function useThread(conversation: string | null) {
 }
 
 /** The thread as it is now; what was loaded of it upwards stays where it is still a part of it. */
-export function refreshed(queries: QueryClient, place: Place): Promise<Thread> {
-  return queries.query({ queryKey: threadKey(place), queryFn: () => newest(queries, place), staleTime: 0 });
+export async function refreshed(queries: QueryClient, place: Place): Promise<Thread> {
+  const queryKey = threadKey(place);
+  await queries.cancelQueries({ queryKey }); // one under way may tell of a moment ago
+  return queries.query({ queryKey, queryFn: () => newest(queries, place), staleTime: 0 });
 }
 
 async function newest(queries: QueryClient, place: Place): Promise<Thread> {

@@ -40,7 +40,7 @@ test('another tab that switches it on is followed', async () => {
 
 test('a project can be chosen or typed; a name that is none is refused and not kept', async () => {
   show();
-  const field = await screen.findByRole('textbox', { name: 'Project' });
+  const field = await screen.findByRole('combobox', { name: 'Project' });
   await userEvent.clear(field);
   await userEvent.type(field, 'no way!{Enter}');
   expect(screen.getByText(/Letters, digits/)).toBeVisible();

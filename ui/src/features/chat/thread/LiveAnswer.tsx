@@ -1,5 +1,6 @@
 import { Loader } from '@mantine/core';
-import { LazyMarkdown } from './LazyMarkdown';
+import { useEffect } from 'react';
+import { LazyMarkdown, loadMarkdown } from './LazyMarkdown';
 import classes from './Message.module.css';
 import { settledBlocks } from './settledBlocks';
 import { Thinking } from './Thinking';
@@ -7,6 +8,7 @@ import type { Turn } from './turns';
 
 /** The answer as far as it has come. */
 export function LiveAnswer({ turn }: { turn: Turn }) {
+  useEffect(() => void loadMarkdown(), []);
   return (
     <article className={classes.answer} aria-label="Answer" aria-busy>
       {turn.thinking && <Thinking text={turn.thinking} isLive={!turn.text} />}

@@ -9,7 +9,9 @@ export function useAttachment(id: string, name: string) {
     queryKey: [...keys.of(scope, id), 'attachment', name],
     queryFn: async ({ signal }) => {
       const query = new URLSearchParams({ ...scope }).toString();
-      const answer = await send(`/api/conversations/${encoded(id)}/attachments/${encoded(name)}?${query}`, { signal });
+      const answer = await send(`/api/conversations/${encoded(id)}/attachments/${encoded(name)}?${query}`, {
+        signal,
+      });
       return answer.blob();
     },
     staleTime: Infinity, // a link names its content

@@ -18,13 +18,19 @@ export function usePinMessage(id: string) {
         }),
       ),
     onSuccess: async changed => {
-      queries.setQueryData<InfiniteData<MessagePage>>(messagesKey(scope, id), known => known && replaced(known, changed));
+      queries.setQueryData<InfiniteData<MessagePage>>(
+        messagesKey(scope, id),
+        known => known && replaced(known, changed),
+      );
       await queries.invalidateQueries({ queryKey: [...keys.of(scope, id), 'window'] });
     },
   });
 }
 
-function replaced(known: InfiniteData<MessagePage>, changed: MessagePage['results'][number]): InfiniteData<MessagePage> {
+function replaced(
+  known: InfiniteData<MessagePage>,
+  changed: MessagePage['results'][number],
+): InfiniteData<MessagePage> {
   const pages = known.pages.map(page =>
     page.results.some(message => message.id === changed.id)
       ? { ...page, results: page.results.map(message => (message.id === changed.id ? changed : message)) }

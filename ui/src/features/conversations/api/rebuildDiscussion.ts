@@ -30,3 +30,15 @@ function step(line: string): RebuildStep {
   if ('error' in told) throw new ApiError(0, told.code, told.error);
   return told;
 }
+
+/** What a rebuild would ask a model about. */
+export interface RebuildPlan {
+  chunks: number;
+  messages: number;
+  tokens: number;
+}
+
+export async function planRebuild(id: string): Promise<RebuildPlan> {
+  const answer = await send(`/api/discussions/${encodeURIComponent(id)}/rebuild?dry_run=true`, { method: 'POST' });
+  return (await answer.json()) as RebuildPlan;
+}

@@ -10,7 +10,7 @@ export function ToolCalls({ calls }: { calls: NonNullable<Message['tool_calls']>
       <summary>
         Calls <Words limit={200}>{call.function.name}</Words>
       </summary>
-      <CodeBlock code={call.function.arguments} language="json" />
+      <CodeBlock text={call.function.arguments} language="json" />
     </details>
   ));
 }

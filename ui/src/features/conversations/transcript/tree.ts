@@ -21,7 +21,9 @@ export function treeOf(messages: readonly Message[]): Tree {
     const parent = (isOld ? messages[at - 1]?.id : message.parent_id) ?? ROOT;
     const known = parent === ROOT || byId.has(parent) ? parent : ROOT; // a damaged message may be left out
     parentOf.set(message.id, known);
-    behind.set(known, [...(behind.get(known) ?? []), message.id]);
+    const others = behind.get(known);
+    if (others) others.push(message.id);
+    else behind.set(known, [message.id]);
   });
   return { byId, behind, parentOf };
 }
@@ -36,7 +38,7 @@ export function wayThrough(tree: Tree, id: number, head: number | null): Message
   const way: Message[] = [];
   for (let at = tree.byId.get(id); at; at = tree.byId.get(tree.parentOf.get(at.id) ?? ROOT)) way.push(at);
   way.reverse();
-  for (let end = id; end !== head; ) {
+  for (let end = id; end !== head;) {
     const next = nextOf(tree, end);
     const message = next === undefined ? undefined : tree.byId.get(next);
     if (!message) break;

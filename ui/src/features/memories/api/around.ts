@@ -6,7 +6,12 @@ const LOOKED_AT = 500;
 const BESIDE = 2;
 
 /** A message with what was said just before and after it; [] when it is further back than is looked at. */
-export function useMessagesAround({ user, project }: Owner, conversation: string, messageId: number, enabled: boolean) {
+export function useMessagesAround(
+  { user, project }: Owner,
+  conversation: string,
+  messageId: number,
+  enabled: boolean,
+) {
   return useQuery({
     queryKey: [...MEMORIES, 'around', user, project, conversation, messageId],
     queryFn: async ({ signal }) => {

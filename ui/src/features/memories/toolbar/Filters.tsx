@@ -81,9 +81,7 @@ function SourceFilter({ source, onChange }: { source: string; onChange: (source:
       aria-label="Learned in conversation"
       placeholder="Any conversation"
       value={typed}
-      rightSection={
-        source && <CloseButton size="xs" aria-label="Any conversation" onClick={() => onChange('')} />
-      }
+      rightSection={source && <CloseButton size="xs" aria-label="Any conversation" onClick={() => onChange('')} />}
       onChange={event => setTyped(event.currentTarget.value)}
       onBlur={submit}
       onKeyDown={event => event.key === 'Enter' && submit()}

@@ -37,7 +37,7 @@ export function SearchBox({ place, go }: SearchBoxProps) {
         size="xs"
         aria-label="Search by"
         value={place.by}
-        onChange={by => go({ by: by as Place['by'], q: typed.trim() })}
+        onChange={by => go({ by: by, q: typed.trim() })}
         data={[
           { value: 'meaning', label: 'Meaning' },
           { value: 'words', label: 'Words' },

@@ -21,7 +21,7 @@ export function Toolbar({ place, go }: ToolbarProps) {
         size="xs"
         aria-label="View"
         value={place.view}
-        onChange={view => go({ view: view as Place['view'] })}
+        onChange={view => go({ view: view })}
         data={[
           { value: 'table', label: 'Table' },
           { value: 'timeline', label: 'Timeline' },

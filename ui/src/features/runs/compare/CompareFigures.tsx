@@ -19,7 +19,7 @@ export function CompareFigures({ runs }: { runs: readonly [RunWhole, RunWhole] }
   const figures: [string, (number | null)[], Show][] = [
     ['First token', runs.map(run => run.first_token_ms), span],
     ['Answered', runs.map(run => run.answered_ms), span],
-    ['All nodes', runs.map(run => run.duration_ms), span],
+    ['Done after', runs.map(run => run.duration_ms), span],
     ['Nodes', totals.map(of => of.nodes), COUNT],
     ['Memories read', totals.map(of => of.memories), COUNT],
     ['Tokens in', totals.map(of => of.input_tokens), COUNT],

@@ -71,7 +71,7 @@ function told({ left, right }: Pair): string {
     left.error !== right.error && 'error',
     read(left) !== read(right) && 'memories',
   ].filter(Boolean);
-  return differing.length ? `${differing.join(', ')} differ` : 'the same';
+  return differing.length ? `differs in ${differing.join(', ')}` : 'the same';
 }
 
 const took = (node: RunNode | null) => (node ? span(node.duration_ms) : '–');

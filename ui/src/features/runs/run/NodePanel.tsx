@@ -52,7 +52,7 @@ export function NodePanel({ run, line }: { run: RunWhole; line: NodeLine }) {
           ))}
         </List>
       )}
-      <Tabs defaultValue={node.prompt === null && node.output ? 'output' : 'prompt'} keepMounted={false}>
+      <Tabs defaultValue={firstTab(node)} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="prompt">Prompt</Tabs.Tab>
           <Tabs.Tab value="output">Output</Tabs.Tab>
@@ -70,6 +70,12 @@ export function NodePanel({ run, line }: { run: RunWhole; line: NodeLine }) {
       </Tabs>
     </section>
   );
+}
+
+/** What there is most to see of. */
+function firstTab(node: RunNode): string {
+  if (node.prompt !== null) return 'prompt';
+  return node.memories.length + node.written.length > 0 ? 'memory' : 'output';
 }
 
 function Facts({ node }: { node: RunNode }) {

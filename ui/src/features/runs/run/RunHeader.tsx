@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Group, Stack, Title } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { TbAlertCircle, TbMessage, TbMessages } from 'react-icons/tb';
 import { Link } from 'react-router';
@@ -20,7 +20,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
     ['Began', <Time key="began" value={run.started_at} />],
     ['First token', run.first_token_ms === null ? '–' : span(run.first_token_ms)],
     ['Answered', run.answered_ms === null ? '–' : span(run.answered_ms)],
-    ['All nodes', run.status === 'running' ? 'running' : span(run.duration_ms)],
+    ['Done after', run.status === 'running' ? 'running' : span(run.duration_ms)],
     ['Nodes', totals.nodes.toLocaleString()],
     ['Memories read', totals.memories.toLocaleString()],
     ['Tokens', tokens(totals) || '–'],
@@ -53,11 +53,15 @@ export function RunHeader({ run }: { run: RunWhole }) {
               >
                 Conversation
               </Button>
-              <Anchor component={Link} size="sm" to={`/?conversation=${encodeURIComponent(conversation)}`}>
-                <Group gap={4} component="span">
-                  <TbMessage aria-hidden /> Open in chat
-                </Group>
-              </Anchor>
+              <Button
+                component={Link}
+                to={`/?conversation=${encodeURIComponent(conversation)}`}
+                variant="default"
+                size="compact-sm"
+                leftSection={<TbMessage aria-hidden />}
+              >
+                Open in chat
+              </Button>
             </>
           )}
         </Group>

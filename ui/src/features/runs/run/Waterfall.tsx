@@ -74,7 +74,7 @@ export function Waterfall({ run, lines, chosen, onChoose }: WaterfallProps) {
         <span className={classes.ticks}>
           {TICKS.map(tick => (
             <span key={tick} style={{ left: `${tick * 100}%` }}>
-              {span(length * tick)}
+              {tick ? span(length * tick) : '0'}
             </span>
           ))}
         </span>

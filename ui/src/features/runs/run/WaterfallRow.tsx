@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core';
 import type { KeyboardEvent, MouseEvent } from 'react';
 import { TbAlertCircle, TbChevronDown, TbChevronRight, TbMessageReply } from 'react-icons/tb';
 import { Pieces } from '@/shared/components/Words';
@@ -39,7 +40,6 @@ export function WaterfallRow(props: WaterfallRowProps) {
       aria-level={line.depth + 1}
       aria-selected={isChosen}
       aria-expanded={line.hasChildren ? !isClosed : undefined}
-      aria-label={nameOf(line, took)}
       tabIndex={isEntry ? 0 : -1}
       className={classes.row}
       onClick={onChoose}
@@ -64,6 +64,7 @@ function WorkflowName({ line }: { line: Extract<Line, { kind: 'workflow' }> }) {
   const { name, folder } = line.workflow;
   return (
     <bdi className={classes.workflow}>
+      <VisuallyHidden>Workflow </VisuallyHidden>
       <Pieces text={folder ? `${folder} / ${name}` : name} />
     </bdi>
   );
@@ -76,8 +77,18 @@ function NodeName({ node }: { node: RunNode }) {
         <Pieces text={node.title} />
       </bdi>
       <span className={classes.type}>{node.type}</span>
-      {node.is_responder && <TbMessageReply className={classes.responder} size={16} aria-hidden title="Answered" />}
-      {node.error && <TbAlertCircle className={classes.failed} size={16} aria-hidden title="Failed" />}
+      {node.is_responder && (
+        <span className={classes.responder} title="Answered the client">
+          <TbMessageReply size={16} aria-hidden />
+          <VisuallyHidden>answered the client</VisuallyHidden>
+        </span>
+      )}
+      {node.error && (
+        <span className={classes.failed} title="Failed">
+          <TbAlertCircle size={16} aria-hidden />
+          <VisuallyHidden>failed</VisuallyHidden>
+        </span>
+      )}
     </span>
   );
 }
@@ -118,10 +129,4 @@ function Bar({ line, from, to, length }: BarProps) {
 
 function Moment({ at }: { at: number }) {
   return <span className={classes.moment} style={{ left: `${Math.min(at, 1) * 100}%` }} />;
-}
-
-function nameOf(line: Line, took: string): string {
-  if (line.kind === 'workflow') return `Workflow ${line.workflow.name}, ${took}`;
-  const { title, type, error, is_responder } = line.node;
-  return [title, type, took, is_responder && 'answered the client', error && 'failed'].filter(Boolean).join(', ');
 }

@@ -64,7 +64,7 @@ export default function JsonEditor(props: JsonEditorProps) {
       doc: text,
       extensions: [
         EditorView.cspNonce.of(nonce()),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         basics,
         assistance.current.of(help),
         listener,

@@ -49,6 +49,26 @@ export const look = EditorView.theme({
   '.cm-explained': { padding: '0.5rem 0.75rem', fontSize: '0.8125rem' },
   '.cm-explained p': { margin: '0.25rem 0' },
   '.cm-explained small': { color: 'var(--mantine-color-dimmed)' },
+  // the marks CodeMirror brings are data: pictures, which the Content-Security-Policy refuses
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--json-error) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--json-warning) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lint-marker': { width: '0.7em', height: '0.7em', margin: '0.4em 0.1em', borderRadius: '50%' },
+  '.cm-lint-marker-error': { content: 'normal', backgroundColor: 'var(--json-error)' },
+  '.cm-lint-marker-warning': {
+    content: 'normal',
+    borderRadius: '2px',
+    backgroundColor: 'var(--json-warning)',
+  },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--json-error)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--json-warning)' },
   '.cm-diagnostic': { padding: '0.375rem 0.75rem', fontSize: '0.8125rem' },
   '.cm-diagnosticSource': { color: 'var(--mantine-color-dimmed)', opacity: '1' },
   '.cm-panels': { backgroundColor: 'var(--surface-quiet)', color: 'var(--mantine-color-text)' },

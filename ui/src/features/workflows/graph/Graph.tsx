@@ -1,10 +1,10 @@
 import '@xyflow/react/dist/base.css';
 import { Background, Controls, ReactFlow } from '@xyflow/react';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import type { WorkflowGraph } from '../api/graph';
 import { CallNode, GraphContext, StepNode } from './boxes';
 import classes from './Graph.module.css';
-import { layoutOf } from './layout';
+import { layoutOf, MARGIN, widthOf } from './layout';
 
 interface GraphProps {
   graph: WorkflowGraph;
@@ -16,11 +16,14 @@ interface GraphProps {
 
 const nodeTypes = { step: StepNode, call: CallNode };
 const MOST_DRAWN_AT_ONCE = 80;
+const LEAST_ZOOM = 0.6; // at the beginning: words can still be read
+const EDGE = 24;
 
 /** A workflow drawn: steps from top to bottom, what they run at the right, whose output they read at the left. */
 export default function Graph({ graph, current, user, onPick }: GraphProps) {
   const { boxes, lines } = useMemo(() => layoutOf(graph, current), [graph, current]);
   const shared = useMemo(() => ({ user, onPick }), [user, onPick]);
+  const box = useRef<HTMLDivElement>(null);
   return (
     <GraphContext value={shared}>
       <svg width={0} height={0} className={classes.markers} aria-hidden>
@@ -43,6 +46,7 @@ export default function Graph({ graph, current, user, onPick }: GraphProps) {
         </defs>
       </svg>
       <ReactFlow
+        ref={box}
         className={classes.flow}
         nodes={boxes}
         edges={lines}
@@ -57,8 +61,11 @@ export default function Graph({ graph, current, user, onPick }: GraphProps) {
         zoomOnDoubleClick={false}
         minZoom={0.2}
         maxZoom={1.5}
-        fitView
-        fitViewOptions={{ maxZoom: 1, minZoom: 0.55, padding: 0.08 }}
+        onInit={flow => {
+          const room = (box.current?.clientWidth ?? 0) - MARGIN - EDGE;
+          const zoom = Math.min(1, Math.max(LEAST_ZOOM, room / widthOf(graph)));
+          void flow.setViewport({ x: MARGIN, y: EDGE, zoom });
+        }}
         proOptions={{ hideAttribution: true }}
         aria-label={`Graph of ${graph.path}; the same in words is under Steps`}
       >

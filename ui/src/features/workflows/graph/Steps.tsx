@@ -4,6 +4,7 @@ import { Words } from '@/shared/components/Words';
 import type { GraphCall, GraphNode, WorkflowGraph } from '../api/graph';
 import { addressOf } from '../place';
 import classes from './Steps.module.css';
+import { conditionOf } from './words';
 
 interface StepsProps {
   graph: WorkflowGraph;
@@ -48,28 +49,32 @@ function StepHead({
   onPick: StepsProps['onPick'];
 }) {
   return (
-    <Group gap="xs" wrap="nowrap">
+    <div className={classes.head}>
       <span className={classes.number} aria-hidden>
         {step.number}
       </span>
-      <button
-        type="button"
-        className={classes.title}
-        aria-current={isCurrent ? 'step' : undefined}
-        onClick={() => onPick(step.at)}
-      >
-        <Words>{step.title}</Words>
-      </button>
-      {step.role === 'answers' && <Badge size="sm">answers</Badge>}
-      {step.role === 'behind' && (
-        <Badge size="sm" variant="default">
-          after the answer
-        </Badge>
-      )}
-      <Text size="xs" ff="monospace" ml="auto" c={step.kind ? undefined : 'red'}>
-        {step.kind ?? `${step.type}?`}
-      </Text>
-    </Group>
+      <div>
+        <button
+          type="button"
+          className={classes.title}
+          aria-current={isCurrent ? 'step' : undefined}
+          onClick={() => onPick(step.at)}
+        >
+          <Words>{step.title}</Words>
+        </button>
+        <Group gap="xs">
+          <Text size="xs" ff="monospace" c={step.kind ? undefined : 'red'}>
+            {step.kind ?? `${step.type}?`}
+          </Text>
+          {step.role === 'answers' && <Badge size="xs">answers</Badge>}
+          {step.role === 'behind' && (
+            <Badge size="xs" variant="default">
+              after the answer
+            </Badge>
+          )}
+        </Group>
+      </div>
+    </div>
   );
 }
 
@@ -115,7 +120,7 @@ function Reads({ step, onPick }: { step: GraphNode; onPick: StepsProps['onPick']
 }
 
 function Runs({ call, user }: { call: GraphCall; user: string }) {
-  const name = call.when === null ? 'Runs' : `Runs if “${call.when}”`;
+  const name = call.when === null ? 'Runs' : `Runs, ${conditionOf(call.when)}`;
   const text = call.path ? call.name : `${call.name || 'no name'} (known only at run time, or missing)`;
   return <Fact name={name} text={text} path={call.path} user={user} />;
 }

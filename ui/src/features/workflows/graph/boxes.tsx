@@ -1,12 +1,14 @@
 import { Handle, type NodeProps, Position, useReactFlow } from '@xyflow/react';
+import { VisuallyHidden } from '@mantine/core';
 import { createContext, useContext } from 'react';
 import { TbArrowUpRight, TbQuestionMark } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { Pieces } from '@/shared/components/Words';
+import type { GraphCall } from '../api/graph';
 import { addressOf } from '../place';
 import classes from './Graph.module.css';
 import { type CallBox, CALL, STEP, type StepBox } from './layout';
-import { aboutStep } from './words';
+import { besideStep, conditionOf } from './words';
 
 /** What the boxes of one graph have in common. */
 export const GraphContext = createContext<{ user: string; onPick: (at: string) => void }>({
@@ -29,20 +31,25 @@ export function StepNode({ id, data: { step, isCurrent } }: NodeProps<StepBox>) 
         data-role={step.role}
         data-unknown={step.kind === null || undefined}
         aria-current={isCurrent ? 'step' : undefined}
-        aria-label={aboutStep(step)}
         title={step.description || undefined}
         onClick={() => onPick(step.at)}
         onFocus={showsFocus}
       >
         <span className={classes.head}>
-          <span className={classes.number}>{step.number}</span>
+          <span className={classes.number}>
+            <VisuallyHidden>Step </VisuallyHidden>
+            {step.number}
+          </span>
           <bdi className={classes.title}>
             <Pieces text={step.title} />
           </bdi>
+        </span>
+        <span className={classes.second}>
+          <span className={classes.kind}>{step.kind ?? `${step.type}?`}</span>
           {step.role === 'answers' && <span className={classes.answers}>answers</span>}
         </span>
-        <span className={classes.kind}>{step.kind ?? `${step.type}?`}</span>
         <span className={classes.asks}>
+          {!step.endpoint && !step.preset && step.description}
           {step.endpoint && (
             <bdi>
               <Pieces text={[step.endpoint, step.model && `(${step.model})`].filter(Boolean).join(' ')} />
@@ -55,6 +62,7 @@ export function StepNode({ id, data: { step, isCurrent } }: NodeProps<StepBox>) 
             </bdi>
           )}
         </span>
+        <VisuallyHidden>{besideStep(step)}</VisuallyHidden>
       </button>
       <Handle type="source" id="right" position={Position.Right} isConnectable={false} />
       <Handle type="source" id="below" position={Position.Bottom} isConnectable={false} />
@@ -74,12 +82,10 @@ export function CallNode({ id, data: { call } }: NodeProps<CallBox>) {
           to={addressOf(call.path, '', user)}
           className={`${classes.call ?? ''} nodrag`}
           title={call.path}
-          aria-label={`Open workflow ${call.name}`}
           onFocus={showsFocus}
         >
-          <bdi className={classes.title}>
-            <Pieces text={call.name} />
-          </bdi>
+          <VisuallyHidden>Open workflow </VisuallyHidden>
+          <CallWords call={call} />
           <TbArrowUpRight size={14} aria-hidden />
         </Link>
       ) : (
@@ -88,13 +94,26 @@ export function CallNode({ id, data: { call } }: NodeProps<CallBox>) {
           data-unknown
           title="No file is found for this name, or it is known only at run time"
         >
-          <bdi className={classes.title}>
-            <Pieces text={call.name || 'no name'} />
-          </bdi>
+          <CallWords call={call} />
           <TbQuestionMark size={14} aria-hidden />
         </span>
       )}
     </>
+  );
+}
+
+function CallWords({ call: { name, when } }: { call: GraphCall }) {
+  return (
+    <span className={classes.words}>
+      {when !== null && (
+        <bdi className={classes.when}>
+          <Pieces text={conditionOf(when)} />
+        </bdi>
+      )}
+      <bdi className={classes.title}>
+        <Pieces text={name || 'no name'} />
+      </bdi>
+    </span>
   );
 }
 

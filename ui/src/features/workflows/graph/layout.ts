@@ -3,7 +3,9 @@ import type { Edge, Node } from '@xyflow/react';
 import type { GraphCall, GraphNode, WorkflowGraph } from '../api/graph';
 
 export const STEP = { width: 280, height: 84 };
-export const CALL = { width: 208, height: 44 };
+export const CALL = { width: 208, height: 46 };
+/** Room at the left for the lines of what is read. */
+export const MARGIN = 64;
 const GAP = 36;
 const ASIDE = 96;
 const BETWEEN_CALLS = 10;
@@ -37,7 +39,7 @@ export function layoutOf(graph: WorkflowGraph, current: number): Layout {
       const callId = `${id}-call-${place}`;
       const position = { x: STEP.width + ASIDE, y: top + place * (CALL.height + BETWEEN_CALLS) };
       boxes.push({ id: callId, type: 'call', position, data: { call }, ...CALL });
-      lines.push(callLine(id, callId, call));
+      lines.push(callLine(id, callId));
     });
     const next = graph.nodes[at + 1];
     if (next) lines.push(flowLine(step, next));
@@ -83,7 +85,7 @@ function readLines(step: GraphNode, graph: WorkflowGraph): Edge[] {
     }));
 }
 
-function callLine(source: string, target: string, call: GraphCall): Edge {
+function callLine(source: string, target: string): Edge {
   return {
     id: `line-${target}`,
     source,
@@ -92,6 +94,10 @@ function callLine(source: string, target: string, call: GraphCall): Edge {
     targetHandle: 'called',
     type: 'smoothstep',
     className: 'call',
-    label: call.when ?? undefined,
   };
+}
+
+/** How wide all boxes are together. */
+export function widthOf(graph: WorkflowGraph): number {
+  return graph.nodes.some(node => node.calls.length) ? STEP.width + ASIDE + CALL.width : STEP.width;
 }

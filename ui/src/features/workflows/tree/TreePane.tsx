@@ -25,7 +25,10 @@ export function TreePane({ files, problems, current, onPick }: TreePaneProps) {
   const [turned, setTurned] = useState<ReadonlyMap<string, boolean>>(new Map());
   const open = useMemo(() => {
     const folders = new Set(['Users', 'Workflows', ...foldersOf(current)]);
-    for (const [path, isOpen] of turned) isOpen ? folders.add(path) : folders.delete(path);
+    for (const [path, isOpen] of turned) {
+      if (isOpen) folders.add(path);
+      else folders.delete(path);
+    }
     return folders;
   }, [current, turned]);
   const rows = useMemo(() => rowsOf(files, open, problems, wanted), [files, open, problems, wanted]);

@@ -1,0 +1,556 @@
+"""The chat: what is said streams in, can be stopped, said again in other words, and is never lost."""
+
+import re
+import uuid
+from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import Locator, Page, Request, expect
+
+from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser_kit import PHONE, Scheme, Site, Window
+from tests.scripted_llm import Answer, closed_port_url, failure
+
+PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+MOST_FIRST_LOAD = 300 * 1000  # bytes of JavaScript as they are sent
+HOSTILE = """<script>window.hit = 1</script><img src=x onerror="window.hit = 2"> **still bold**
+
+[click](javascript:window.hit=3) [data](data:text/html,<script>window.hit=4</script>)
+
+![tracker](https://evil.example/pixel.png)
+
+right \u202eot tfel\u202c and zero\u200bwidth
+
+```html
+<script>window.hit = 5</script>
+```
+"""
+
+
+@pytest.fixture(autouse=True)
+def fresh_model(site: Site) -> None:
+    site.llm.clear()
+
+
+def message_box(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message", exact=True)
+
+
+def answers(page: Page) -> Locator:
+    return page.get_by_role("article", name="Answer")
+
+
+def questions(page: Page) -> Locator:
+    return page.get_by_role("article", name="You said")
+
+
+async def say(page: Page, text: str) -> None:
+    await message_box(page).fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def answered(page: Page, text: str) -> None:
+    """The newest answer is complete, and says that."""
+    await expect(answers(page).last).to_contain_text(text)
+    await expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+
+
+async def a_conversation(site: Site, *texts: str) -> str:
+    """The id of a new one, with what a user and an assistant said in turn."""
+    name = f"talk-{uuid.uuid4().hex}"
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        made = await client.post("/api/conversations", json={"id": name, "messages": messages})
+        assert made.status_code == 201, made.text
+    return name
+
+
+async def stored(site: Site, page: Page) -> Sequence[dict[str, Any]]:
+    """The messages of the conversation that the page shows."""
+    name = re.search(r"conversation=([^&]+)", page.url)
+    assert name is not None
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        return (await client.get(f"/api/conversations/{name[1]}/messages")).json()["results"]
+
+
+# --- saying something
+
+
+async def test_an_answer_is_seen_before_it_is_complete(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("First words, then the rest.", stall_after=1)
+    await say(page, "Hello")
+    await expect(questions(page)).to_have_text(re.compile("Hello"))
+    await expect(answers(page)).to_contain_text("First")
+    await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    site.llm.release()
+    await answered(page, "First words, then the rest.")
+    await expect(page).to_have_url(re.compile(r"\?conversation="))
+    assert [one["content"] for one in await stored(site, page)] == ["Hello", "First words, then the rest."]
+
+
+async def test_a_reload_shows_the_same_conversation_and_it_goes_on(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    await say(page, "Hello")
+    await answered(page, "Understood.")
+    await page.reload()
+    await answered(page, "Understood.")
+    await say(page, "And again")
+    await expect(answers(page)).to_have_count(2)
+    await answered(page, "Understood.")
+    shown = [message["content"] for message in site.llm.requests[-1].body["messages"] if message["role"] != "system"]
+    assert shown == ["Hello", "Understood.", "And again"]
+
+
+async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    site.llm.reply('# Plan\n\n1. soak\n2. cook\n\n```python\ndef cook():\n    return "dal"\n```\n')
+    await say(page, "A plan?")
+    await expect(answers(page).get_by_role("heading", name="Plan")).to_be_visible()
+    await expect(answers(page).get_by_role("listitem")).to_have_count(2)
+    await expect(answers(page).locator(".hljs-keyword").first).to_have_text("def")
+    await expect(answers(page).get_by_role("button", name="Copy code")).to_be_visible()
+    await window.axe()
+
+
+async def test_thinking_is_folded(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("Forty-two.", thinking="Let me count the questions.")
+    await say(page, "How many?")
+    await answered(page, "Forty-two.")
+    await expect(page.get_by_text("Let me count the questions.")).to_be_hidden()
+    await page.get_by_text("Thoughts").click()
+    await expect(page.get_by_text("Let me count the questions.")).to_be_visible()
+
+
+async def test_the_foot_line_leads_to_the_run(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    await say(page, "Hello")
+    await expect(answers(page)).to_contain_text("first token")
+    await expect(answers(page)).to_contain_text("0 memories")
+    await expect(answers(page)).to_contain_text(re.compile(r"\d+ in, .*\d+ out"))
+    await answers(page).get_by_role("link", name=re.compile("Run trace: default")).click()
+    await expect(page).to_have_url(re.compile(r"/runs\?id=run_"))
+
+
+async def test_the_memories_of_an_answer_are_listed(site: Site, open_window: OpenWindow) -> None:
+    user = f"user-{uuid.uuid4().hex}"
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        body = {"user_id": user, "messages": [{"role": "user", "content": "Drinks green tea"}], "infer": False}
+        made = await client.post("/api/memories", json=body)
+        assert made.status_code < 300, made.text
+    window = await open_window(site)
+    page = await window.go("/")
+    await page.evaluate(f"localStorage.memoryEnabled = 'true'; localStorage.mnemoirUser = '{user}'")
+    await page.reload()
+    await say(page, "Which tea do I drink?")
+    await page.get_by_role("button", name="1 memory").click()
+    dialog = page.get_by_role("dialog", name="Memories used")
+    await expect(dialog.get_by_role("link", name="Drinks green tea")).to_have_attribute(
+        "href", re.compile(r"/memories\?id=")
+    )
+    await window.axe()
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+
+
+async def test_memory_is_asked_for_only_when_it_is_on(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    bodies: list[dict[str, Any]] = []
+    page.on("request", lambda asked: bodies.append(asked.post_data_json) if "/v1/chat" in asked.url else None)
+    await say(page, "Hello")
+    await answered(page, "Understood.")
+    await page.evaluate("localStorage.memoryEnabled = 'true'; dispatchEvent(new Event('memoryChanged'))")
+    await say(page, "Hello again")
+    await expect(answers(page)).to_have_count(2)
+    assert ["memoryEnabled" in body for body in bodies] == [False, True]
+    assert bodies[1]["memoryEnabled"] is True
+
+
+async def test_the_model_picker_remembers(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    picker = page.get_by_role("combobox", name="Model or workflow")
+    await picker.select_option("far-model")
+    await page.reload()
+    await expect(picker).to_have_value("far-model")
+
+
+# --- stopping, failing
+
+
+async def test_an_answer_that_is_stopped_is_kept_and_marked(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("Half of it and the other half.", stall_after=2)
+    await say(page, "Tell me")
+    await expect(answers(page)).to_contain_text("Half")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_text("This answer is incomplete.")).to_be_visible()
+    await expect(answers(page)).to_contain_text("Half")
+    newest = (await stored(site, page))[-1]
+    assert (newest["finish_reason"], newest["content"][:4]) == ("incomplete", "Half")
+    await say(page, "Go on")
+    await answered(page, "Understood.")
+    assert (await stored(site, page))[2]["parent_id"] == newest["id"]
+
+
+async def test_an_error_of_the_model_is_told_in_place_and_retried(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    site.llm.queue(failure(500, "the far model fell over"))
+    await say(page, "Hello")
+    await expect(page.get_by_role("alert")).to_contain_text("the far model fell over")
+    await expect(questions(page)).to_have_count(1)
+    await window.axe()
+    await page.get_by_role("button", name="Try again").click()
+    await answered(page, "Understood.")
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    assert [one["content"] for one in await stored(site, page)] == ["Hello", "Understood."]
+
+
+async def test_an_answer_that_breaks_off_is_shown_as_incomplete_with_its_cause(
+    site: Site, open_window: OpenWindow
+) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("It begins well and then", cut_after=2)
+    await say(page, "Hello")
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await page.get_by_role("button", name="Try again").click()
+    await answered(page, "Understood.")
+    await expect(page.get_by_role("group", name="answer 2 of 2")).to_be_visible()
+    await page.get_by_role("button", name="Previous answer").click()
+    await expect(page.get_by_text("This answer is incomplete.")).to_be_visible()
+
+
+async def test_what_was_typed_survives_a_reload_and_a_server_that_is_gone(
+    site: Site, open_window: OpenWindow
+) -> None:
+    page = await (await open_window(site)).go("/")
+    await message_box(page).fill("A long thought")
+    await page.reload()
+    await expect(message_box(page)).to_have_value("A long thought")
+    await page.route("**/v1/chat/completions*", lambda route: route.abort())
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("alert")).to_contain_text("The message was not sent")
+    await page.get_by_role("button", name="Change the message").click()
+    await expect(message_box(page)).to_have_value("A long thought")
+    await page.unroute("**/v1/chat/completions*")
+    await message_box(page).press("Enter")
+    await answered(page, "Understood.")
+    await page.reload()
+    await expect(message_box(page)).to_have_value("")
+
+
+async def test_one_may_look_at_something_else_while_an_answer_comes(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("Slow words come in.", stall_after=1)
+    await say(page, "Take your time")
+    await expect(answers(page)).to_contain_text("Slow")
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Status").click()
+    await expect(page).to_have_title(re.compile("Status"))
+    await page.go_back()
+    await expect(answers(page)).to_contain_text("Slow")
+    site.llm.release()
+    await answered(page, "Slow words come in.")
+
+
+async def test_without_a_model_the_next_step_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
+    offline = await start_site({"llm.provider": "offline", "llm.base_url": None})
+    page = await (await open_window(offline)).go("/")
+    await expect(page.get_by_text("No language model is connected")).to_be_visible()
+    await expect(page.get_by_text("OPENAI_API_KEY")).to_be_visible()
+
+
+async def test_a_model_that_is_not_there_is_named(start_site: StartSite, open_window: OpenWindow) -> None:
+    alone = await start_site({"llm.base_url": f"{closed_port_url()}/v1"})
+    page = await (await open_window(alone)).go("/")
+    await say(page, "Is anybody there?")
+    await expect(page.get_by_role("alert")).to_contain_text("There is no complete answer")
+    await expect(questions(page)).to_contain_text("Is anybody there?")
+
+
+# --- branches
+
+
+async def test_answers_are_regenerated_and_chosen_between(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    for text in ("first", "second"):
+        site.llm.reply(f"The {text} answer")
+    await say(page, "Hello")
+    await answered(page, "The first answer")
+    await page.get_by_role("button", name="Regenerate answer").click()
+    await answered(page, "The second answer")
+    await expect(page.get_by_role("group", name="answer 2 of 2")).to_be_visible()
+    await page.get_by_role("button", name="Previous answer").click()
+    await answered(page, "The first answer")
+    await expect(page.get_by_role("group", name="answer 1 of 2")).to_be_visible()
+    await page.get_by_role("button", name="Next answer").click()
+    await answered(page, "The second answer")
+
+
+async def test_any_answer_is_regenerated_and_what_followed_stays_on_its_branch(
+    site: Site, open_window: OpenWindow
+) -> None:
+    page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'one', 'A', 'two', 'B')}")
+    site.llm.reply("A again")
+    await page.get_by_role("button", name="Regenerate answer").first.click()
+    await answered(page, "A again")
+    await expect(answers(page)).to_have_count(1)
+    await page.get_by_role("button", name="Previous answer").click()
+    await expect(answers(page)).to_have_count(2)
+    await answered(page, "B")
+
+
+async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Helo', 'What?')}")
+    site.llm.reply("Hello to you")
+    await page.get_by_role("button", name="Edit message").click()
+    box = page.get_by_role("textbox", name="Edit message")
+    await expect(box).to_be_focused()
+    await box.fill("Hello")
+    await page.keyboard.press("Enter")
+    await answered(page, "Hello to you")
+    assert [message["content"] for message in site.llm.requests[-1].body["messages"]] == ["Hello"]
+    await expect(page.get_by_role("group", name="version 2 of 2")).to_be_visible()
+    await page.get_by_role("button", name="Previous version").click()
+    await answered(page, "What?")
+    await expect(questions(page)).to_contain_text("Helo")
+
+
+async def test_an_edit_is_given_up_with_escape(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Hello', 'Hi')}")
+    await page.get_by_role("button", name="Edit message").click()
+    await page.keyboard.type(" there")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("textbox", name="Edit message")).to_have_count(0)
+    assert len(await stored(site, page)) == 2
+
+
+async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: OpenWindow) -> None:
+    address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
+    window = await open_window(site)
+    left, right = await window.go(address), await window.page.context.new_page()
+    await right.goto(f"{site.url}{address}")
+    await answered(right, "A")
+    site.llm.queue(Answer(text="To the left, slowly", stall_after=1), Answer(text="To the right"))
+    await say(left, "left")
+    await expect(answers(left).last).to_contain_text("To")
+    await right.get_by_role("button", name="Edit message").first.click()
+    await right.keyboard.press("Control+A")
+    await right.keyboard.type("ONE")
+    await right.keyboard.press("Enter")
+    await answered(right, "To the right")
+    site.llm.release()
+    await answered(left, "To the left, slowly")
+    async with httpx.AsyncClient(base_url=site.url) as client:
+        tree = (await client.get(f"/api/conversations/{address[15:]}/messages?view=tree")).json()["results"]
+    parents = {one["content"]: one["parent_id"] for one in tree}
+    ids = {one["content"]: one["id"] for one in tree}
+    assert parents["left"] == ids["A"]
+    assert parents["To the left, slowly"] == ids["left"]
+    assert (parents["ONE"], parents["To the right"]) == (None, ids["ONE"])
+
+
+# --- pictures
+
+
+async def test_a_picture_goes_along_and_is_shown_again(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    await page.get_by_label("Pictures to attach").set_input_files(
+        [{"name": name, "mimeType": "image/png", "buffer": PNG} for name in ("cup.png", "pot.png")]
+    )
+    await expect(page.get_by_role("img", name="cup.png")).to_be_visible()
+    await page.get_by_role("button", name="Remove pot.png").click()
+    await say(page, "What is this?")
+    await answered(page, "Understood.")
+    assert "data:image/png;base64" in site.llm.requests[-1].prompt
+    await expect(questions(page).get_by_role("img", name="Attached")).to_have_count(1)
+    await page.reload()
+    await expect(questions(page).get_by_role("img", name="Attached")).to_be_visible()
+    await window.axe()
+    site.llm.reply("Once more")
+    await page.get_by_role("button", name="Regenerate answer").click()
+    await answered(page, "Once more")
+    await expect(page.get_by_role("group", name="answer 2 of 2")).to_be_visible()
+
+
+async def test_pictures_are_dropped_and_pasted(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    await expect(message_box(page)).to_be_visible()
+    moved = await page.evaluate_handle(
+        """bytes => {
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(bytes)], 'dropped.png', { type: 'image/png' }));
+            return data;
+        }""",
+        list(PNG),
+    )
+    await page.get_by_role("region", name="Chat", exact=True).dispatch_event("drop", {"dataTransfer": moved})
+    await expect(page.get_by_role("img", name="dropped.png")).to_have_count(1)
+    await message_box(page).evaluate(
+        "(box, data) => box.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true}))", moved
+    )
+    await expect(page.get_by_role("img", name="dropped.png")).to_have_count(2)
+
+
+async def test_a_picture_the_server_refuses_is_told_with_its_limit(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    large = PNG + bytes(21 * 1024 * 1024)
+    await page.get_by_label("Pictures to attach").set_input_files(
+        [{"name": "large.png", "mimeType": "image/png", "buffer": large}]
+    )
+    await say(page, "Too large?")
+    await expect(page.get_by_role("alert")).to_contain_text(re.compile(r"bytes|large", re.IGNORECASE))
+    await page.get_by_role("button", name="Change the message").click()
+    await expect(message_box(page)).to_have_value("Too large?")
+
+
+# --- qualities
+
+
+async def test_a_hostile_answer_is_inert(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    site.llm.reply(HOSTILE)
+    await say(page, HOSTILE)
+    await answered(page, "still bold")
+    await expect(answers(page).locator("script, img, iframe")).to_have_count(0)
+    await expect(answers(page).get_by_text("U+202E")).to_be_visible()
+    await expect(questions(page).get_by_text("U+202E")).to_be_visible()
+    await expect(answers(page).get_by_role("link", name=re.compile("evil.example"))).to_be_visible()
+    links = await page.locator("article a").evaluate_all("links => links.map(link => link.protocol)")
+    assert set(links) <= {"http:", "https:"}
+    assert await page.evaluate("window.hit") is None
+    await window.axe()
+
+
+async def test_a_line_of_a_megabyte_leaves_the_page_usable(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    page = await window.go("/")
+    site.llm.reply("x" * 1_000_000)
+    await say(page, "Say something long")
+    await expect(page.get_by_role("button", name=re.compile("Show all 1,000,000"))).to_be_visible()
+    await window.is_within()
+    await say(page, "And now?")
+    await answered(page, "Understood.")
+
+
+async def test_two_thousand_messages_scroll(site: Site, open_window: OpenWindow) -> None:
+    talk = await a_conversation(site, *(f"message {n} " + "word " * (n % 90) for n in range(2000)))
+    page = await (await open_window(site)).go(f"/?conversation={talk}")
+    await expect(page.get_by_text("message 1999")).to_be_in_viewport()
+    region = page.get_by_role("region", name="Messages")
+    for _ in range(60):
+        await region.evaluate("region => region.scrollTo(0, 0)")
+        if await page.get_by_text("message 0", exact=True).count():
+            break
+        await page.wait_for_timeout(50)
+    await expect(page.get_by_text("message 0", exact=True)).to_be_in_viewport()
+    assert await region.get_by_role("article").count() < 60
+    await page.get_by_role("button", name="Jump to newest").click()
+    await expect(page.get_by_text("message 1999")).to_be_in_viewport()
+    await expect(page.get_by_role("button", name="Jump to newest")).to_have_count(0)
+
+
+async def test_the_reader_s_place_stays_while_an_answer_grows(site: Site, open_window: OpenWindow) -> None:
+    talk = await a_conversation(site, *(f"message {n} " + "word " * 60 for n in range(40)))
+    page = await (await open_window(site)).go(f"/?conversation={talk}")
+    await expect(page.get_by_text("message 39")).to_be_in_viewport()
+    site.llm.reply("\n\n".join(f"paragraph {n}" for n in range(60)), stall_after=4)
+    await say(page, "Go on")
+    await expect(answers(page).last).to_contain_text("paragraph")
+    region = page.get_by_role("region", name="Messages")
+    await region.hover()
+    await page.mouse.wheel(0, -1500)
+    await expect(page.get_by_role("button", name="Jump to newest")).to_be_visible()
+    before = await region.evaluate("region => region.scrollTop")
+    site.llm.release()
+    await expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+    assert abs(await region.evaluate("region => region.scrollTop") - before) < 40
+    await page.get_by_role("button", name="Jump to newest").click()
+    await expect(page.get_by_text("paragraph 59")).to_be_in_viewport()
+
+
+async def test_a_growing_answer_is_followed(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("\n\n".join(f"paragraph {n}" for n in range(80)))
+    await say(page, "Go on")
+    await expect(page.get_by_text("paragraph 79")).to_be_in_viewport()
+
+
+async def test_all_of_it_works_without_a_mouse(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    await expect(message_box(page)).to_be_focused()
+    await page.keyboard.type("First line")
+    await page.keyboard.press("Shift+Enter")
+    await page.keyboard.type("second line")
+    await page.keyboard.press("Enter")
+    await answered(page, "Understood.")
+    assert (await stored(site, page))[0]["content"] == "First line\nsecond line"
+    await expect(message_box(page)).to_be_focused()
+    await reach(page, "Regenerate answer", backwards=True)
+    site.llm.reply("Another one")
+    await page.keyboard.press("Enter")
+    await answered(page, "Another one")
+    await reach(page, "Previous answer", backwards=True)
+    await page.keyboard.press("Enter")
+    await answered(page, "Understood.")
+    await reach(page, "Edit message", backwards=True)
+    await page.keyboard.press("Enter")
+    await page.keyboard.type(", and a third")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("group", name="version 2 of 2")).to_be_visible()
+
+
+async def reach(page: Page, name: str, *, backwards: bool = False) -> None:
+    """Press Tab until a button of that name has the focus."""
+    for _ in range(40):
+        await page.keyboard.press("Shift+Tab" if backwards else "Tab")
+        if await page.evaluate("document.activeElement.getAttribute('aria-label')") == name:
+            return
+    raise AssertionError(f"{name} is not reached by Tab")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [None, PHONE])
+async def test_no_barriers(site: Site, open_window: OpenWindow, scheme: Scheme, size: tuple[int, int] | None) -> None:
+    window = await open_window(site, scheme=scheme, **({"size": size} if size else {}))
+    page = await window.go("/")
+    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
+    await checked(window)
+    site.llm.reply("A *list*:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code`")
+    await say(page, "Hello")
+    await answered(page, "A list:")
+    await expect(answers(page)).to_contain_text("first token")
+    await checked(window)
+
+
+async def checked(window: Window) -> None:
+    await window.is_within()
+    await window.axe()
+
+
+async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site, size=(360, 640))
+    page = await window.go("/")
+    site.llm.reply("`" + "x" * 200 + "` and\n\n```\n" + "y" * 200 + "\n```\n\n| " + "z" * 200 + " |\n|---|")
+    await say(page, "w" * 300)
+    await answered(page, "xxx")
+    await window.is_within()
+
+
+async def test_the_first_load_is_small(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    loaded: list[Request] = []
+    window.page.on("requestfinished", loaded.append)
+    page = await window.go("/")
+    await expect(message_box(page)).to_be_visible()
+    await page.wait_for_load_state("networkidle")
+    scripts = [request for request in loaded if request.url.endswith(".js")]
+    sizes = [(await request.sizes())["responseBodySize"] for request in scripts]
+    assert 0 < sum(sizes) < MOST_FIRST_LOAD, sizes

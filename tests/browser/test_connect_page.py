@@ -1,0 +1,145 @@
+"""The page Connect: what it shows to copy works as it stands, and a call shows at once."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+
+import pytest
+from openai import AsyncOpenAI
+from playwright.async_api import Page, expect
+
+from mnemoir.app.remembering import queue_of
+from mnemoir.core.scope import Scope
+from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser_kit import Scheme, Site, Window
+
+NARROWEST = (360, 740)
+KEY = "a-key-of-sixteen-characters"
+USER, PROJECT = """it's "me" $HOME""", "garden"
+
+
+async def enter_key(page: Page) -> None:
+    """Give the key that the server asks for."""
+    await page.get_by_role("textbox", name="API key").fill(KEY)
+    await page.get_by_role("button", name="Continue").click()
+
+
+async def code_on(page: Page, language: str) -> str:
+    """The program shown last, exactly as the button next to it would copy it."""
+    return (await page.get_by_role("region", name=f"Code, {language}").last.text_content()) or ""
+
+
+async def run(*command: str) -> str:
+    """What a program says; it must end well."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    said, complained = await process.communicate()
+    assert process.returncode == 0, complained.decode()
+    return said.decode()
+
+
+def ways_to_run(code: str) -> dict[str, Sequence[str]]:
+    return {"python": (sys.executable, "-c", code), "sh": ("bash", "-c", code)}
+
+
+async def turns_kept_for(site: Site, user: str, project: str) -> int:
+    """How many turns memories are or were made of."""
+    return len(await site.parts.jobs.kept(queue_of(Scope(project=project, user=user))))
+
+
+async def as_somebody(window: Window) -> None:
+    """Another user and project than the server's own, as the settings of the browser keep them."""
+    await window.page.add_init_script(
+        f"localStorage.setItem('mnemoirUser', {json.dumps(USER)});"
+        f"localStorage.setItem('mnemoirProject', {json.dumps(PROJECT)});"
+    )
+
+
+CLIENTS = [("python", "python"), ("curl", "sh")]
+
+
+@pytest.mark.parametrize(("client", "language"), CLIENTS)
+async def test_what_is_shown_runs_as_it_stands(
+    site: Site, open_window: OpenWindow, client: str, language: str
+) -> None:
+    window = await open_window(site)
+    await as_somebody(window)
+    page = await window.go(f"/connect?client={client}")
+    await expect(page.get_by_role("region", name=f"Code, {language}").last).to_contain_text(PROJECT)
+    before = await turns_kept_for(site, USER, PROJECT)
+    site.llm.reply("Hello from far away.")
+    said = await run(*ways_to_run(await code_on(page, language))[language])
+    assert "Hello from far away." in said
+    assert await turns_kept_for(site, USER, PROJECT) == before + 1
+    await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /v1/chat/completions)")
+
+
+async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/connect?client=python-ollama")
+    site.llm.reply("Hello from far away.")
+    said = await run(*ways_to_run(await code_on(page, "python"))["python"])
+    assert "Hello from far away." in said
+    await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /api/chat), model mnemoir, with memory")
+
+
+async def test_memory_is_left_out_where_it_is_switched_off(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/connect?client=curl&memory=off")
+    site.llm.reply("Hello from far away.")
+    await run(*ways_to_run(await code_on(page, "sh"))["sh"])
+    await expect(page.get_by_text("Last call seen:")).to_contain_text("without memory")
+
+
+async def test_a_call_shows_while_the_page_is_open(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    page = await (await open_window(site)).go("/connect?client=python")
+    await expect(page.get_by_text("No call seen since the server was started.")).to_be_visible()
+    async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as client:
+        await client.chat.completions.create(model="mnemoir", messages=[{"role": "user", "content": "Hello"}])
+    await expect(page.get_by_text("Last call seen:")).to_contain_text("without memory. 1 call since")
+    await expect(page.locator("[aria-live]", has_text="Calls from Python, openai arrive.")).to_have_count(1)
+    await expect(page.get_by_role("row", name="Python, openai")).to_be_visible()
+
+
+async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site(api_keys=[KEY])
+    page = await (await open_window(site)).go("/connect?client=python")
+    await enter_key(page)
+    await expect(page.get_by_text("Put one of the server's API keys")).to_be_visible()
+    shown = await code_on(page, "python")
+    assert KEY not in await page.content()
+    site.llm.reply("Hello from far away.")
+    assert "Hello from far away." in await run(sys.executable, "-c", shown.replace("YOUR_KEY", KEY))
+    await expect(page.get_by_text("Last call seen:")).to_be_visible()
+
+
+async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site(root_path="/memory")
+    page = await (await open_window(site)).go("/memory/connect?client=curl")
+    assert f"{site.url}/memory/v1/chat/completions" in await code_on(page, "sh")
+    site.llm.reply("Hello from far away.")
+    assert "Hello from far away." in await run(*ways_to_run(await code_on(page, "sh"))["sh"])
+
+
+async def test_the_clients_are_chosen_by_keyboard(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/connect")
+    await page.get_by_role("tab", name="Open WebUI").focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(page.get_by_role("tab", name="SillyTavern")).to_be_focused()
+    await expect(page.get_by_role("tabpanel", name="SillyTavern")).to_contain_text("Custom Endpoint (Base URL)")
+    await page.get_by_role("switch", name="With long-term memory").focus()
+    await page.keyboard.press("Space")
+    await expect(page).to_have_url(f"{site.url}/connect?client=sillytavern&memory=off")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("client", ["open-webui", "python", "other"])
+async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, scheme: Scheme, client: str) -> None:
+    window = await open_window(site, scheme=scheme, size=NARROWEST)
+    async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as openai:
+        await openai.chat.completions.create(model="mnemoir", messages=[{"role": "user", "content": "Hello"}])
+    page = await window.go(f"/connect?client={client}")
+    await expect(page.get_by_role("table")).to_be_visible()
+    await window.axe()
+    await window.is_within()

@@ -1,0 +1,120 @@
+"""The page Status: a model that dies and comes back, times after calls, work that waits."""
+
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser_kit import Scheme, Site
+
+NARROWEST = (360, 740)
+KEY = "a-key-of-sixteen-characters"
+
+
+async def chat(site: Site, **headers: str) -> None:
+    """One chat with memory, which recalls."""
+    said = {"model": "mnemoir", "memoryEnabled": True, "messages": [{"role": "user", "content": "I row."}]}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(f"{site.url}/v1/chat/completions", json=said, headers=headers) as answer,
+    ):
+        assert answer.status == 200
+
+
+async def remember(site: Site, words: str) -> None:
+    """One memory, as it stands."""
+    said = {"messages": [{"role": "user", "content": words}], "user_id": "user", "infer": False}
+    async with aiohttp.ClientSession() as http, http.post(f"{site.url}/api/memories", json=said) as answer:
+        assert answer.status == 200
+
+
+async def check(page: Page) -> None:
+    await page.get_by_role("button", name="Check models now").click()
+
+
+async def test_a_model_that_dies_and_comes_back_is_seen(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    page = await (await open_window(site)).go("/status")
+    model = page.get_by_role("region", name="Model", exact=True)
+    await expect(model).to_contain_text("Well")
+    await expect(model).to_contain_text("far-model")
+    port = urlsplit(site.llm.url).port
+    await site.llm.stop()
+    await check(page)
+    await expect(model).to_contain_text("Not working")
+    await expect(page.get_by_role("note")).to_contain_text("Check the address")
+    await site.llm.start(port or 0)
+    await check(page)
+    await expect(model).to_contain_text("Well")
+    await expect(page.get_by_role("note")).to_have_count(0)
+
+
+async def test_calls_show_as_times_and_counts_while_the_page_is_open(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    page = await (await open_window(site)).go("/status")
+    await expect(page.get_by_text("Nothing was measured in the last hour.")).to_have_count(2)
+    await chat(site)
+    await remember(site, "Rows daily")
+    recall, write = (page.get_by_role("region", name=name, exact=True) for name in ("Recall", "Write"))
+    for part in (recall, write):
+        await expect(part).to_contain_text("1 time")
+        await expect(part.locator(".recharts-line-dot")).to_have_count(2)  # the median and what 95 % are within
+    await page.get_by_role("switch", name="As tables").check()
+    await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
+    await page.get_by_text("Last day", exact=True).click()
+    await expect(page).to_have_url(f"{site.url}/status?as=table&span=day")
+    await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
+    await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1")
+
+
+async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/status")
+    await page.get_by_label("Counts").get_by_role("link", name="Runs").click()
+    await expect(page).to_have_url(f"{site.url}/runs")
+
+
+async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    await site.parts.background.put("no such kind", {})
+    page = await (await open_window(site)).go("/status")
+    await expect(page.get_by_role("row", name="no such kind 0 0 1")).to_be_visible()
+    await expect(page.get_by_role("note")).to_contain_text("1 background job was given up")
+
+
+async def test_a_server_with_keys_shows_all_of_it_to_who_has_one(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site(api_keys=[KEY])
+    page = await (await open_window(site)).go("/status")
+    await page.get_by_role("textbox", name="API key").fill(KEY)
+    await page.get_by_role("button", name="Continue").click()
+    await expect(page.get_by_role("region", name="Storage")).to_contain_text("Well")
+
+
+async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/status")
+    await page.get_by_role("switch", name="As tables").focus()
+    await page.keyboard.press("Space")
+    await expect(page).to_have_url(f"{site.url}/status?as=table")
+    await page.get_by_role("radio", name="Last hour").focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(page).to_have_url(f"{site.url}/status?as=table&span=day")
+    await page.get_by_role("button", name="Check models now").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("region", name="Model", exact=True)).to_contain_text("Well")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("shown", ["chart", "table"])
+async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, scheme: Scheme, shown: str) -> None:
+    await chat(site)
+    window = await open_window(site, scheme=scheme, size=NARROWEST)
+    page = await window.go(f"/status?as={shown}")
+    part = page.get_by_role("region", name="Recall", exact=True)
+    await expect(part.locator("table" if shown == "table" else ".recharts-line-dot").first).to_be_visible()
+    await window.axe()
+    await window.is_within()

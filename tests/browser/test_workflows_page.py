@@ -1,0 +1,317 @@
+"""The Workflows page: the tree of files, a workflow as a graph beside its JSON, what is wrong with it, and trying it."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from mnemoir.workflows.starter import ModelServer, starter_files
+from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.reachable import tab_through
+from tests.browser_kit import PHONE, WIDE, Scheme, Site
+from tests.scripted_llm import ScriptedLLM, failure
+
+USERS = ["single-model", "sub-workflows", "prompt-routing"]
+SUB = "Workflows/sub-workflows/Chat.json"
+BROKEN = "Workflows/single-model/Broken.json"
+HOSTILE = '<img src=x onerror="alert(1)"> \u202egpj'
+SECRET = "canary-2718281828"
+NARROW = (360, 740)
+BEHIND = [
+    {"title": "Plan", "type": "Standard", "endpointName": "local-ollama", "prompt": "Plan it."},
+    {"title": HOSTILE, "type": "Standard", "endpointName": "local-ollama", "prompt": "", "returnToUser": True},
+    {"title": "Log it", "type": "Standard", "endpointName": "local-ollama", "prompt": "Log {agent1Output}"},
+]
+FILES: Mapping[str, object] = {
+    BROKEN: [{"type": "Standrad", "endpointName": "local-olama", "prompt": "{nobody}"}],
+    "Workflows/single-model/Behind.json": BEHIND,
+    f"Workflows/single-model/{HOSTILE.replace('/', '')}.json": BEHIND,
+    "Endpoints/Secret.json": {"endpoint": f"http://ann:{SECRET}@far", "apiKey": SECRET, "headers": {"X-Any": SECRET}},
+    **{f"Presets/Many/preset-{number}.json": {"temperature": 1} for number in range(2000)},
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def far_llm() -> AsyncIterator[ScriptedLLM]:
+    """The model of the tree's endpoints."""
+    async with ScriptedLLM() as llm:
+        yield llm
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory, far_llm: ScriptedLLM) -> Site:
+    """A server of the tree that `mnemoir init` writes, with some files of ours."""
+    public = tmp_path_factory.mktemp("tree")
+    server = ModelServer(url=far_llm.openai_url, model="far-model", api_type="Open-AI-API")
+    for path, content in starter_files(server).items():
+        put(public / path, content)
+    for path, made in FILES.items():
+        put(public / "Configs" / path, json.dumps(made, indent=2).encode())
+    put(public / "Configs/Workflows/single-model/NoJson.json", b'[\n  {"title": "x",}\n]')
+    return await start_site({"workflows.config_dir": str(public), "workflows.users": USERS})
+
+
+def put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def at(file: str, **more: str) -> str:
+    """The address of a file."""
+    return f"/workflows?{urlencode({'file': file, **more})}"
+
+
+async def type_into_editor(page: Page, text: str) -> None:
+    """Put the text in place of all there is."""
+    await page.get_by_role("textbox", name=re.compile("^JSON of")).click()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("Delete")
+    await page.keyboard.insert_text(text)
+
+
+async def test_the_page_opens_where_messages_of_the_first_user_start(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/workflows")
+    await expect(page.get_by_role("heading", name="Workflows / single-model / Chat")).to_be_visible()
+    await expect(page.get_by_role("link", name="Chat", exact=True)).to_have_attribute("aria-current", "page")
+
+
+async def test_a_file_is_found_by_words_of_its_path(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/workflows")
+    await page.get_by_role("textbox", name="Find a file").fill("writing routing")
+    await page.get_by_role("link", name="Writing").click()
+    await expect(page).to_have_url(re.compile("file=Workflows%2Fprompt-routing%2FWriting.json"))
+    await page.get_by_role("textbox", name="Find a file").fill("nothing like it")
+    await expect(page.get_by_text("No path has all of these words.")).to_be_visible()
+
+
+async def test_of_thousands_of_files_those_in_sight_are_in_the_page(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/workflows")
+    await page.get_by_role("textbox", name="Find a file").fill("preset-")
+    rows = page.get_by_role("list", name="Files").get_by_role("listitem")
+    await expect(rows.first).to_be_visible()
+    assert await rows.count() < 100
+    await page.get_by_role("group", name="Files").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+    await expect(page.get_by_role("link", name="preset-999", exact=True)).to_be_visible()
+
+
+async def test_a_graph_shows_steps_what_they_run_and_what_they_read(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await expect(page.get_by_role("button", name=re.compile(r"Step \d"))).to_have_count(3)
+    third = page.get_by_role("button", name=re.compile("Step 3"))
+    await expect(third).to_contain_text("answers")
+    await expect(third).to_contain_text("reads the output of step 1, 2")
+    await expect(page.locator(".react-flow__edge")).to_have_count(8)  # 2 of the flow, 2 of reading, 4 of running
+    await page.get_by_role("link", name="Answer-Question").click()
+    await expect(page.get_by_role("heading", name="Workflows / sub-workflows / Answer-Question")).to_be_visible()
+    await page.go_back()
+    await expect(page.get_by_role("heading", name="Workflows / sub-workflows / Chat")).to_be_visible()
+
+
+async def test_steps_say_in_words_what_the_graph_shows(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at("Workflows/single-model/Behind.json"))
+    await page.get_by_text("Steps", exact=True).click()
+    steps = page.get_by_role("list", name=re.compile("Steps of")).get_by_role("listitem")
+    await expect(steps).to_have_count(3)
+    await expect(steps.nth(1)).to_contain_text("answers")
+    await expect(steps.nth(2)).to_contain_text("after the answer")
+    await expect(steps.nth(2)).to_contain_text("{agent1Output}")
+    await page.get_by_role("link", name="local-ollama (far-model)").first.click()
+    await expect(page.get_by_role("heading", name="Endpoints / local-ollama")).to_be_visible()
+
+
+async def test_a_step_leads_to_its_json_and_back(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await page.get_by_role("button", name=re.compile("Step 2")).click()
+    await expect(
+        page.locator(".cm-placeLine", has_text='"title": "Key points, by a shared workflow"')
+    ).to_be_visible()
+    await expect(page.locator("[aria-current=step]")).to_contain_text("Key points")
+    await page.get_by_text('"What kind of message is it?"').click()
+    await expect(page.locator("[aria-current=step]")).to_contain_text("What kind of message is it?")
+    await expect(page).to_have_url(re.compile(r"at=%24\.nodes%5B0%5D\.title"))
+
+
+async def test_the_editor_completes_from_the_schema_and_from_the_tree(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await type_into_editor(page, '[{"type": "CustomWorkflow", ')
+    await page.keyboard.type('"workflowN')
+    await expect(page.get_by_role("option", name=re.compile("^workflowName"))).to_be_visible()
+    await page.keyboard.press("Enter")
+    await page.keyboard.type('"')
+    await expect(page.get_by_role("option", name="Do-Task")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("textbox", name=re.compile("^JSON of"))).to_contain_text(
+        '"workflowName": "Answer-Question"'
+    )
+
+
+async def test_the_editor_explains_and_checks_as_one_types(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await type_into_editor(page, '[{"type": "Standard", "endpointName": 7}]')
+    await expect(page.locator(".cm-lintRange-error")).to_have_text("7")
+    await page.locator(".cm-lintRange-error").hover()
+    await expect(page.locator(".cm-tooltip")).to_contain_text("to be of type")
+    await page.mouse.move(0, 0)
+    await page.get_by_text('"endpointName"').hover()
+    await expect(page.locator(".cm-explained")).to_contain_text("A file in Endpoints/.")
+    await type_into_editor(page, "[{]")
+    await expect(page.locator(".cm-lint-marker-error")).to_be_visible()
+
+
+async def test_what_is_typed_is_kept_for_the_moment_and_never_stored(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await type_into_editor(page, "[]")
+    await expect(page.get_by_text("Changed here only, not saved")).to_be_visible()
+    await page.get_by_role("link", name="Do-Task").first.click()
+    await page.get_by_role("heading", name="Workflows / sub-workflows / Do-Task").wait_for()
+    await page.go_back()
+    editor = page.get_by_role("textbox", name=re.compile("^JSON of"))
+    await expect(editor).to_have_text("[]")
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="Download").click()
+    assert Path(await (await downloading.value).path()).read_text() == "[]"
+    await page.get_by_role("button", name="Discard").click()
+    await expect(editor).to_contain_text("What kind of message is it?")
+
+
+async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/workflows")
+    await expect(page.get_by_role("button", name=re.compile("^single-model"))).to_contain_text("2")
+    await page.get_by_role("tab", name="Problems").click()
+    problems = page.get_by_role("region", name="Problems")
+    await expect(problems).to_contain_text("There is no node type 'Standrad'")
+    await problems.get_by_role("link", name=re.compile(r"Broken.json \$\[0\]\.endpointName")).click()
+    await expect(page.locator(".cm-placeLine")).to_have_text('"endpointName": "local-olama",')
+    await expect(page.locator(".cm-lintRange-error").first).to_have_text('"local-olama"')
+    await page.get_by_role("checkbox", name="Only this file").check()
+    await expect(problems).not_to_contain_text("NoJson.json")
+
+
+async def test_a_file_that_is_no_json_is_shown_and_told(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at("Workflows/single-model/NoJson.json"))
+    await expect(page.get_by_text("This workflow cannot be drawn")).to_be_visible()
+    await expect(page.locator(".cm-lint-marker-error")).to_be_visible()
+
+
+async def test_no_secret_reaches_the_browser(tree: Site, open_window: OpenWindow) -> None:
+    window = await open_window(tree)
+    answers: list[str] = []
+
+    async def keep(response: object) -> None:
+        if "/api/" in response.url:  # type: ignore[attr-defined]
+            answers.append(await response.text())  # type: ignore[attr-defined]
+
+    window.page.on("response", keep)
+    page = await window.go(at("Endpoints/Secret.json", view="problems"))
+    await expect(page.get_by_text("secrets covered")).to_be_visible()
+    await expect(page.get_by_role("textbox", name=re.compile("^JSON of"))).to_contain_text("[secret]")
+    await page.wait_for_load_state("networkidle")
+    assert len(answers) >= 3
+    assert not [answer for answer in answers if SECRET in answer]
+
+
+async def test_names_of_any_letters_harm_nothing(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/workflows")
+    await page.get_by_role("textbox", name="Find a file").fill("onerror")
+    await page.get_by_role("link", name=re.compile("onerror")).click()
+    await expect(page.get_by_role("heading", name=re.compile("onerror"))).to_contain_text("U+202E")
+    await expect(page.get_by_role("button", name=re.compile("Step 2"))).to_contain_text("<img")
+    await page.goto(f"{tree.url}{at('../../etc/passwd')}")
+    await expect(page.get_by_text("No such file")).to_be_visible()
+
+
+async def test_a_user_shows_where_messages_start(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at("Users/prompt-routing.json"))
+    starts = page.get_by_role("region", name="Where messages start")
+    await expect(starts.get_by_role("listitem")).to_have_count(5)
+    await starts.get_by_role("link", name="Categorise").click()
+    await expect(page.get_by_role("heading", name="Workflows / prompt-routing / Categorise")).to_be_visible()
+
+
+async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
+    far_llm.reply("Boil *two* litres.", stall_after=1)
+    panel = page.get_by_role("region", name="Try it")
+    await panel.get_by_role("textbox", name="Message").fill("How much water?")
+    await panel.get_by_role("button", name="Run").click()
+    await expect(panel.get_by_role("button", name="Stop")).to_be_visible()
+    await expect(panel).to_contain_text("Boil")  # while it still streams
+    far_llm.release()
+    await expect(panel.get_by_role("table").get_by_role("row")).to_have_count(2)
+    await expect(panel).to_contain_text("finished")
+    await expect(panel.get_by_role("link", name="Open the run")).to_have_attribute(
+        "href", re.compile("/runs\\?id=run_")
+    )
+    kept = await page.evaluate("fetch('/api/conversations?user_id=user').then(answer => answer.json())")
+    assert kept["results"] == []
+
+
+async def test_a_trial_that_fails_says_why(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
+    far_llm.reply(failure(500, "the cable is cut"))
+    panel = page.get_by_role("region", name="Try it")
+    await panel.get_by_role("textbox", name="Message").fill("How much water?")
+    await panel.get_by_role("button", name="Run").click()
+    await expect(panel.get_by_role("alert")).to_contain_text("The run failed")
+
+
+async def test_without_a_tree_the_built_in_workflow_is_shown(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/workflows")
+    await expect(page.get_by_role("button", name=re.compile(r"Step \d"))).to_have_count(3)
+    await expect(page.get_by_text("Built-in workflow")).to_be_visible()
+    await expect(page.get_by_role("textbox", name=re.compile("^JSON of"))).to_contain_text('"Remember"')
+
+
+async def test_every_control_is_reached_by_tab_and_shows_it(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await page.get_by_role("button", name=re.compile("Step 3")).wait_for()
+    await page.locator(".cm-content").wait_for()
+    walk = await tab_through(page)
+    assert (walk.unseen, walk.missed) == ([], [])
+
+
+async def test_steps_are_opened_and_the_editor_is_left_by_keys(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go(at(SUB))
+    await page.get_by_role("button", name=re.compile("Step 2")).focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".cm-placeLine").first).to_be_visible()
+    await page.get_by_role("textbox", name=re.compile("^JSON of")).focus()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("tab", name="Problems")).to_be_focused()
+
+
+LOOKS = [("light", WIDE), ("dark", WIDE), ("light", PHONE), ("dark", PHONE), ("light", NARROW)]
+
+
+@pytest.mark.parametrize(("scheme", "size"), LOOKS)
+@pytest.mark.parametrize("view", ["", "json", "problems", "try"])
+async def test_there_is_no_barrier(
+    tree: Site, open_window: OpenWindow, scheme: Scheme, size: tuple[int, int], view: str
+) -> None:
+    window = await open_window(tree, scheme=scheme, size=size)
+    page = await window.go(at(BROKEN, view=view, at="$[0].endpointName"))
+    await expect(page.get_by_role("tab", name="Problems")).to_contain_text("4")
+    if size == WIDE or view == "json":
+        await page.locator(".cm-lint-marker").first.wait_for()
+    await window.axe()
+    await window.is_within()
+
+
+async def test_on_a_phone_the_files_are_in_a_drawer(tree: Site, open_window: OpenWindow) -> None:
+    window = await open_window(tree, size=NARROW)
+    page = await window.go(at(SUB))
+    await page.get_by_role("button", name="What kind of message is it?").click()
+    await expect(page.locator(".cm-placeLine").first).to_be_visible()
+    await page.get_by_role("button", name="Files").click()
+    drawer = page.get_by_role("dialog", name="Files")
+    await drawer.get_by_role("textbox", name="Find a file").fill("with-memory")
+    await window.axe()
+    await drawer.get_by_role("link", name="Chat").click()
+    await expect(drawer).to_be_hidden()
+    await expect(page.get_by_role("heading", name="Workflows / with-memory / Chat")).to_be_visible()
+    await window.is_within()

@@ -1,0 +1,102 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { TbActivity, TbBrain, TbDotsVertical, TbDownload, TbEdit, TbEraser, TbTrash } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { confirm } from '@/shared/components/confirm';
+import { notifyFailure } from '@/shared/components/notify';
+import { useAddress } from '../address';
+import { useChangeConversation } from '../api/changeConversation';
+import { useDeleteConversation } from '../api/deleteConversation';
+import { type Format, formats, useExportConversation } from '../api/exportConversation';
+import type { Conversation } from '../api/listConversations';
+import { EditDialog } from './EditDialog';
+
+/** Everything that can be done with a conversation. */
+export function ConversationMenu({ conversation }: { conversation: Conversation }) {
+  const { id } = conversation;
+  const [isEditing, editing] = useDisclosure(false);
+  const { mutate: save } = useExportConversation(id);
+  const forget = useForget(conversation);
+  const clear = useClearContext(id);
+  return (
+    <>
+      <Menu position="bottom-end" width="16rem">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label="More about this conversation">
+            <TbDotsVertical aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<TbEdit aria-hidden />} onClick={editing.open}>
+            Title, tags, keep…
+          </Menu.Item>
+          <Menu.Item leftSection={<TbEraser aria-hidden />} onClick={() => void clear()}>
+            Begin the context anew…
+          </Menu.Item>
+          <Menu.Item
+            component={Link}
+            to={`/memories?source=${encodeURIComponent(id)}`}
+            leftSection={<TbBrain aria-hidden />}
+          >
+            Memories learned from it
+          </Menu.Item>
+          <Menu.Item
+            component={Link}
+            to={`/runs?conversation=${encodeURIComponent(id)}`}
+            leftSection={<TbActivity aria-hidden />}
+          >
+            Its runs
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>Save as</Menu.Label>
+          {(Object.keys(formats) as Format[]).map(format => (
+            <Menu.Item
+              key={format}
+              leftSection={<TbDownload aria-hidden />}
+              onClick={() => save(format, { onError: error => notifyFailure('It was not saved', error) })}
+            >
+              {formats[format].name}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item color="red" leftSection={<TbTrash aria-hidden />} onClick={() => void forget()}>
+            Delete…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isEditing && <EditDialog conversation={conversation} onClose={editing.close} />}
+    </>
+  );
+}
+
+function useForget({ id, title, preview }: Conversation) {
+  const { change } = useAddress();
+  const { mutate } = useDeleteConversation(id);
+  return async () => {
+    const agreed = await confirm({
+      title: 'Delete this conversation?',
+      message:
+        `“${(title || preview || id).slice(0, 120)}” goes for good: the messages of all branches, their files, what ` +
+        'nodes and discussion remember of it, the traces of its runs, and the facts that were learned from it alone.',
+      action: 'Delete',
+    });
+    if (!agreed) return;
+    mutate(undefined, {
+      onSuccess: () => change({ id: null, tab: null, message: null }),
+      onError: error => notifyFailure('It was not deleted', error),
+    });
+  };
+}
+
+function useClearContext(id: string) {
+  const { mutate } = useChangeConversation(id);
+  return async () => {
+    const agreed = await confirm({
+      title: 'Begin the context anew?',
+      message: 'The messages stay, but models are shown only what is said from now on. The summary goes.',
+      action: 'Begin anew',
+    });
+    if (agreed)
+      mutate({ clear_context: true }, { onError: error => notifyFailure('The context is as it was', error) });
+  };
+}

@@ -1,0 +1,48 @@
+import { Tabs } from '@mantine/core';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { type Tab, useAddress } from '../address';
+import { useConversation } from '../api/getConversation';
+import { DiscussionTab } from '../discussion/DiscussionTab';
+import { NodesTab } from '../nodes/NodesTab';
+import { TranscriptTab } from '../transcript/TranscriptTab';
+import { WindowTab } from '../window/WindowTab';
+import { DetailHead } from './DetailHead';
+import classes from './Detail.module.css';
+
+/** One conversation: what is noted about it, and four looks at it. */
+export function Detail({ id }: { id: string }) {
+  const { address, change } = useAddress();
+  const { data: conversation, error, refetch } = useConversation(id);
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!conversation) return <LoadingState label="Loading the conversation" />;
+  return (
+    <>
+      <DetailHead conversation={conversation} />
+      <Tabs
+        className={classes.tabs}
+        value={address.tab}
+        keepMounted={false}
+        onChange={tab => change({ tab: tab === 'transcript' ? null : (tab as Tab) }, false)}
+      >
+        <Tabs.List className={classes.list}>
+          <Tabs.Tab value="transcript">Transcript</Tabs.Tab>
+          <Tabs.Tab value="window">Window</Tabs.Tab>
+          <Tabs.Tab value="discussion">Discussion memory</Tabs.Tab>
+          <Tabs.Tab value="nodes">Node memories</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="transcript" className={classes.panel}>
+          <TranscriptTab conversation={conversation} />
+        </Tabs.Panel>
+        <Tabs.Panel value="window" className={classes.panel}>
+          <WindowTab conversation={conversation} />
+        </Tabs.Panel>
+        <Tabs.Panel value="discussion" className={classes.panel}>
+          <DiscussionTab id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="nodes" className={classes.panel}>
+          <NodesTab id={id} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

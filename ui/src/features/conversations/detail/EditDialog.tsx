@@ -1,0 +1,54 @@
+import { Button, Group, Modal, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { ErrorState } from '@/shared/components/states';
+import { useChangeConversation } from '../api/changeConversation';
+import type { Conversation } from '../api/listConversations';
+
+interface EditDialogProps {
+  conversation: Conversation;
+  onClose: () => void;
+}
+
+/** Title, tags, and whether pruning leaves the conversation alone. */
+export function EditDialog({ conversation, onClose }: EditDialogProps) {
+  const [title, setTitle] = useState(conversation.title ?? '');
+  const [tags, setTags] = useState(conversation.tags);
+  const [keep, setKeep] = useState(conversation.custom.keep === true);
+  const { mutate, isPending, error } = useChangeConversation(conversation.id);
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    mutate({ title: title.trim() || null, tags, keep }, { onSuccess: onClose });
+  };
+  return (
+    <Modal opened onClose={onClose} title="About this conversation" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={save}>
+        <Stack>
+          <TextInput
+            label="Title"
+            placeholder={conversation.preview || conversation.id}
+            maxLength={1000}
+            value={title}
+            onChange={event => setTitle(event.currentTarget.value)}
+            data-autofocus
+          />
+          <TagsInput label="Tags" maxTags={100} value={tags} onChange={setTags} />
+          <Switch
+            label="Keep it"
+            description="Old conversations are removed where the server's settings say so; this one is not."
+            checked={keep}
+            onChange={event => setKeep(event.currentTarget.checked)}
+          />
+          {error && <ErrorState error={error} title="It was not saved" />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,72 @@
+import { useCallback, useMemo } from 'react';
+import { confirm } from '@/shared/components/confirm';
+import { notifyFailure } from '@/shared/components/notify';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { VirtualRows } from '@/shared/components/VirtualRows';
+import {
+  type ChunkSummary,
+  type DiscussionRecord,
+  type Kind,
+  useDiscussionMemories,
+  useForgetChunk,
+} from '../api/discussion';
+import classes from './Discussion.module.css';
+import { RecordCard, SummaryCard } from './MemoryCards';
+
+/** Chunk summaries or records of a discussion. */
+export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useDiscussionMemories(
+    id,
+    kind,
+  );
+  const forget = useForget(id, kind);
+  const all = useMemo(
+    () => data?.pages.flatMap(page => page.results as (ChunkSummary | DiscussionRecord)[]) ?? [],
+    [data],
+  );
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isPending) return <LoadingState label="Loading memories" />;
+  if (all.length === 0)
+    return <EmptyState title={kind === 'records' ? 'No records yet' : 'No chunk summaries yet'} />;
+  return (
+    <div className={classes.memories}>
+      <VirtualRows
+        items={all}
+        rowKey={memory => memory.id}
+        label={kind === 'records' ? 'Records' : 'Chunk summaries'}
+        estimate={110}
+        onEndReached={more}
+      >
+        {memory =>
+          'hash' in memory ? (
+            <SummaryCard summary={memory} onForget={() => void forget(memory.id)} />
+          ) : (
+            <RecordCard
+              record={memory}
+              {...(memory.chunk !== null && { onForget: () => void forget(memory.chunk as string) })}
+            />
+          )
+        }
+      </VirtualRows>
+    </div>
+  );
+}
+
+function useForget(id: string, kind: Kind) {
+  const { mutate } = useForgetChunk(id, kind);
+  return async (key: string) => {
+    const agreed = await confirm({
+      title: kind === 'records' ? 'Forget what this record was made of?' : 'Forget this chunk?',
+      message:
+        'Its words go, and everything that was made of them: ' +
+        (kind === 'records' ? 'this record and the others of the same chunk' : 'this summary') +
+        ', and the rolling summary where it may be in that. This cannot be undone.',
+      action: 'Forget',
+    });
+    if (agreed) mutate(key, { onError: error => notifyFailure('It was not forgotten', error) });
+  };
+}

@@ -1,0 +1,77 @@
+import { Button, Group, Progress, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { TbRefresh } from 'react-icons/tb';
+import { confirm } from '@/shared/components/confirm';
+import { notifyFailure } from '@/shared/components/notify';
+import { discussionKey } from '../api/discussion';
+import { planRebuild, rebuild, type RebuildStep } from '../api/rebuildDiscussion';
+import classes from './Discussion.module.css';
+
+/** Makes all memories of the discussion anew, after a question; tells how far it is, and can be stopped. */
+export function Rebuild({ id }: { id: string }) {
+  const queries = useQueryClient();
+  const [step, setStep] = useState<RebuildStep | null>(null);
+  const stopping = useRef<AbortController | null>(null);
+  useEffect(() => () => stopping.current?.abort(), []);
+  const { mutate, isPending } = useMutation({
+    mutationFn: async () => {
+      if (!(await confirm(question(await planRebuild(id))))) return;
+      const controller = new AbortController();
+      stopping.current = controller;
+      setStep({ done: 0, all: 0, finished: false, notes: [] });
+      for await (const told of rebuild(id, controller.signal)) setStep(told);
+    },
+    onError: error => {
+      if (!stopping.current?.signal.aborted) notifyFailure('The memories are as they were', error);
+      setStep(null);
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: discussionKey(id) }),
+  });
+  const isRunning = isPending && step !== null && !step.finished;
+  return (
+    <Group gap="xs">
+      {isRunning && (
+        <>
+          <Progress
+            className={classes.progress}
+            value={step.all ? (step.done / step.all) * 100 : 0}
+            aria-label="Rebuilding"
+          />
+          <Text size="xs" role="status">
+            {step.all ? `${step.done} of ${step.all} chunks` : 'Beginning'}
+          </Text>
+          <Button size="compact-sm" variant="default" onClick={() => stopping.current?.abort()}>
+            Stop
+          </Button>
+        </>
+      )}
+      {step?.finished && (
+        <Text size="xs" role="status">
+          Made anew{step.notes.length > 0 && `: ${step.notes.join(' ')}`}
+        </Text>
+      )}
+      {!isRunning && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<TbRefresh aria-hidden />}
+          loading={isPending}
+          onClick={() => mutate()}
+        >
+          Rebuild…
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function question({ chunks, messages, tokens }: { chunks: number; messages: number; tokens: number }) {
+  return {
+    title: 'Make all memories of this discussion anew?',
+    message:
+      `A model is asked about ${chunks.toLocaleString()} chunks: ${messages.toLocaleString()} messages, about ` +
+      `${tokens.toLocaleString()} tokens. The new memories take the place of the old ones when all are there.`,
+    action: 'Rebuild',
+  };
+}

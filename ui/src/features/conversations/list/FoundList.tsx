@@ -1,0 +1,76 @@
+import { Text } from '@mantine/core';
+import { Link } from 'react-router';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { Time } from '@/shared/components/Time';
+import { VirtualRows } from '@/shared/components/VirtualRows';
+import { Words } from '@/shared/components/Words';
+import { useAddress } from '../address';
+import { type Found, useFoundMessages } from '../api/searchMessages';
+import { wordsOf } from '../transcript/content';
+import { Excerpt } from './Excerpt';
+import classes from './List.module.css';
+
+/** Messages that were found, best first; each opens its conversation where it stands. */
+export function FoundList() {
+  const { address, linkTo } = useAddress();
+  const { data, error, isPending, refetch } = useFoundMessages(address);
+  if (error) return <ErrorState error={error} title="The search failed" onRetry={() => void refetch()} />;
+  if (isPending) return <LoadingState label="Searching" />;
+  const found = data.results;
+  if (found.length === 0) {
+    return <EmptyState title="Nothing was found" hint="Try other words, or search by meaning as well." />;
+  }
+  return (
+    <>
+      <Text size="xs" c="dimmed" px="md" pb={4} role="status">
+        {found.length === 1 ? '1 message' : `${found.length} messages`}, best first
+      </Text>
+      <VirtualRows
+        items={found}
+        rowKey={hit => hit.message.id}
+        label="Found messages"
+        estimate={96}
+        className={classes.scroller ?? ''}
+      >
+        {hit => (
+          <Row
+            hit={hit}
+            query={address.q}
+            to={linkTo({ id: hit.conversation_id, message: hit.message.id, tab: null })}
+            isChosen={hit.conversation_id === address.id && hit.message.id === address.message}
+          />
+        )}
+      </VirtualRows>
+    </>
+  );
+}
+
+interface RowProps {
+  hit: Found;
+  query: string;
+  to: string;
+  isChosen: boolean;
+}
+
+function Row({ hit: { conversation_id: id, title, message }, query, to, isChosen }: RowProps) {
+  return (
+    <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
+      <span className={classes.preview}>
+        <Words limit={120}>{title || id}</Words>
+      </span>
+      <span className={classes.excerpt}>
+        <Excerpt text={wordsOf(message.content)} query={query} />
+      </span>
+      <Text span size="xs" c="dimmed">
+        {message.role}
+        {message.created_at && (
+          <>
+            {' · '}
+            <Time value={message.created_at} ago />
+          </>
+        )}
+        {!message.on_thread && ' · on another branch'}
+      </Text>
+    </Link>
+  );
+}

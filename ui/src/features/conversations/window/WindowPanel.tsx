@@ -1,0 +1,172 @@
+import { Button, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+import { TbSparkles } from 'react-icons/tb';
+import { notifyFailure } from '@/shared/components/notify';
+import { ErrorState } from '@/shared/components/states';
+import { type Strategy, useAddress } from '../address';
+import { useSummarise, type Window } from '../api/getWindow';
+import { gistOf } from '../transcript/content';
+import type { Tree } from '../transcript/tree';
+import { type Segment, shownSegments, threadSegments, tokensOf } from './segments';
+import { looks, totalsOf } from './states';
+import { TokenBar } from './TokenBar';
+import { WindowTexts } from './WindowTexts';
+import classes from './Window.module.css';
+
+const strategies: { value: Strategy; label: string }[] = [
+  { value: 'simple', label: 'Newest that fit' },
+  { value: 'summarization', label: 'Summary and newest' },
+  { value: 'hybrid', label: 'Summary, important, newest' },
+];
+
+interface WindowPanelProps {
+  conversation: string;
+  window: Window | undefined;
+  error: unknown;
+  tree: Tree;
+}
+
+/** What a model would be shown: how it is chosen, how much room each message takes, what stands for the rest. */
+export function WindowPanel({ conversation, window, error, tree }: WindowPanelProps) {
+  return (
+    <section className={classes.panel} aria-label="Window" tabIndex={0} role="region">
+      <Tools conversation={conversation} window={window} />
+      {error ? <ErrorState error={error} title="There is no such window" /> : null}
+      {window && (
+        <>
+          <Bars window={window} tree={tree} />
+          <Legend window={window} />
+          <WindowTexts window={window} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Tools({ conversation, window }: { conversation: string; window: Window | undefined }) {
+  const { address, change } = useAddress();
+  const [budget, setBudget] = useState<number | string>(address.budget ?? '');
+  const [question, setQuestion] = useState(address.question);
+  const later = useDebouncedCallback(change, 400);
+  const { mutate, isPending } = useSummarise(conversation, address);
+  const summarises = window !== undefined && window.strategy !== 'simple';
+  return (
+    <div className={classes.tools}>
+      <NativeSelect
+        size="xs"
+        label="Strategy"
+        value={address.strategy || window?.strategy}
+        data={strategies}
+        onChange={event => change({ strategy: event.currentTarget.value })}
+      />
+      <NumberInput
+        size="xs"
+        w="9rem"
+        label="Budget in tokens"
+        placeholder={window?.max_tokens.toLocaleString() ?? ''}
+        min={1}
+        max={1_000_000}
+        step={500}
+        allowDecimal={false}
+        value={budget}
+        onChange={value => {
+          setBudget(value);
+          later({ budget: value });
+        }}
+      />
+      <TextInput
+        size="xs"
+        className={classes.question}
+        label="Recalled for the question"
+        placeholder="What would be recalled?"
+        value={question}
+        onChange={event => {
+          setQuestion(event.currentTarget.value);
+          later({ question: event.currentTarget.value });
+        }}
+      />
+      {summarises && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<TbSparkles aria-hidden />}
+          loading={isPending}
+          onClick={() => mutate(undefined, { onError: error => notifyFailure('No summary was written', error) })}
+        >
+          Write the summary
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Bars({ window, tree }: { window: Window; tree: Tree }) {
+  const { change } = useAddress();
+  const [shown, thread] = [shownSegments(window), threadSegments(window)];
+  const total = tokensOf(thread);
+  const choose = ({ messages }: Segment) => {
+    if (messages[0] !== undefined) change({ message: messages[0] });
+  };
+  const tell = (segment: Segment) => told(segment, tree);
+  return (
+    <>
+      <Caption name="Window" tokens={window.tokens} of={window.max_tokens} />
+      <TokenBar
+        label="What the window holds"
+        segments={shown}
+        scale={Math.max(window.tokens, window.max_tokens)}
+        budget={window.max_tokens}
+        tell={tell}
+        onChoose={choose}
+      />
+      <Caption name="Whole thread" tokens={total} />
+      <TokenBar
+        label="What became of the thread"
+        segments={thread}
+        scale={Math.max(total, 1)}
+        tell={tell}
+        onChoose={choose}
+      />
+    </>
+  );
+}
+
+function Caption({ name, tokens, of }: { name: string; tokens: number; of?: number }) {
+  return (
+    <div className={classes.barLabel}>
+      <span>{name}</span>
+      <span>
+        {tokens.toLocaleString()}
+        {of !== undefined && ` of ${of.toLocaleString()}`} tokens
+      </span>
+    </div>
+  );
+}
+
+function Legend({ window }: { window: Window }) {
+  return (
+    <ul className={classes.legend} aria-label="Legend">
+      {totalsOf(window).map(({ state, messages, tokens }) => (
+        <li key={state} className={classes.legendEntry} title={looks[state].hint}>
+          <span className={classes.swatch} data-state={state} aria-hidden />
+          <Text span size="xs" fw={600}>
+            {looks[state].name}
+          </Text>
+          <Text span size="xs" c="dimmed">
+            {tokens.toLocaleString()} tokens
+            {messages > 0 && `, ${messages.toLocaleString()} ${messages === 1 ? 'message' : 'messages'}`}
+          </Text>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function told({ state, tokens, messages }: Segment, tree: Tree): string {
+  const size = `${tokens.toLocaleString()} tokens`;
+  if (messages.length === 0) return `${looks[state].name}, ${size}`;
+  if (messages.length > 1) return `${messages.length.toLocaleString()} messages, ${size}`;
+  const message = tree.byId.get(messages[0] ?? 0);
+  return message ? `${message.role}, ${size}: ${gistOf(message).slice(0, 120)}` : size;
+}

@@ -1,0 +1,65 @@
+import { Button, Text, Title } from '@mantine/core';
+import { notifyFailure } from '@/shared/components/notify';
+import { Time } from '@/shared/components/Time';
+import { Words } from '@/shared/components/Words';
+import { useRestoreMemory } from '../api/change';
+import type { HistoryEvent, ListedMemory, Owner } from '../api/keys';
+import classes from './detail.module.css';
+import { reasonInWords } from './reasons';
+import { WordDiff } from './WordDiff';
+
+interface HistoryListProps {
+  owner: Owner;
+  memory: ListedMemory;
+  events: HistoryEvent[];
+}
+
+/** What happened to a memory, the newest first, each change with what it changed. */
+export function HistoryList({ owner, memory, events }: HistoryListProps) {
+  const restore = useRestoreMemory(owner);
+  const goBack = (event: HistoryEvent) =>
+    restore.mutate(
+      { id: memory.id, to: event.id },
+      { onError: error => notifyFailure('The words were not taken back', error) },
+    );
+  return (
+    <section aria-label="History">
+      <Title order={3} size="h6" mb="xs">
+        History
+      </Title>
+      {events.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing is told of it: another program wrote it.
+        </Text>
+      )}
+      <ol className={classes.history}>
+        {[...events].reverse().map(event => (
+          <li key={event.id}>
+            <div className={classes.eventHead}>
+              <strong>{reasonInWords(event)}</strong>
+              <Time value={event.created_at} />
+            </div>
+            <Change event={event} />
+            {event.new_memory !== null && event.new_memory !== memory.memory && (
+              <Button size="compact-xs" variant="subtle" loading={restore.isPending} onClick={() => goBack(event)}>
+                Back to these words
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Change({ event }: { event: HistoryEvent }) {
+  const { old_memory: before, new_memory: after } = event;
+  if (before !== null && after !== null && before !== after) return <WordDiff before={before} after={after} />;
+  const text = after ?? before;
+  if (text === null) return null;
+  return (
+    <Text component="div" size="sm" c={after === null ? 'dimmed' : undefined}>
+      <Words limit={2000}>{text}</Words>
+    </Text>
+  );
+}

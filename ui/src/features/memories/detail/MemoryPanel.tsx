@@ -1,0 +1,121 @@
+import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { useState } from 'react';
+import { TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
+import { CopyButton } from '@/shared/components/CopyButton';
+import { notifyFailure } from '@/shared/components/notify';
+import { ErrorState, LoadingState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import { useEditMemory, useRestoreMemory } from '../api/change';
+import { useMemoryDetails } from '../api/details';
+import type { ListedMemory, Owner } from '../api/keys';
+import { EditText } from './EditText';
+import { HistoryList } from './HistoryList';
+import { Properties } from './Properties';
+import { SourceList } from './SourceList';
+import classes from './detail.module.css';
+
+interface MemoryPanelProps {
+  owner: Owner;
+  id: string;
+  onDelete: (id: string) => void;
+  onClose: () => void;
+}
+
+/** One memory: what it says, how it stands, where it comes from and what happened to it. */
+export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) {
+  const details = useMemoryDetails(owner, id);
+  return (
+    <div className={classes.panel}>
+      <Group justify="space-between" wrap="nowrap" className={classes.head}>
+        <Title order={2} size="h5">
+          Memory
+        </Title>
+        <Tooltip label="Close">
+          <ActionIcon variant="subtle" color="gray" onClick={onClose} aria-label="Close the memory">
+            <TbX size={18} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      {details.isPending && <LoadingState label="Loading the memory" />}
+      {details.isError && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
+      {details.data && (
+        <Stack gap="lg" className={classes.body}>
+          <Statement owner={owner} memory={details.data.memory} onDelete={onDelete} />
+          <Properties memory={details.data.memory} />
+          <SourceList owner={owner} sources={details.data.sources} />
+          <HistoryList owner={owner} memory={details.data.memory} events={details.data.history} />
+        </Stack>
+      )}
+    </div>
+  );
+}
+
+interface StatementProps {
+  owner: Owner;
+  memory: ListedMemory;
+  onDelete: (id: string) => void;
+}
+
+function Statement({ owner, memory, onDelete }: StatementProps) {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing) return <EditText owner={owner} memory={memory} onDone={() => setEditing(false)} />;
+  return (
+    <Stack gap="sm">
+      <Text component="div" size="lg" className={classes.statement}>
+        <Words limit={5000}>{memory.memory}</Words>
+      </Text>
+      {memory.state === 'deleted' ? (
+        <TakeBack owner={owner} memory={memory} />
+      ) : (
+        <Group gap="xs">
+          <Button size="xs" variant="default" leftSection={<TbPencil size={15} />} onClick={() => setEditing(true)}>
+            Edit
+          </Button>
+          <Confirm owner={owner} memory={memory} />
+          <Button size="xs" variant="default" leftSection={<TbTrash size={15} />} onClick={() => onDelete(memory.id)}>
+            Delete
+          </Button>
+          <CopyButton text={memory.memory} label="Copy the words" />
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+/** Says that it still holds, so that its time begins anew. */
+function Confirm({ owner, memory }: { owner: Owner; memory: ListedMemory }) {
+  const edit = useEditMemory(owner);
+  if (memory.state !== 'fading' && memory.state !== 'hidden') return null;
+  const keep = () =>
+    edit.mutate(
+      { id: memory.id, memory: memory.memory, updated_at: memory.updated_at },
+      { onError: error => notifyFailure('It was not renewed', error) },
+    );
+  return (
+    <Button size="xs" variant="light" leftSection={<TbRefresh size={15} />} loading={edit.isPending} onClick={keep}>
+      Still true
+    </Button>
+  );
+}
+
+function TakeBack({ owner, memory }: { owner: Owner; memory: ListedMemory }) {
+  const restore = useRestoreMemory(owner);
+  return (
+    <Group gap="xs">
+      <Text size="sm" c="dimmed">
+        This memory was deleted.
+      </Text>
+      <Button
+        size="xs"
+        variant="light"
+        leftSection={<TbRestore size={15} />}
+        loading={restore.isPending}
+        onClick={() =>
+          restore.mutate({ id: memory.id }, { onError: error => notifyFailure('It was not taken back', error) })
+        }
+      >
+        Restore
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,60 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { ErrorState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import type { Owner } from '../api/keys';
+import { useForgetEverything } from '../api/transfer';
+
+interface DialogProps {
+  owner: Owner;
+  onClose: () => void;
+}
+
+/** Asks for the user's name before all memories go for good. */
+export function ForgetDialog({ owner, onClose }: DialogProps) {
+  const [typed, setTyped] = useState('');
+  const forget = useForgetEverything(owner);
+  const isSure = typed.trim() === owner.user;
+  const go = () =>
+    forget.mutate(undefined, {
+      onSuccess: ({ deleted }) => {
+        notifications.show({ message: `${deleted} memories forgotten` });
+        onClose();
+      },
+    });
+  return (
+    <Modal opened onClose={onClose} title="Forget everything" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={event => {
+          event.preventDefault();
+          if (isSure) go();
+        }}
+      >
+        <Stack gap="md">
+          <Text size="sm" component="div">
+            All memories of <Words>{owner.user}</Words> in project <Words>{owner.project}</Words> go, with their
+            history and the traces of runs. Deleted ones go, too. Nothing brings them back; conversations stay.
+          </Text>
+          <TextInput
+            label="Type the user’s name to go on"
+            placeholder={owner.user}
+            autoComplete="off"
+            data-autofocus
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+          {forget.isError && <ErrorState error={forget.error} title="Not everything was forgotten" />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red.8" disabled={!isSure} loading={forget.isPending}>
+              Forget everything
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,52 @@
+import { Alert, Button, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ErrorState } from '@/shared/components/states';
+import type { Owner } from '../api/keys';
+import { useImport } from '../api/transfer';
+
+interface DialogProps {
+  owner: Owner;
+  onClose: () => void;
+}
+
+/** Adds memories from a file, and tells how many were new. */
+export function ImportDialog({ owner, onClose }: DialogProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const load = useImport(owner);
+  return (
+    <Modal opened onClose={onClose} title="Import memories" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack gap="md">
+        <Text size="sm">
+          A file as the export makes it: one memory a line, each with the user it belongs to. What is there already is
+          left alone.
+        </Text>
+        <FileInput
+          label="File"
+          placeholder="Choose a .jsonl file"
+          accept=".jsonl,.ndjson,.json,application/x-ndjson"
+          value={file}
+          onChange={chosen => {
+            setFile(chosen);
+            load.reset();
+          }}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+        />
+        {load.isError && <ErrorState error={load.error} title="Nothing was imported" />}
+        {load.data && (
+          <Alert color="teal" variant="light" title="Imported" role="status">
+            {load.data.imported} added, {load.data.skipped} were there already.
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {load.data ? 'Done' : 'Cancel'}
+          </Button>
+          <Button disabled={!file || !!load.data} loading={load.isPending} onClick={() => file && load.mutate(file)}>
+            Import
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,18 @@
+import { Modal } from '@mantine/core';
+import type { Memory, Owner } from '../api/keys';
+import { MergeForm } from './MergeForm';
+
+interface MergeDialogProps {
+  owner: Owner;
+  memories: Memory[];
+  onClose: () => void;
+}
+
+/** Merges the memories that were selected. */
+export function MergeDialog({ owner, memories, onClose }: MergeDialogProps) {
+  return (
+    <Modal opened onClose={onClose} title="Merge memories" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <MergeForm owner={owner} memories={memories} onMerged={onClose} />
+    </Modal>
+  );
+}

@@ -1,0 +1,44 @@
+import { Alert } from '@mantine/core';
+import { useMemo } from 'react';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useMemorySearch } from '../api/search';
+import type { ListParts } from './parts';
+import { rowsOfSearch } from './rows';
+import { Shown } from './Shown';
+import { stagesInWords } from './stages';
+
+const DEGRADED: Record<string, string> = {
+  vectors: 'The embedding model gave no answer, so only words were compared.',
+  vectors_pending: 'Some memories have no vector yet and were found by their words alone.',
+};
+
+/** What a search by meaning found, with why. */
+export function Found({ place, owner, onOpen, onDelete }: ListParts) {
+  const search = useMemorySearch(owner, place.q);
+  const hits = search.data?.results;
+  const rows = useMemo(() => rowsOfSearch(hits ?? []), [hits]);
+  if (search.isPending) return <LoadingState label="Searching" />;
+  if (search.isError) return <ErrorState error={search.error} onRetry={() => void search.refetch()} />;
+  if (rows.length === 0)
+    return <EmptyState title="Nothing bears on that" hint="Ask in other words, or look for words." />;
+  return (
+    <>
+      {search.data.degraded?.map(what => (
+        <Alert key={what} color="orange" variant="light" m="xs" p="xs">
+          {DEGRADED[what] ?? what}
+        </Alert>
+      ))}
+      <Shown
+        rows={rows}
+        total={rows.length}
+        told={`${rows.length} found, best first · ${stagesInWords(search.data.stages)}`}
+        view="table"
+        owner={owner}
+        openId={place.id}
+        onOpen={onOpen}
+        onDelete={onDelete}
+        onEndReached={() => undefined}
+      />
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { Button } from '@mantine/core';
+import { useCallback, useMemo, useState } from 'react';
+import { Link } from 'react-router';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useMemoryList } from '../api/list';
+import { conditionsOf, type Place } from '../place';
+import type { ListParts } from './parts';
+import { rowsOfList } from './rows';
+import { Shown } from './Shown';
+
+/** The memories that meet the conditions of the address. */
+export function Listed({ place, owner, onOpen, onDelete }: ListParts) {
+  const [now] = useState(() => Date.now());
+  const list = useMemoryList(owner, conditionsOf(place, now), true);
+  const { memories, total, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const by = place.order.startsWith('updated') ? 'updated_at' : 'created_at';
+  const rows = useMemo(() => rowsOfList(memories, place.view === 'timeline', by), [memories, place.view, by]);
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (list.isPending) return <LoadingState label="Loading memories" />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  if (total === 0) return <Nothing place={place} />;
+  const told = `${total.toLocaleString()} ${total === 1 ? 'memory' : 'memories'}`;
+  return (
+    <Shown
+      rows={rows}
+      total={total}
+      told={told}
+      view={place.view}
+      owner={owner}
+      openId={place.id}
+      onOpen={onOpen}
+      onDelete={onDelete}
+      onEndReached={more}
+    />
+  );
+}
+
+function Nothing({ place }: { place: Place }) {
+  const isNarrowed = place.kind || place.age || place.source || place.q || place.hidden !== 'without';
+  if (isNarrowed)
+    return (
+      <EmptyState title="Nothing fits" hint="No memory meets all of the conditions.">
+        <Button
+          size="xs"
+          variant="default"
+          component={Link}
+          to={`/memories?${new URLSearchParams({ user: place.user, project: place.project }).toString()}`}
+        >
+          Show all
+        </Button>
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      title="Nothing is remembered yet"
+      hint="Memories are made from chats in which Long Term Memory is on, from the API, and by an import."
+    >
+      <Button size="xs" variant="default" component={Link} to="/">
+        Go to the chat
+      </Button>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { Owner } from '../api/keys';
+import { MergeDialog } from '../dialogs/MergeDialog';
+import classes from './list.module.css';
+import { MemoryList } from './MemoryList';
+import type { Row } from './rows';
+import { useSelection } from './useSelection';
+
+interface ShownProps {
+  rows: Row[];
+  total: number;
+  /** What there is, in words. */
+  told: string;
+  view: 'table' | 'timeline';
+  owner: Owner;
+  openId: string;
+  onOpen: (id: string) => void;
+  onDelete: (ids: string[]) => void;
+  onEndReached: () => void;
+}
+
+/** The rows, and above them how many there are or what can be done with those selected. */
+export function Shown({ told, owner, ...list }: ShownProps) {
+  const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
+  const selection = useSelection(present);
+  const [isMerging, setMerging] = useState(false);
+  const selected = list.rows.flatMap(row => (selection.ids.has(row.memory.id) ? row.memory : []));
+  return (
+    <>
+      <Group className={classes.summary} gap="xs">
+        {selected.length === 0 ? (
+          <Text size="xs" c="dimmed" role="status">
+            {told}
+          </Text>
+        ) : (
+          <>
+            <Text size="xs" fw={600} role="status">
+              {selected.length} selected
+            </Text>
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => list.onDelete(selected.map(memory => memory.id))}
+            >
+              Delete
+            </Button>
+            <Button
+              size="compact-xs"
+              variant="default"
+              disabled={selected.length < 2 || selected.length > 100}
+              onClick={() => setMerging(true)}
+            >
+              Merge…
+            </Button>
+            <Button size="compact-xs" variant="subtle" onClick={() => selection.set([])}>
+              Select none
+            </Button>
+          </>
+        )}
+      </Group>
+      <div className={classes.around}>
+        <MemoryList {...list} selection={selection} />
+      </div>
+      {isMerging && <MergeDialog owner={owner} memories={selected} onClose={() => setMerging(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import type { Hit, ListedMemory, Memory } from '../api/keys';
+
+/** A row of the list: a memory, how it stands, and, in a search, how well it fits. */
+export interface Row {
+  memory: Memory;
+  kind: ListedMemory['kind'];
+  state?: ListedMemory['state'];
+  decaysAt?: string | null;
+  hit?: Hit;
+  /** The day it was learned on, where that is another than of the row before. */
+  day?: string;
+}
+
+const dayOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+
+export function rowsOfList(
+  memories: readonly ListedMemory[],
+  withDays: boolean,
+  by: 'created_at' | 'updated_at',
+): Row[] {
+  let last = '';
+  return memories.map(memory => {
+    const row: Row = { memory, kind: memory.kind, state: memory.state, decaysAt: memory.decays_at };
+    const day = withDays ? nameOfDay(memory[by]) : '';
+    if (day !== last) row.day = day;
+    last = day;
+    return row;
+  });
+}
+
+export function rowsOfSearch(hits: readonly Hit[]): Row[] {
+  return hits.map(hit => ({ memory: hit, kind: hit.role ? 'message' : 'fact', hit }));
+}
+
+function nameOfDay(time: string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? 'No known time' : dayOf.format(date);
+}

@@ -1,0 +1,79 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import { RunsPage } from './RunsPage';
+import { aNode, aRun, aWorkflow, listed } from './testing';
+
+function serve(runs: unknown, run: unknown = null) {
+  server.use(
+    http.get('*/api/runs/live', () => new HttpResponse(null, { status: 503 })),
+    http.get('*/api/runs', () => HttpResponse.json({ results: runs, next: null })),
+    http.get('*/api/runs/:id', () => HttpResponse.json(run)),
+  );
+}
+
+test('runs are listed with how they ended and what they took', async () => {
+  serve([listed('r2', { status: 'failed', error: 'The model is down.' }), listed('r1', { memories: 2 })]);
+  renderAt('/runs', <RunsPage />);
+  const [failed, fine] = await screen.findAllByRole('listitem');
+  expect(failed).toHaveTextContent('The model is down.');
+  expect(fine).toHaveTextContent(/Finished.*812 ms.*3 nodes.*2 memories/);
+});
+
+test('a run opens at the node that answered, and another node when it is chosen', async () => {
+  const inner = aWorkflow('Thinking', aNode('Plan', { output: 'Boil it.' }));
+  const answer = aNode('Answer', {
+    is_responder: true,
+    prompt: [{ role: 'user', content: 'About soup' }],
+    variables: [{ name: 'topic', message: 0, start: 6, end: 10 }],
+  });
+  serve([], aRun('r1', [aNode('Think', { children: [inner] }), answer]));
+  renderAt('/runs?id=r1', <RunsPage />);
+  const panel = await screen.findByRole('region', { name: 'Node Answer' });
+  expect(within(panel).getByRole('group', { name: 'Variable topic' })).toHaveTextContent('soup');
+  await userEvent.click(screen.getByRole('treeitem', { name: /Plan/ }));
+  expect(await screen.findByText('Boil it.')).toBeVisible();
+});
+
+test('a closed workflow hides its nodes', async () => {
+  serve([], aRun('r1', [aNode('Answer', { is_responder: true })]));
+  renderAt('/runs?id=r1', <RunsPage />);
+  const workflow = await screen.findByRole('treeitem', { name: /Workflow Chat/ });
+  await userEvent.click(workflow);
+  expect(workflow).toHaveAttribute('aria-expanded', 'false');
+  expect(screen.queryByRole('treeitem', { name: /Answer/ })).not.toBeInTheDocument();
+});
+
+test('what is switched off says how to switch it on', async () => {
+  const off = { detail: 'Off.', error: 'Off.', code: 'runs_off', request_id: 'r' };
+  server.use(http.get('*/api/runs', () => HttpResponse.json(off, { status: 404 })));
+  serveNothingLive();
+  renderAt('/runs', <RunsPage />);
+  expect(await screen.findByText('Runs are not recorded')).toBeVisible();
+});
+
+test('a server in trouble is told, and asked again', async () => {
+  const broken = { detail: 'Broken.', error: 'Broken.', code: 'internal_error', request_id: 'r' };
+  server.use(http.get('*/api/runs', () => HttpResponse.json(broken, { status: 500 }), { once: true }));
+  serveNothingLive();
+  renderAt('/runs', <RunsPage />);
+  expect(await screen.findByText('Broken.')).toBeVisible();
+  serve([listed('r1')]);
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(await screen.findByRole('listitem')).toHaveTextContent('Chat');
+});
+
+function serveNothingLive() {
+  server.use(http.get('*/api/runs/live', () => new HttpResponse(null, { status: 503 })));
+}
+
+test('two marked runs can be compared', async () => {
+  serve([listed('r2'), listed('r1')], aRun('r1', [aNode('Answer')]));
+  renderAt('/runs', <RunsPage />);
+  for (const box of await screen.findAllByRole('checkbox', { name: /^Compare/ })) await userEvent.click(box);
+  await userEvent.click(screen.getByRole('link', { name: 'Compare two runs' }));
+  const figures = await screen.findByRole('region', { name: 'Figures of both runs' });
+  expect(within(figures).getByRole('row', { name: /Answered/ })).toHaveTextContent('the same');
+});
