@@ -17,6 +17,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "images"
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 _COLOURS = 256
+_SETTLING_MS = 700
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,10 @@ class Shot:
 
 
 async def _still(page: Page) -> None:
-    await page.wait_for_load_state("networkidle")
+    """Nothing is being loaded any more. Some pages follow the server, so the network is never quiet."""
+    await page.wait_for_load_state("load")
+    await page.wait_for_timeout(_SETTLING_MS)
+    await page.wait_for_function("!document.querySelector('[role=status][aria-label^=Loading], [aria-busy=true]')")
 
 
 async def _drawer(page: Page) -> None:

@@ -150,7 +150,7 @@ async def test_the_memories_of_an_answer_are_listed(site: Site, open_window: Ope
     await page.reload()
     await say(page, "Which tea do I drink?")
     await page.get_by_role("button", name="1 memory").click()
-    dialog = page.get_by_role("dialog", name="Memories used")
+    dialog = page.get_by_role("dialog", name="1 memory")
     await expect(dialog.get_by_role("link", name="Drinks green tea")).to_have_attribute(
         "href", re.compile(r"/memories\?id=")
     )
@@ -447,10 +447,10 @@ async def test_two_thousand_messages_scroll(site: Site, open_window: OpenWindow)
     region = page.get_by_role("region", name="Messages")
     for _ in range(60):
         await region.evaluate("region => region.scrollTo(0, 0)")
-        if await page.get_by_text("message 0", exact=True).count():
+        if await region.get_by_text("message 0", exact=True).count():
             break
         await page.wait_for_timeout(50)
-    await expect(page.get_by_text("message 0", exact=True)).to_be_in_viewport()
+    await expect(region.get_by_text("message 0", exact=True)).to_be_in_viewport()
     assert await region.get_by_role("article").count() < 60
     await page.get_by_role("button", name="Jump to newest").click()
     await expect(page.get_by_text("message 1999")).to_be_in_viewport()
@@ -497,7 +497,7 @@ async def test_all_of_it_works_without_a_mouse(site: Site, open_window: OpenWind
     site.llm.reply("Another one")
     await page.keyboard.press("Enter")
     await answered(page, "Another one")
-    await reach(page, "Previous answer", backwards=True)
+    await reach(page, "Previous answer")
     await page.keyboard.press("Enter")
     await answered(page, "Understood.")
     await reach(page, "Edit message", backwards=True)
@@ -547,7 +547,7 @@ async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) 
 async def test_the_first_load_is_small(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     loaded: list[Request] = []
-    window.page.on("requestfinished", loaded.append)
+    window.page.on("requestfinished", lambda request: loaded.append(request))
     page = await window.go("/")
     await expect(message_box(page)).to_be_visible()
     await page.wait_for_load_state("networkidle")

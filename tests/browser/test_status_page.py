@@ -68,7 +68,7 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     await page.get_by_text("Last day", exact=True).click()
     await expect(page).to_have_url(f"{site.url}/status?as=table&span=day")
     await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
-    await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1")
+    await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1", timeout=20_000)
 
 
 async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -> None:

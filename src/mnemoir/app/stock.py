@@ -17,7 +17,7 @@ from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
 from mnemoir.storage.conversations.census import Census, Counted
 
-_COUNT_AGAIN_S = 10.0
+_COUNT_AGAIN_S = 5.0
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _PATIENCE_S = 1.0
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")

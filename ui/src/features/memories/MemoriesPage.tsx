@@ -14,7 +14,7 @@ import { ImportDialog } from './dialogs/ImportDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
 import classes from './MemoriesPage.module.css';
-import { usePlace } from './place';
+import { type Place, usePlace } from './place';
 import { Toolbar } from './toolbar/Toolbar';
 
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
@@ -30,6 +30,7 @@ export function MemoriesPage() {
     place,
     owner,
     onOpen: (id: string) => go({ id }, { replace: place.id !== '' }),
+    onView: (view: Place['view']) => go({ view }),
     onDelete: deleteThem,
   };
   const key = `${owner.project} ${owner.user}`;
@@ -60,7 +61,6 @@ interface OpenedProps {
 /** Beside the list where there is room, else over it. */
 function Opened(props: OpenedProps) {
   const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
-  const panel = <MemoryPanel key={props.id} {...props} />;
   if (isWide)
     return (
       // Escape closes it, whatever in it has the focus
@@ -70,7 +70,7 @@ function Opened(props: OpenedProps) {
         aria-label="Memory"
         onKeyDown={event => event.key === 'Escape' && props.onClose()}
       >
-        {panel}
+        <MemoryPanel key={props.id} {...props} />
       </aside>
     );
   return (
@@ -79,11 +79,11 @@ function Opened(props: OpenedProps) {
       onClose={props.onClose}
       position="right"
       size="min(30rem, 100vw)"
-      withCloseButton={false}
-      aria-label="Memory"
+      title="Memory"
+      closeButtonProps={{ 'aria-label': 'Close the memory' }}
       classNames={{ body: classes.drawer ?? '' }}
     >
-      {panel}
+      <MemoryPanel key={props.id} {...props} onClose={null} />
     </Drawer>
   );
 }

@@ -3,10 +3,12 @@ import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
+import type { RunWhole } from './api/run';
+import type { RunListed } from './api/runs';
 import { RunsPage } from './RunsPage';
 import { aNode, aRun, aWorkflow, listed } from './testing';
 
-function serve(runs: unknown, run: unknown = null) {
+function serve(runs: RunListed[], run: RunWhole | null = null) {
   server.use(
     http.get('*/api/runs/live', () => new HttpResponse(null, { status: 503 })),
     http.get('*/api/runs', () => HttpResponse.json({ results: runs, next: null })),
@@ -40,7 +42,7 @@ test('a run opens at the node that answered, and another node when it is chosen'
 test('a closed workflow hides its nodes', async () => {
   serve([], aRun('r1', [aNode('Answer', { is_responder: true })]));
   renderAt('/runs?id=r1', <RunsPage />);
-  const workflow = await screen.findByRole('treeitem', { name: /Workflow Chat/ });
+  const workflow = await screen.findByRole('treeitem', { name: /Chat/ });
   await userEvent.click(workflow);
   expect(workflow).toHaveAttribute('aria-expanded', 'false');
   expect(screen.queryByRole('treeitem', { name: /Answer/ })).not.toBeInTheDocument();

@@ -38,7 +38,15 @@ export function aWorkflow(name: string, ...nodes: RunNode[]): RunWorkflow {
 export function aRun(id: string, nodes: RunNode[], members: Partial<RunWhole> = {}): RunWhole {
   return {
     id,
-    scope: { project: 'default', user: 'mira', tenant: 'default', agent: null, app: null, conversation: null, node: null },
+    scope: {
+      project: 'default',
+      user: 'mira',
+      tenant: 'default',
+      agent: null,
+      app: null,
+      conversation: null,
+      node: null,
+    },
     user: '',
     model: 'mnemoir',
     stream: false,

@@ -33,6 +33,12 @@ test('characters that cannot be seen are shown', () => {
   expect(screen.getByText('U+202E')).toBeVisible();
 });
 
+test('characters that cannot be seen are shown within HTML, too', () => {
+  renderAt('/', <Markdown>{'<b>safe\u202eexe.txt</b>\n\n<div>\u200b</div>'}</Markdown>);
+  expect(screen.getByText('U+202E')).toBeVisible();
+  expect(screen.getByText('U+200B')).toBeVisible();
+});
+
 test('a text too long for Markdown is shown as words', () => {
   renderAt('/', <Markdown>{'a'.repeat(1_000_000)}</Markdown>);
   expect(screen.getByRole('button', { name: 'Show all 1,000,000 characters' })).toBeVisible();

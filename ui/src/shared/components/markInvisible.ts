@@ -14,7 +14,8 @@ function marked(node: RootContent): RootContent[] {
     if (node.tagName !== 'pre') node.children = node.children.flatMap(child => marked(child) as ElementContent[]);
     return [node];
   }
-  if (node.type !== 'text') return [node];
+  // HTML is still raw here; it is shown as text
+  if (node.type !== 'text' && node.type !== 'raw') return [node];
   return pieces(node.value).map(piece =>
     'words' in piece ? { type: 'text', value: piece.words } : mark(piece.invisible),
   );

@@ -14,7 +14,12 @@ window.ResizeObserver = class {
 Object.defineProperty(document, 'fonts', { value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
 // rows of virtual lists are laid out by these
-for (const [side, value] of Object.entries({ offsetHeight: 600, clientHeight: 600, offsetWidth: 800, clientWidth: 800 }))
+for (const [side, value] of Object.entries({
+  offsetHeight: 600,
+  clientHeight: 600,
+  offsetWidth: 800,
+  clientWidth: 800,
+}))
   Object.defineProperty(HTMLElement.prototype, side, { configurable: true, value });
 
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));

@@ -49,7 +49,9 @@ test('files stand below where they come from', async () => {
   renderAt('/?conversation=tea', <FileList />);
   const chat = await screen.findByRole('region', { name: 'This chat' });
   expect(await within(chat).findByRole('button')).toHaveTextContent(/PNG picture81.2 kB/);
-  expect(within(screen.getByRole('region', { name: 'Project' })).getByRole('button')).toHaveTextContent('memories.json');
+  expect(within(screen.getByRole('region', { name: 'Project' })).getByRole('button')).toHaveTextContent(
+    'memories.json',
+  );
   const others = within(screen.getByRole('region', { name: 'Other chats' })).getAllByRole('button');
   expect(others.map(button => button.textContent)).toEqual([expect.stringContaining('filmU+202E4pm.exe')]);
 });

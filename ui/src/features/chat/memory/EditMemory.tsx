@@ -26,11 +26,9 @@ export function EditMemory({ memory, onDone }: { memory: Memory; onDone: () => v
         minRows={2}
         maxRows={10}
         onChange={event => setTyped(event.currentTarget.value)}
+        data-mantine-stop-propagation // Escape is for the field; the drawer stays open
         onKeyDown={event => {
-          if (event.key === 'Escape') {
-            event.stopPropagation(); // the drawer stays open
-            onDone();
-          }
+          if (event.key === 'Escape') onDone();
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text) save();
         }}
       />

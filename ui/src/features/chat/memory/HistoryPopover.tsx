@@ -9,6 +9,7 @@ import { useMemoryHistory } from '../api/memories-history';
 import classes from './memory.module.css';
 
 const MOST_SHOWN = 300; // characters
+const HOLDS_ESCAPE = { 'data-mantine-stop-propagation': true }; // it closes this, and not the drawer around it
 
 /** What happened to a memory, behind a button. */
 export function HistoryPopover({ id }: { id: string }) {
@@ -24,7 +25,14 @@ export function HistoryPopover({ id }: { id: string }) {
     >
       <Popover.Target>
         <Tooltip label="History" disabled={opened}>
-          <ActionIcon variant="subtle" color="gray" size="sm" aria-label="History" onClick={popover.toggle}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label="History"
+            onClick={popover.toggle}
+            {...(opened && HOLDS_ESCAPE)}
+          >
             <TbHistory size={16} />
           </ActionIcon>
         </Tooltip>
@@ -49,7 +57,13 @@ function History({ id }: { id: string }) {
   if (history.isError) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
   return (
     <>
-      <div className={classes.history} tabIndex={0} role="region" aria-label="Changes, oldest first">
+      <div
+        className={classes.history}
+        tabIndex={0}
+        role="region"
+        aria-label="Changes, oldest first"
+        {...HOLDS_ESCAPE}
+      >
         <ol>
           {history.data.results.map(entry => (
             <li key={entry.id}>
@@ -71,7 +85,7 @@ function History({ id }: { id: string }) {
           ))}
         </ol>
       </div>
-      <Text size="sm" component={Link} to={`/memories?${new URLSearchParams({ id }).toString()}`}>
+      <Text size="sm" component={Link} {...HOLDS_ESCAPE} to={`/memories?${new URLSearchParams({ id }).toString()}`}>
         Open with its sources
       </Text>
     </>

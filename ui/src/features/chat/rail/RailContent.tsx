@@ -40,11 +40,9 @@ export function RailContent({ onChosen }: RailContentProps) {
           leftSection={<TbSearch size={16} aria-hidden />}
           value={typed}
           onChange={event => setTyped(event.currentTarget.value)}
+          data-mantine-stop-propagation={typed !== ''} // Escape clears it before it closes a drawer around it
           onKeyDown={event => {
-            if (event.key === 'Escape' && typed) {
-              event.stopPropagation();
-              setTyped('');
-            }
+            if (event.key === 'Escape') setTyped('');
           }}
           rightSection={typed && <CloseButton size="sm" aria-label="Clear the search" onClick={() => setTyped('')} />}
         />

@@ -35,6 +35,7 @@ export function RenameField({ name, onDone }: RenameFieldProps) {
       ref={input}
       onChange={event => setTyped(event.currentTarget.value)}
       onBlur={() => done(typed.trim())}
+      data-mantine-stop-propagation // Escape is for the field; a drawer around it stays open
       onKeyDown={event => {
         event.stopPropagation();
         if (event.key === 'Enter') done(typed.trim());

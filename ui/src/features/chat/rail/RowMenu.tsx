@@ -52,7 +52,11 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
           Export as JSON
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item className={classes.danger ?? ''} leftSection={<TbTrash size={16} aria-hidden />} onClick={onForget}>
+        <Menu.Item
+          className={classes.danger ?? ''}
+          leftSection={<TbTrash size={16} aria-hidden />}
+          onClick={onForget}
+        >
           Delete
         </Menu.Item>
       </Menu.Dropdown>

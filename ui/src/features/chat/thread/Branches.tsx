@@ -18,6 +18,14 @@ export function Branches({ message, conversation, isBusy }: BranchesProps) {
   if (siblings.length < 2) return null;
   const at = siblings.indexOf(message.id);
   const what = message.role === 'user' ? 'version' : 'answer';
+  const choose = async (other: number, step: number) => {
+    try {
+      await branch.mutateAsync(other);
+      focusOn(other, step);
+    } catch (error) {
+      notifyFailure('That branch could not be shown', error);
+    }
+  };
   const button = (step: number, Icon: typeof TbChevronLeft) => {
     const other = siblings[at + step];
     return (
@@ -27,9 +35,9 @@ export function Branches({ message, conversation, isBusy }: BranchesProps) {
         size="sm"
         aria-label={step < 0 ? `Previous ${what}` : `Next ${what}`}
         disabled={other === undefined || isBusy || branch.isPending}
+        data-branch={`${message.id} ${step}`}
         onClick={() => {
-          if (other !== undefined)
-            branch.mutate(other, { onError: error => notifyFailure('That branch could not be shown', error) });
+          if (other !== undefined) void choose(other, step);
         }}
       >
         <Icon size={16} />
@@ -45,4 +53,14 @@ export function Branches({ message, conversation, isBusy }: BranchesProps) {
       {button(1, TbChevronRight)}
     </span>
   );
+}
+
+/** The message that was left took the focus with it: the one in its place gets it, on the same button if it goes on. */
+function focusOn(messageId: number, step: number): void {
+  requestAnimationFrame(() => {
+    const buttons = [step, -step].map(each =>
+      document.querySelector<HTMLButtonElement>(`[data-branch="${messageId} ${each}"]`),
+    );
+    buttons.find(button => button && !button.disabled)?.focus();
+  });
 }

@@ -12,7 +12,7 @@ export function MemoriesUsed({ memories }: { memories: RunShort['memories'] }) {
       <Popover.Target>
         <UnstyledButton>{label}</UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Memories used">
+      <Popover.Dropdown>
         <Text size="sm" fw={600} mb="xs">
           Memories used
         </Text>

@@ -48,7 +48,10 @@ export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder
   }, [hasRows, list]);
   const isAsking = turn?.state === 'asking';
   useEffect(() => {
-    if (isAsking) list.scrollToEnd();
+    if (!isAsking) return;
+    list.scrollToEnd();
+    // a button that began this may be gone, and the focus with it
+    if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
   }, [isAsking, list]);
 
   const isNearStart = hasBegun && (shown[0]?.index ?? NEAR_THE_START) < NEAR_THE_START;

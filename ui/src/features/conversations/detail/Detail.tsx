@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { type Tab, useAddress } from '../address';
+import { useAddress } from '../address';
 import { useConversation } from '../api/getConversation';
 import { DiscussionTab } from '../discussion/DiscussionTab';
 import { NodesTab } from '../nodes/NodesTab';
@@ -22,7 +22,7 @@ export function Detail({ id }: { id: string }) {
         className={classes.tabs}
         value={address.tab}
         keepMounted={false}
-        onChange={tab => change({ tab: tab === 'transcript' ? null : (tab as Tab) }, false)}
+        onChange={tab => change({ tab: tab === 'transcript' ? null : tab }, false)}
       >
         <Tabs.List className={classes.list}>
           <Tabs.Tab value="transcript">Transcript</Tabs.Tab>

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type SyntheticEvent, useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import { useChangeConversation } from '../api/changeConversation';
 import type { Conversation } from '../api/listConversations';
@@ -15,7 +15,7 @@ export function EditDialog({ conversation, onClose }: EditDialogProps) {
   const [tags, setTags] = useState(conversation.tags);
   const [keep, setKeep] = useState(conversation.custom.keep === true);
   const { mutate, isPending, error } = useChangeConversation(conversation.id);
-  const save = (event: FormEvent) => {
+  const save = (event: SyntheticEvent) => {
     event.preventDefault();
     mutate({ title: title.trim() || null, tags, keep }, { onSuccess: onClose });
   };

@@ -20,8 +20,8 @@ export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
     kind,
   );
   const forget = useForget(id, kind);
-  const all = useMemo(
-    () => data?.pages.flatMap(page => page.results as (ChunkSummary | DiscussionRecord)[]) ?? [],
+  const all: (ChunkSummary | DiscussionRecord)[] = useMemo(
+    () => data?.pages.flatMap(page => page.results) ?? [],
     [data],
   );
   const more = useCallback(() => {

@@ -36,7 +36,7 @@ function Row({ record: { role, content, turn, created_at: at, files, tool_calls:
         {role === 'user' && turn.startsWith('run_') && (
           <>
             {' · '}
-            <Anchor component={Link} to={`/runs?id=${encodeURIComponent(turn)}`} size="xs">
+            <Anchor component={Link} to={`/runs?id=${encodeURIComponent(turn)}`} size="xs" underline="always">
               Run
             </Anchor>
           </>

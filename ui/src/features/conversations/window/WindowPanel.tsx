@@ -30,7 +30,7 @@ interface WindowPanelProps {
 /** What a model would be shown: how it is chosen, how much room each message takes, what stands for the rest. */
 export function WindowPanel({ conversation, window, error, tree }: WindowPanelProps) {
   return (
-    <section className={classes.panel} aria-label="Window" tabIndex={0} role="region">
+    <section className={classes.panel} aria-label="Window">
       <Tools conversation={conversation} window={window} />
       {error ? <ErrorState error={error} title="There is no such window" /> : null}
       {window && (

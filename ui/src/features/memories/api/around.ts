@@ -5,15 +5,10 @@ import { MEMORIES, type Owner } from './keys';
 const LOOKED_AT = 500;
 const BESIDE = 2;
 
-/** A message with what was said just before and after it; [] when it is further back than is looked at. */
-export function useMessagesAround(
-  { user, project }: Owner,
-  conversation: string,
-  messageId: number,
-  enabled: boolean,
-) {
+/** Messages with what was said just before and after them; [] when they are further back than is looked at. */
+export function useMessagesAround({ user, project }: Owner, conversation: string, messageIds: number[]) {
   return useQuery({
-    queryKey: [...MEMORIES, 'around', user, project, conversation, messageId],
+    queryKey: [...MEMORIES, 'around', user, project, conversation, messageIds],
     queryFn: async ({ signal }) => {
       const page = await unwrap(
         client.GET('/api/conversations/{id}/messages', {
@@ -21,9 +16,10 @@ export function useMessagesAround(
           signal,
         }),
       );
-      const at = page.results.findIndex(message => message.id === messageId);
-      return at < 0 ? [] : page.results.slice(Math.max(0, at - BESIDE), at + BESIDE + 1);
+      const wanted = new Set(messageIds);
+      const first = page.results.findIndex(message => wanted.has(message.id));
+      const last = page.results.findLastIndex(message => wanted.has(message.id));
+      return first < 0 ? [] : page.results.slice(Math.max(0, first - BESIDE), last + BESIDE + 1);
     },
-    enabled,
   });
 }

@@ -18,7 +18,8 @@ interface MemoryPanelProps {
   owner: Owner;
   id: string;
   onDelete: (id: string) => void;
-  onClose: () => void;
+  /** null where something else closes it. */
+  onClose: (() => void) | null;
 }
 
 /** One memory: what it says, how it stands, where it comes from and what happened to it. */
@@ -26,16 +27,18 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
   const details = useMemoryDetails(owner, id);
   return (
     <div className={classes.panel}>
-      <Group justify="space-between" wrap="nowrap" className={classes.head}>
-        <Title order={2} size="h5">
-          Memory
-        </Title>
-        <Tooltip label="Close">
-          <ActionIcon variant="subtle" color="gray" onClick={onClose} aria-label="Close the memory">
-            <TbX size={18} />
-          </ActionIcon>
-        </Tooltip>
-      </Group>
+      {onClose && (
+        <Group justify="space-between" wrap="nowrap" className={classes.head}>
+          <Title order={2} size="h5">
+            Memory
+          </Title>
+          <Tooltip label="Close">
+            <ActionIcon variant="subtle" color="gray" onClick={onClose} aria-label="Close the memory">
+              <TbX size={18} />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
+      )}
       {details.isPending && <LoadingState label="Loading the memory" />}
       {details.isError && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
       {details.data && (

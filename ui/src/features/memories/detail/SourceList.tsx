@@ -2,11 +2,11 @@ import { Anchor, Button, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMessagesAround } from '../api/around';
 import type { Owner, Source } from '../api/keys';
 import classes from './detail.module.css';
+import { sourceGroups, type SourceGroup } from './sourceGroups';
 
 const MOST_SHOWN = 600; // characters of one turn
 
@@ -23,9 +23,9 @@ export function SourceList({ owner, sources }: { owner: Owner; sources: Source[]
         </Text>
       )}
       <ul className={classes.sources}>
-        {sources.map((source, at) => (
-          <li key={`${source.event_id} ${at}`}>
-            <OneSource owner={owner} source={source} />
+        {sourceGroups(sources).map(group => (
+          <li key={group.eventId} className={classes.source}>
+            <Passage owner={owner} group={group} />
           </li>
         ))}
       </ul>
@@ -33,48 +33,43 @@ export function SourceList({ owner, sources }: { owner: Owner; sources: Source[]
   );
 }
 
-function OneSource({ owner, source }: { owner: Owner; source: Source }) {
+function Passage({ owner, group }: { owner: Owner; group: SourceGroup }) {
   const [isOpen, setOpen] = useState(false);
-  const { session, message_id } = source;
+  const { session, messageIds, turns } = group;
+  const [first] = messageIds;
+  if (session === null || first === undefined)
+    return (
+      <Said messages={turns.map((turn, at) => ({ id: at, name: turn.name, role: turn.role, text: turn.content }))} />
+    );
   return (
-    <figure className={classes.source}>
-      <figcaption>
-        <span>{source.name ?? source.role}</span>
-        {source.timestamp && <Time value={source.timestamp} />}
-      </figcaption>
-      {isOpen && session && message_id ? (
-        <Around owner={owner} conversation={session} messageId={message_id} />
+    <>
+      {isOpen ? (
+        <Around owner={owner} conversation={session} messageIds={messageIds} />
       ) : (
-        <blockquote>
-          <Words limit={MOST_SHOWN}>{source.content}</Words>
-        </blockquote>
+        <Said
+          messages={turns.map((turn, at) => ({ id: at, name: turn.name, role: turn.role, text: turn.content }))}
+        />
       )}
-      {session && message_id && (
-        <div className={classes.sourceActions}>
-          <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? 'These words alone' : 'What was said around it'}
-          </Button>
-          <Anchor
-            size="xs"
-            component={Link}
-            to={`/conversations?id=${encodeURIComponent(session)}&message=${message_id}`}
-          >
-            Open in the conversation
-          </Anchor>
-        </div>
-      )}
-    </figure>
+      <div className={classes.sourceActions}>
+        <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'These words alone' : 'What was said around it'}
+        </Button>
+        <Anchor size="xs" component={Link} to={`/conversations?id=${encodeURIComponent(session)}&message=${first}`}>
+          Open in the conversation
+        </Anchor>
+      </div>
+    </>
   );
 }
 
 interface AroundProps {
   owner: Owner;
   conversation: string;
-  messageId: number;
+  messageIds: number[];
 }
 
-function Around({ owner, conversation, messageId }: AroundProps) {
-  const around = useMessagesAround(owner, conversation, messageId, true);
+function Around({ owner, conversation, messageIds }: AroundProps) {
+  const around = useMessagesAround(owner, conversation, messageIds);
   if (around.isPending) return <LoadingState label="Loading the conversation" />;
   if (around.isError) return <ErrorState error={around.error} onRetry={() => void around.refetch()} />;
   if (around.data.length === 0)
@@ -84,13 +79,35 @@ function Around({ owner, conversation, messageId }: AroundProps) {
       </Text>
     );
   return (
-    <ol className={classes.around}>
-      {around.data.map(message => (
-        <li key={message.id} data-source={message.id === messageId || undefined}>
+    <Said
+      messages={around.data.map(({ id, name, role, content }) => ({
+        id,
+        name,
+        role,
+        text: textOf(content),
+        isSource: messageIds.includes(id),
+      }))}
+    />
+  );
+}
+
+interface SaidMessage {
+  id: number;
+  name?: string | null | undefined;
+  role: string;
+  text: string;
+  isSource?: boolean;
+}
+
+function Said({ messages }: { messages: SaidMessage[] }) {
+  return (
+    <ol className={classes.said}>
+      {messages.map(message => (
+        <li key={message.id} data-source={message.isSource || undefined}>
           <Text size="xs" c="dimmed">
             {message.name ?? message.role}
           </Text>
-          <Words limit={MOST_SHOWN}>{textOf(message.content)}</Words>
+          <Words limit={MOST_SHOWN}>{message.text}</Words>
         </li>
       ))}
     </ol>

@@ -17,8 +17,9 @@ interface MergeFormProps {
 
 /** Which of several memories is kept, and what it says then. */
 export function MergeForm({ owner, memories, likeness, onMerged }: MergeFormProps) {
-  const [keep, setKeep] = useState(memories[0]?.id ?? '');
-  const [text, setText] = useState(memories[0]?.memory ?? '');
+  const [longest] = [...memories].sort((one, other) => other.memory.length - one.memory.length);
+  const [keep, setKeep] = useState(longest?.id ?? '');
+  const [text, setText] = useState(longest?.memory ?? '');
   const merge = useMergeMemories(owner);
   const choose = (id: string) => {
     setKeep(id);

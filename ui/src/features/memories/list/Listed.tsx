@@ -9,7 +9,7 @@ import { rowsOfList } from './rows';
 import { Shown } from './Shown';
 
 /** The memories that meet the conditions of the address. */
-export function Listed({ place, owner, onOpen, onDelete }: ListParts) {
+export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
   const [now] = useState(() => Date.now());
   const list = useMemoryList(owner, conditionsOf(place, now), true);
   const { memories, total, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
@@ -31,6 +31,7 @@ export function Listed({ place, owner, onOpen, onDelete }: ListParts) {
       owner={owner}
       openId={place.id}
       onOpen={onOpen}
+      onView={onView}
       onDelete={onDelete}
       onEndReached={more}
     />

@@ -105,10 +105,10 @@ export function MemoryList(props: MemoryListProps) {
       aria-label="Memories"
       aria-rowcount={total + 1}
       aria-multiselectable
-      data-search={isSearch || undefined}
+      data-look={isSearch ? 'search' : view}
       onKeyDown={onKeyDown}
     >
-      <Header isSearch={isSearch} rows={rows} selection={selection} />
+      <Header look={isSearch ? 'search' : view} rows={rows} selection={selection} />
       <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
         {shown.map(item => {
           const row = rows[item.index];
@@ -156,15 +156,20 @@ export function MemoryList(props: MemoryListProps) {
   );
 }
 
+const COLUMNS = {
+  search: ['Score'],
+  table: ['Kind', 'Learned', 'Changed', 'State'],
+  timeline: ['Kind', 'Changed', 'State'],
+};
+
 interface HeaderProps {
-  isSearch: boolean;
+  look: keyof typeof COLUMNS;
   rows: Row[];
   selection: Selection;
 }
 
-function Header({ isSearch, rows, selection }: HeaderProps) {
+function Header({ look, rows, selection }: HeaderProps) {
   const count = selection.ids.size;
-  const names = isSearch ? ['Score'] : ['Kind', 'Learned', 'Changed', 'State'];
   return (
     <div role="row" aria-rowindex={1} className={`${classes.row ?? ''} ${classes.header ?? ''}`}>
       <div role="columnheader" className={classes.check}>
@@ -176,11 +181,16 @@ function Header({ isSearch, rows, selection }: HeaderProps) {
           aria-label={count ? 'Select none' : 'Select all that are loaded'}
         />
       </div>
+      {look === 'timeline' && (
+        <div role="columnheader" className={classes.moment}>
+          Time
+        </div>
+      )}
       <div role="columnheader" className={classes.text}>
         Memory
       </div>
-      {names.map(name => (
-        <div key={name} role="columnheader" className={isSearch ? classes.scoreCell : classes.column}>
+      {COLUMNS[look].map(name => (
+        <div key={name} role="columnheader" className={look === 'search' ? classes.scoreCell : classes.column}>
           {name}
         </div>
       ))}

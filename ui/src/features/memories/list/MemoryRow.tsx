@@ -33,8 +33,13 @@ export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowPr
           onClick={event => event.stopPropagation()}
           aria-label={`Select ${text.slice(0, 80)}`}
         />
-        {view === 'timeline' && <TbTimelineEvent size={18} aria-hidden className={classes.event} />}
       </div>
+      {view === 'timeline' && (
+        <div role="gridcell" className={classes.moment}>
+          <TbTimelineEvent size={18} aria-hidden />
+          <span>{timeOfDay(row.at)}</span>
+        </div>
+      )}
       <div role="gridcell" className={classes.text}>
         <div className={classes.clamp}>
           <Words>{text}</Words>
@@ -55,13 +60,20 @@ export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowPr
           <ScoreBars hit={hit} most={most} />
         </div>
       ) : (
-        <Columns row={row} />
+        <Columns row={row} view={view} />
       )}
     </>
   );
 }
 
-function Columns({ row }: { row: Row }) {
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+
+function timeOfDay(time: string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? '' : clock.format(date);
+}
+
+function Columns({ row, view }: { row: Row; view: 'table' | 'timeline' }) {
   const { memory, state, decaysAt = null } = row;
   return (
     <>
@@ -70,9 +82,11 @@ function Columns({ row }: { row: Row }) {
           {row.kind}
         </Badge>
       </div>
-      <div role="gridcell" className={classes.column}>
-        <Time value={memory.created_at} ago />
-      </div>
+      {view === 'table' && (
+        <div role="gridcell" className={classes.column}>
+          <Time value={memory.created_at} ago />
+        </div>
+      )}
       <div role="gridcell" className={classes.column}>
         {memory.updated_at === memory.created_at ? '' : <Time value={memory.updated_at} ago />}
       </div>

@@ -2,6 +2,8 @@ import { Button, Group, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Owner } from '../api/keys';
 import { MergeDialog } from '../dialogs/MergeDialog';
+import type { Place } from '../place';
+import { ViewSwitch } from '../toolbar/ViewSwitch';
 import classes from './list.module.css';
 import { MemoryList } from './MemoryList';
 import type { Row } from './rows';
@@ -12,16 +14,18 @@ interface ShownProps {
   total: number;
   /** What there is, in words. */
   told: string;
-  view: 'table' | 'timeline';
+  view: Place['view'];
   owner: Owner;
   openId: string;
   onOpen: (id: string) => void;
+  /** Not there where there is one view only. */
+  onView?: (view: Place['view']) => void;
   onDelete: (ids: string[]) => void;
   onEndReached: () => void;
 }
 
 /** The rows, and above them how many there are or what can be done with those selected. */
-export function Shown({ told, owner, ...list }: ShownProps) {
+export function Shown({ told, owner, onView, ...list }: ShownProps) {
   const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
   const selection = useSelection(present);
   const [isMerging, setMerging] = useState(false);
@@ -58,6 +62,7 @@ export function Shown({ told, owner, ...list }: ShownProps) {
             </Button>
           </>
         )}
+        {onView && <ViewSwitch view={list.view} onChange={onView} />}
       </Group>
       <div className={classes.around}>
         <MemoryList {...list} selection={selection} />

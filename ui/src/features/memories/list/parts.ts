@@ -6,5 +6,6 @@ export interface ListParts {
   place: Place;
   owner: Owner;
   onOpen: (id: string) => void;
+  onView: (view: Place['view']) => void;
   onDelete: (ids: string[]) => void;
 }

@@ -7,7 +7,9 @@ export interface Row {
   state?: ListedMemory['state'];
   decaysAt?: string | null;
   hit?: Hit;
-  /** The day it was learned on, where that is another than of the row before. */
+  /** The time that the list goes by. */
+  at: string;
+  /** The day of it, where that is another than of the row before. */
   day?: string;
 }
 
@@ -20,7 +22,7 @@ export function rowsOfList(
 ): Row[] {
   let last = '';
   return memories.map(memory => {
-    const row: Row = { memory, kind: memory.kind, state: memory.state, decaysAt: memory.decays_at };
+    const row: Row = { memory, kind: memory.kind, at: memory[by], state: memory.state, decaysAt: memory.decays_at };
     const day = withDays ? nameOfDay(memory[by]) : '';
     if (day !== last) row.day = day;
     last = day;
@@ -29,7 +31,7 @@ export function rowsOfList(
 }
 
 export function rowsOfSearch(hits: readonly Hit[]): Row[] {
-  return hits.map(hit => ({ memory: hit, kind: hit.role ? 'message' : 'fact', hit }));
+  return hits.map(hit => ({ memory: hit, kind: hit.role ? 'message' : 'fact', at: hit.created_at, hit }));
 }
 
 function nameOfDay(time: string): string {

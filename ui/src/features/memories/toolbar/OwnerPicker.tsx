@@ -17,7 +17,8 @@ export function OwnerPicker({ place, go }: OwnerPickerProps) {
     <>
       <Select
         size="xs"
-        w="9rem"
+        flex="1 1 8rem"
+        maw="12rem"
         aria-label="Project"
         data={projects}
         value={place.project}
@@ -45,7 +46,8 @@ function UserPicker({ users, user, onPick }: UserPickerProps) {
   return (
     <Autocomplete
       size="xs"
-      w="9rem"
+      flex="1 1 8rem"
+      maw="12rem"
       aria-label="User"
       data={[...new Set(users)]}
       filter={typed === user ? ({ options }) => options : undefined}

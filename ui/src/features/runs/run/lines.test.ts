@@ -1,11 +1,17 @@
 import { aNode, aRun, aWorkflow } from '../testing';
 import { chosenLine, lengthOf, linesOf, spanOf } from './lines';
 
-const inner = aWorkflow('Inner', aNode('Plan', { started_ms: 5, duration_ms: 10 }), aNode('Check', { started_ms: 15 }));
+const inner = aWorkflow(
+  'Inner',
+  aNode('Plan', { started_ms: 5, duration_ms: 10 }),
+  aNode('Check', { started_ms: 15 }),
+);
 const nodes = [aNode('Think', { started_ms: 4, children: [inner] }), aNode('Answer', { is_responder: true })];
 
 test('nodes are numbered as the server numbers them: each before the workflows it ran', () => {
-  const places = linesOf(aRun('r', nodes)).flatMap(line => (line.kind === 'node' ? [[line.place, line.node.title]] : []));
+  const places = linesOf(aRun('r', nodes)).flatMap(line =>
+    line.kind === 'node' ? [[line.place, line.node.title]] : [],
+  );
   expect(places).toEqual([
     [0, 'Think'],
     [1, 'Plan'],

@@ -1,0 +1,24 @@
+import { SegmentedControl } from '@mantine/core';
+import type { Place } from '../place';
+
+interface ViewSwitchProps {
+  view: Place['view'];
+  onChange: (view: Place['view']) => void;
+}
+
+/** Table or timeline. */
+export function ViewSwitch({ view, onChange }: ViewSwitchProps) {
+  return (
+    <SegmentedControl
+      size="xs"
+      ml="auto"
+      aria-label="View"
+      value={view}
+      onChange={onChange}
+      data={[
+        { value: 'table', label: 'Table' },
+        { value: 'timeline', label: 'Timeline' },
+      ]}
+    />
+  );
+}
