@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser_kit import ARGUMENTS, CHROMIUM
 from tools.demo_site import TALK, demo_site
@@ -33,7 +33,7 @@ async def _still(page: Page) -> None:
     """Nothing is being loaded any more. Some pages follow the server, so the network is never quiet."""
     await page.wait_for_load_state("load")
     await page.wait_for_timeout(_SETTLING_MS)
-    await page.wait_for_function("!document.querySelector('[role=status][aria-label^=Loading], [aria-busy=true]')")
+    await expect(page.locator("[role=status][aria-label^=Loading], [aria-busy=true]")).to_have_count(0)
 
 
 async def _drawer(page: Page) -> None:
@@ -44,13 +44,18 @@ async def _drawer(page: Page) -> None:
     await _still(page)
 
 
+async def _run(page: Page) -> None:
+    await page.get_by_role("link", name="sub-workflows").first.click()
+    await _still(page)
+
+
 SHOTS = (
     Shot(name="chat", address="/?conversation=dinner", ready=_still),
     Shot(name="memory-drawer", address="/?conversation=dinner", ready=_drawer),
     Shot(name="memories", address="/memories", ready=_still),
     Shot(name="conversations", address="/conversations?id=dinner", ready=_still),
-    Shot(name="runs", address="/runs", ready=_still),
-    Shot(name="workflows", address="/workflows", ready=_still),
+    Shot(name="runs", address="/runs", ready=_run),
+    Shot(name="workflows", address="/workflows?file=Workflows/sub-workflows/Chat.json", ready=_still),
     Shot(name="connect", address="/connect", ready=_still),
     Shot(name="status", address="/status", ready=_still),
 )

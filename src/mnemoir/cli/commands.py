@@ -13,6 +13,7 @@ from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.init import init
+from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.options import Json
 from mnemoir.cli.output import note, print_json, print_row
@@ -35,6 +36,7 @@ app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
 app.command()(serve)
 app.command()(chat)
+app.command()(mcp)
 app.command()(init)
 app.command()(check)
 app.command()(schema)

@@ -16,8 +16,9 @@ export function LatencyTable({ title, steps }: { title: string; steps: LatencySt
       mah="14rem"
       viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': `${title}, table` }}
       type="auto"
+      offsetScrollbars="y"
     >
-      <Table verticalSpacing={4} aria-label={`${title}, by time`}>
+      <Table verticalSpacing={4} horizontalSpacing={6} aria-label={`${title}, by time`}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>From</Table.Th>
@@ -29,7 +30,7 @@ export function LatencyTable({ title, steps }: { title: string; steps: LatencySt
         <Table.Tbody>
           {measured.map(step => (
             <Table.Tr key={step.at}>
-              <Table.Th scope="row" fw={500}>
+              <Table.Th scope="row" fw={500} style={{ whiteSpace: 'nowrap' }}>
                 <time dateTime={step.at}>{clock(step.at)}</time>
               </Table.Th>
               <Table.Td ta="right">{milliseconds(step.p50_ms)}</Table.Td>

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
 import type { Segment } from './segments';
-import { looks } from './states';
 import classes from './Window.module.css';
 
 interface TokenBarProps {
@@ -12,15 +11,15 @@ interface TokenBarProps {
   budget?: number;
   /** What a segment is, in words. */
   tell: (segment: Segment) => string;
+  /** Of the mouse or the keyboard; null when they leave. */
+  onPoint: (segment: Segment | null) => void;
   onChoose: (segment: Segment) => void;
 }
 
 /** Tokens from left to right. One stop of the Tab key; the arrow keys go from piece to piece. */
-export function TokenBar({ label, segments, scale, budget, tell, onChoose }: TokenBarProps) {
+export function TokenBar({ label, segments, scale, budget, tell, onPoint, onChoose }: TokenBarProps) {
   const bar = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(0);
-  const [pointed, setPointed] = useState<number | null>(null);
-  const told = pointed === null ? undefined : segments[pointed];
   const stop = Math.min(at, segments.length - 1);
 
   const go = (event: KeyboardEvent) => {
@@ -32,32 +31,27 @@ export function TokenBar({ label, segments, scale, budget, tell, onChoose }: Tok
   };
 
   return (
-    <>
-      <div ref={bar} className={classes.bar} role="toolbar" aria-label={label}>
-        {segments.map((segment, place) => (
-          <button
-            key={place}
-            type="button"
-            className={classes.segment}
-            data-state={segment.state}
-            style={{ width: `${(segment.tokens / scale) * 100}%` }}
-            tabIndex={place === stop ? 0 : -1}
-            aria-label={tell(segment)}
-            onKeyDown={go}
-            onFocus={() => setPointed(place)}
-            onBlur={() => setPointed(null)}
-            onMouseEnter={() => setPointed(place)}
-            onMouseLeave={() => setPointed(null)}
-            onClick={() => onChoose(segment)}
-          />
-        ))}
-        {budget !== undefined && (
-          <span className={classes.budget} style={{ left: `calc(${(budget / scale) * 100}% - 2px)` }} aria-hidden />
-        )}
-      </div>
-      <div className={classes.detail} aria-hidden>
-        {told && `${looks[told.state].name} · ${tell(told)}`}
-      </div>
-    </>
+    <div ref={bar} className={classes.bar} role="toolbar" aria-label={label}>
+      {segments.map((segment, place) => (
+        <button
+          key={place}
+          type="button"
+          className={classes.segment}
+          data-state={segment.state}
+          style={{ width: `${(segment.tokens / scale) * 100}%` }}
+          tabIndex={place === stop ? 0 : -1}
+          aria-label={tell(segment)}
+          onKeyDown={go}
+          onFocus={() => onPoint(segment)}
+          onBlur={() => onPoint(null)}
+          onMouseEnter={() => onPoint(segment)}
+          onMouseLeave={() => onPoint(null)}
+          onClick={() => onChoose(segment)}
+        />
+      ))}
+      {budget !== undefined && (
+        <span className={classes.budget} style={{ left: `calc(${(budget / scale) * 100}% - 2px)` }} aria-hidden />
+      )}
+    </div>
   );
 }

@@ -62,7 +62,7 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
       />
       <NumberInput
         size="xs"
-        w="9rem"
+        className={classes.tokens ?? ''}
         label="Budget in tokens"
         placeholder={window?.max_tokens.toLocaleString() ?? ''}
         min={1}
@@ -103,6 +103,7 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
 
 function Bars({ window, tree }: { window: Window; tree: Tree }) {
   const { change } = useAddress();
+  const [pointed, setPointed] = useState<Segment | null>(null);
   const [shown, thread] = [shownSegments(window), threadSegments(window)];
   const total = tokensOf(thread);
   const choose = ({ messages }: Segment) => {
@@ -118,6 +119,7 @@ function Bars({ window, tree }: { window: Window; tree: Tree }) {
         scale={Math.max(window.tokens, window.max_tokens)}
         budget={window.max_tokens}
         tell={tell}
+        onPoint={setPointed}
         onChoose={choose}
       />
       <Caption name="Whole thread" tokens={total} />
@@ -126,8 +128,12 @@ function Bars({ window, tree }: { window: Window; tree: Tree }) {
         segments={thread}
         scale={Math.max(total, 1)}
         tell={tell}
+        onPoint={setPointed}
         onChoose={choose}
       />
+      <div className={classes.detail} aria-hidden>
+        {pointed && tell(pointed)}
+      </div>
     </>
   );
 }
@@ -164,9 +170,8 @@ function Legend({ window }: { window: Window }) {
 }
 
 function told({ state, tokens, messages }: Segment, tree: Tree): string {
-  const size = `${tokens.toLocaleString()} tokens`;
-  if (messages.length === 0) return `${looks[state].name}, ${size}`;
-  if (messages.length > 1) return `${messages.length.toLocaleString()} messages, ${size}`;
+  const size = `${looks[state].name}, ${tokens.toLocaleString()} tokens`;
+  if (messages.length > 1) return `${size}, ${messages.length.toLocaleString()} messages`;
   const message = tree.byId.get(messages[0] ?? 0);
-  return message ? `${message.role}, ${size}: ${gistOf(message).slice(0, 120)}` : size;
+  return message ? `${size} · ${message.role}: ${gistOf(message).slice(0, 120)}` : size;
 }

@@ -1,3 +1,5 @@
+import classes from './Compare.module.css';
+
 interface DifferenceProps {
   left: number | null;
   right: number | null;
@@ -10,6 +12,13 @@ export function Difference({ left, right, show }: DifferenceProps) {
   const by = right - left;
   if (by === 0) return <>the same</>;
   const sign = by > 0 ? '+' : '−';
-  const percent = left > 0 ? ` (${sign}${Math.round((Math.abs(by) / left) * 100)} %)` : '';
-  return <>{`${sign}${show(Math.abs(by))}${percent}`}</>;
+  return (
+    <>
+      {sign}
+      {show(Math.abs(by))}
+      {left > 0 && (
+        <span className={classes.percent}>{` (${sign}${Math.round((Math.abs(by) / left) * 100)} %)`}</span>
+      )}
+    </>
+  );
 }

@@ -28,7 +28,7 @@ export function RunView({ id, node, onNode }: RunViewProps) {
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
   if (isPending) return <LoadingState label="Loading the run" />;
-  const chosen = chosenLine(lines, node);
+  const chosen = chosenLine(lines, node, run.status === 'failed');
   return (
     <>
       <RunHeader run={run} />

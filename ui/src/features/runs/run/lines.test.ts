@@ -27,6 +27,11 @@ test('the node that answered is chosen unless another one is', () => {
   expect(chosenLine(lines, 99)).toBeUndefined();
 });
 
+test('of a run that failed the node that failed is chosen', () => {
+  const lines = linesOf(aRun('r', [aNode('Think', { error: 'It broke.' }), aNode('Answer', { is_responder: true })]));
+  expect(chosenLine(lines, null, true)?.node.title).toBe('Think');
+});
+
 test('a workflow reaches from its first node to its last', () => {
   const line = linesOf(aRun('r', nodes)).find(({ kind, depth }) => kind === 'workflow' && depth > 0);
   expect(line && spanOf(line, 100)).toEqual([5, 25]);

@@ -56,12 +56,14 @@ export function linesOf(run: Pick<RunWhole, 'workflows'>): Line[] {
   return lines;
 }
 
-/** The node at a place; the one that answered for null, else the last at the top. */
-export function chosenLine(lines: readonly Line[], place: number | null): NodeLine | undefined {
+/** The node at a place; for null the one to look at first: what failed a run that failed, else what answered. */
+export function chosenLine(lines: readonly Line[], place: number | null, hasFailed = false): NodeLine | undefined {
   const nodes = lines.filter(line => line.kind === 'node');
   if (place !== null) return nodes.find(line => line.place === place);
   return (
-    nodes.findLast(line => line.node.is_responder && !line.hasChildren) ?? nodes.findLast(line => line.depth === 1)
+    (hasFailed ? nodes.findLast(line => line.node.error) : undefined) ??
+    nodes.findLast(line => line.node.is_responder && !line.hasChildren) ??
+    nodes.findLast(line => line.depth === 1)
   );
 }
 

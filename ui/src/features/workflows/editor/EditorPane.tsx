@@ -8,7 +8,6 @@ import { useConfigText } from '../api/file';
 import { type ConfigProblem } from '../api/problems';
 import { useConfigSchema } from '../api/schema';
 import type { ConfigOverview, FileKind } from '../api/tree';
-import { pathOf } from '../jsonSteps';
 import classes from './EditorPane.module.css';
 import { namesFor } from './namesFor';
 
@@ -97,7 +96,7 @@ export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onM
               told={told}
               place={at}
               onEdit={changed => onDraft(changed === file.text ? undefined : changed)}
-              onMove={steps => onMove(pathOf(steps))}
+              onMove={onMove}
             />
           </Suspense>
         )}

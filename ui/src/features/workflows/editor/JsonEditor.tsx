@@ -19,7 +19,7 @@ import { assist, type Told } from './assist';
 import { ConfigSchema } from './configSchema';
 import { colours, look } from './look';
 import { markPlace, placeMark } from './placeMark';
-import { type Step, stepsOf } from '../jsonSteps';
+import { pathOf, stepsOf } from '../jsonSteps';
 import { rangeOf, stepsTo } from './jsonPlace';
 
 interface JsonEditorProps {
@@ -34,8 +34,8 @@ interface JsonEditorProps {
   /** The place to show, like `$[0].prompt`; "" for none. */
   place: string;
   onEdit: (text: string) => void;
-  /** Called when the user moves to another place. */
-  onMove: (steps: Step[]) => void;
+  /** Called with the place that the user moves to. */
+  onMove: (place: string) => void;
 }
 
 const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
@@ -50,14 +50,18 @@ export default function JsonEditor(props: JsonEditorProps) {
   const help = useMemo(() => assist({ schema: compiled, names, told, original }), [compiled, names, told, original]);
   const begin = useRef({ text: draft ?? original, help, label });
   const onEdit = useEffectEvent((text: string) => props.onEdit(text));
-  const onMove = useEffectEvent((steps: Step[]) => props.onMove(steps));
+  const moves = useRef(new Set<string>()); // places that the cursor made known: it is there, or further on, by itself
+  const onMove = useEffectEvent((moved: string) => {
+    moves.current.add(moved);
+    props.onMove(moved);
+  });
 
   useEffect(() => {
     if (!box.current) return;
     const { text, help, label } = begin.current;
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) onEdit(update.state.doc.toString());
-      if (update.transactions.some(one => one.isUserEvent('select'))) onMove(stepsAtCursor(update.state));
+      if (update.transactions.some(one => one.isUserEvent('select'))) onMove(placeOfCursor(update.state));
     });
     const made = new EditorView({
       parent: box.current,
@@ -87,31 +91,29 @@ export default function JsonEditor(props: JsonEditorProps) {
   }, [original, isChanged]);
 
   useEffect(() => {
-    if (view.current) show(view.current, place);
+    if (!view.current) return;
+    const isOwn = moves.current.has(place);
+    if (!isOwn) moves.current.clear();
+    show(view.current, place, isOwn);
   }, [place]);
 
   return <div ref={box} className="cm-host" />;
 }
 
-function stepsAtCursor(state: EditorState): Step[] {
-  return stepsTo(syntaxTree(state).resolveInner(state.selection.main.head, 1), state.doc);
+function placeOfCursor(state: EditorState): string {
+  return pathOf(stepsTo(syntaxTree(state).resolveInner(state.selection.main.head, 1), state.doc));
 }
 
-/** Bring a place into sight and mark it. A cursor that is in it already stays where it is. */
-function show(view: EditorView, place: string): void {
-  if (!place) {
-    view.dispatch({ effects: markPlace.of(null) });
-    return;
-  }
-  const range = rangeOf(view.state, stepsOf(place));
-  const { head } = view.state.selection.main;
-  const isThere = view.hasFocus && head >= range.from && head <= range.to;
+/** Mark a place, and bring it into sight unless it was found there. */
+function show(view: EditorView, place: string, isOwn: boolean): void {
+  const range = place ? rangeOf(view.state, stepsOf(place)) : null;
+  const goes = range !== null && !isOwn;
   view.dispatch({
     effects: [
       markPlace.of(range),
-      ...(isThere ? [] : [EditorView.scrollIntoView(range.from, { y: 'start', yMargin: 24 })]),
+      ...(goes ? [EditorView.scrollIntoView(range.from, { y: 'start', yMargin: 24 })] : []),
     ],
-    ...(!isThere && { selection: { anchor: range.from } }),
+    ...(goes && { selection: { anchor: range.from } }),
   });
 }
 

@@ -5,7 +5,8 @@ import { tags } from '@lezer/highlight';
 
 export const look = EditorView.theme({
   '&': { height: '100%', fontSize: '0.8125rem', backgroundColor: 'var(--mantine-color-body)' },
-  '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-2px' },
+  '&.cm-focused': { outline: 'none' },
+  '&:focus-within': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', lineHeight: '1.55' },
   '.cm-content': { caretColor: 'var(--mantine-color-text)', padding: '0.5rem 0' },
   '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },

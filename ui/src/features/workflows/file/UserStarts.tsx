@@ -37,7 +37,7 @@ export function UserStarts({ user }: { user: ConfigUser }) {
                 <Words>{start.name}</Words>
               </Link>
             ) : (
-              <Text span size="sm" c="red">
+              <Text span size="sm" c="var(--mantine-color-error)">
                 <Words>{start.name || 'no workflow named'}</Words> (not found)
               </Text>
             )}

@@ -63,7 +63,7 @@ function StepHead({
           <Words>{step.title}</Words>
         </button>
         <Group gap="xs">
-          <Text size="xs" ff="monospace" c={step.kind ? undefined : 'red'}>
+          <Text size="xs" ff="monospace" c={step.kind ? undefined : 'var(--mantine-color-error)'}>
             {step.kind ?? `${step.type}?`}
           </Text>
           {step.role === 'answers' && <Badge size="xs">answers</Badge>}

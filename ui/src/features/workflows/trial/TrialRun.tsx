@@ -37,7 +37,7 @@ export function TrialRun({ runId }: { runId: string }) {
                 <td style={{ paddingInlineStart: `${depth * 0.75 + 0.5}rem` }}>
                   {node.number}. <Words>{node.title}</Words>
                   {node.error && (
-                    <Text size="xs" c="red" component="p">
+                    <Text size="xs" c="var(--mantine-color-error)" component="p">
                       <Words>{node.error}</Words>
                     </Text>
                   )}

@@ -1,0 +1,60 @@
+"""`mnemoir mcp`: memory as tools for an agent, over this process's standard input and output."""
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemoir.cli.options import Config, Project, Url, User
+from mnemoir.cli.output import print_json
+from mnemoir.cli.session import Session, run
+from mnemoir.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Any
+
+    from mcp.server import MCPServer
+
+
+def mcp(
+    user: User = "user",
+    project: Project = None,
+    url: Url = None,
+    config: Config = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON, and end.")] = False,
+) -> None:
+    """Offer a running server's memory as MCP tools: search, list, add and delete memories, search conversations."""
+    session = Session(config=config, url=url, project=project)
+    if as_json:
+        print_json({"tools": run(_described(session, user))})
+        return
+    run(_serve(session, user))
+
+
+async def _serve(session: Session, user: str) -> None:
+    async with _tools(session, user) as tools:
+        await tools.run_stdio_async()
+
+
+async def _described(session: Session, user: str) -> "list[Any]":
+    async with _tools(session, user) as tools:
+        return [tool.model_dump(mode="json", exclude_none=True, by_alias=True) for tool in await tools.list_tools()]
+
+
+@asynccontextmanager
+async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
+    """The tools over a running server: the data directory would belong to an agent for as long as that runs."""
+    try:
+        from mnemoir.mcp import tool_server
+    except ModuleNotFoundError as exc:
+        raise SettingsError("MCP is not installed. Run: pip install 'mnemoir[mcp]'") from exc
+    from mnemoir.settings import load_settings
+
+    running = Session(
+        config=session.config,
+        url=session.url or load_settings(session.config, {}).server.url,
+        project=session.project,
+    )
+    async with running.connected() as connection:
+        yield tool_server(connection, user=user, project=session.project)

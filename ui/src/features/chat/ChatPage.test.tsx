@@ -1,0 +1,98 @@
+import { screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import { ChatPage } from './ChatPage';
+
+const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
+const piece = (content: string) => line({ choices: [{ delta: { content } }] });
+
+/** The server with one conversation: what is said in it is stored, and answered by `answer`. */
+function conversation(answer: (body: Record<string, unknown>) => Response) {
+  const messages: Record<string, unknown>[] = [];
+  const bodies: Record<string, unknown>[] = [];
+  const put = (role: string, content: string) => {
+    const id = messages.length + 1;
+    const known = { finish_reason: null, run_id: null, tool_calls: null, created_at: '2026-11-22T10:00:00Z' };
+    messages.push({ id, role, content, parent_id: id - 1 || null, siblings: [id], ...known });
+  };
+  server.use(
+    http.get('*/health', () => HttpResponse.json({ llm: 'configured' })),
+    http.get('*/v1/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
+    http.get('*/api/conversations', () => HttpResponse.json({ results: [], next: null })),
+    http.get('*/api/conversations/:id/messages', () => HttpResponse.json({ results: messages, next: null })),
+    http.post('*/v1/chat/completions', async ({ request }) => {
+      const body = (await request.json()) as { messages: { content: string }[] };
+      bodies.push(body as unknown as Record<string, unknown>);
+      const response = answer(body as unknown as Record<string, unknown>);
+      if (response.ok) put('user', body.messages[0]?.content ?? '');
+      if (response.ok) put('assistant', 'Green tea.');
+      return response;
+    }),
+  );
+  return { bodies, put };
+}
+
+const streamed = (...events: string[]) =>
+  new HttpResponse(events.join(''), { headers: { 'X-Workflow-Run-Id': 'r' } });
+
+test('a message is sent behind the newest one and its answer is shown', async () => {
+  const { bodies, put } = conversation(() => streamed(piece('Green '), piece('tea.'), 'data: [DONE]\n\n'));
+  put('user', 'Hello');
+  put('assistant', 'Hi');
+  renderAt('/?conversation=tea', <ChatPage />);
+  await screen.findByText('Hi');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+  expect(await screen.findByText('Green tea.')).toBeVisible();
+  expect(bodies).toEqual([
+    {
+      stream: true,
+      user: 'user',
+      conversation_id: 'tea',
+      history: 'server',
+      store: true,
+      parent_id: 2,
+      messages: [{ role: 'user', content: 'Which tea?' }],
+    },
+  ]);
+});
+
+test('the first message begins a conversation with an id of its own', async () => {
+  const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  const { router } = renderAt('/', <ChatPage />);
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+  expect(await screen.findByText('Green tea.')).toBeVisible();
+  const id = new URLSearchParams(router.state.location.search).get('conversation');
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/);
+  expect(bodies[0]).toMatchObject({ conversation_id: id, parent_id: 0 });
+});
+
+test('what is tried first goes into the composer, and memory and model into the request', async () => {
+  localStorage.setItem('memoryEnabled', 'true');
+  const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  renderAt('/', <ChatPage />);
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Model or workflow' }), 'large');
+  await userEvent.click(screen.getByRole('button', { name: 'What do you know about me?' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Send' }));
+  await waitFor(() => expect(bodies).toHaveLength(1));
+  expect(bodies[0]).toMatchObject({ memoryEnabled: true, model: 'large' });
+  await screen.findByText('Green tea.');
+});
+
+test('a refusal is told in place, and the words go back to where they were typed', async () => {
+  conversation(() => HttpResponse.json({ detail: 'An attachment has 30 bytes; 20 are allowed.' }, { status: 413 }));
+  renderAt('/?conversation=tea', <ChatPage />);
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Too large?{Enter}');
+  expect(await screen.findByRole('alert')).toHaveTextContent('20 are allowed');
+  await userEvent.click(screen.getByRole('button', { name: 'Change the message' }));
+  expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('Too large?');
+});
+
+test('an error within the stream ends the answer with its cause', async () => {
+  conversation(() => streamed(piece('Green'), line({ error: { message: 'The model is gone.', code: 'x' } })));
+  renderAt('/?conversation=tea', <ChatPage />);
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+  expect(await screen.findByRole('alert')).toHaveTextContent('The model is gone.');
+  expect(screen.getByRole('button', { name: 'Try again' })).toBeVisible();
+});
