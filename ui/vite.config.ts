@@ -31,5 +31,6 @@ export default defineConfig({
     setupFiles: ['src/shared/testing/setup.ts'],
     css: false,
     restoreMocks: true,
+    testTimeout: 30_000, // many may run at once on a small machine
   },
 });

@@ -14,6 +14,8 @@ _GATHER = """() => {
       && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
       && !element.closest('[inert], [aria-hidden="true"]');
   };
+  // while a dialog is open, it alone can be used
+  const whole = [...document.querySelectorAll('[role="dialog"][aria-modal="true"]')].at(-1) ?? document;
   const groups = new Set();
   const isOneOfMany = element => {
     if (element.type !== 'radio') return false;
@@ -30,15 +32,15 @@ _GATHER = """() => {
       return [style.outlineStyle === 'none' ? '' : style.outline, style.boxShadow, style.borderColor,
         style.backgroundColor, style.textDecorationLine].join('|');
     }).join('\\n');
-  document.activeElement?.blur();
-  const controls = [...document.querySelectorAll(usable)].filter(isThere).filter(element => !isOneOfMany(element));
-  window.tabWalk = { look, rest: new Map(controls.map(each => [each, look(each)])), visited: new Set() };
+  const controls = [...whole.querySelectorAll(usable)].filter(isThere).filter(element => !isOneOfMany(element));
+  const rest = new Map(controls.map(each => [each, each === document.activeElement ? null : look(each)]));
+  window.tabWalk = { look, rest, visited: new Set() };
   return controls.length;
 }"""
 _NAME = """const nameOf = element => `<${element.tagName.toLowerCase()}> ` + (element.getAttribute('aria-label')
   || element.innerText || element.getAttribute('placeholder') || element.outerHTML).trim().slice(0, 80);"""
 _STOP = (
-    """() => {
+    """async () => {
   """
     + _NAME
     + """
@@ -46,9 +48,11 @@ _STOP = (
   if (!at || at === document.body) return { state: 'outside' };
   if (visited.has(at)) return { state: 'again' };
   visited.add(at);
-  const box = at.getBoundingClientRect();
-  const isSeen = !rest.has(at) || look(at) !== rest.get(at);
-  return { state: 'new', name: nameOf(at), isSeen, isTiny: box.width <= 1 || box.height <= 1 };
+  // a border that is on its way to another colour
+  await Promise.allSettled(at.parentElement.getAnimations({ subtree: true })
+    .filter(each => each.effect?.getTiming().iterations !== Infinity).map(each => each.finished));
+  const isSeen = rest.get(at) ? look(at) !== rest.get(at) : at.matches(':focus-visible');
+  return { state: 'new', name: nameOf(at), isSeen };
 }"""
 )
 _MISSED = (
@@ -72,7 +76,7 @@ class Walk:
 
 
 async def tab_through(page: Page, most: int = 400) -> Walk:
-    """Press Tab from the beginning of the page until it comes round."""
+    """Press Tab until it comes round, from where the page puts the focus at first."""
     await page.evaluate(_GATHER)
     visited, unseen, outside = [], [], 0
     for _ in range(most):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
+from mcp import Client, StdioServerParameters
 from openai import AsyncOpenAI
 from playwright.async_api import Page, expect
 
@@ -13,9 +14,11 @@ from mnemoir.app.remembering import queue_of
 from mnemoir.core.scope import Scope
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Scheme, Site, Window
+from tests.scripted_llm import Answer
 
 NARROWEST = (360, 740)
 KEY = "a-key-of-sixteen-characters"
+FAR_AWAY = Answer(text="Hello from far away.")  # not queued: memories are made by the same model
 USER, PROJECT = """it's "me" $HOME""", "garden"
 
 
@@ -69,7 +72,7 @@ async def test_what_is_shown_runs_as_it_stands(
     page = await window.go(f"/connect?client={client}")
     await expect(page.get_by_role("region", name=f"Code, {language}").last).to_contain_text(PROJECT)
     before = await turns_kept_for(site, USER, PROJECT)
-    site.llm.reply("Hello from far away.")
+    site.llm.default = FAR_AWAY
     said = await run(*ways_to_run(await code_on(page, language))[language])
     assert "Hello from far away." in said
     assert await turns_kept_for(site, USER, PROJECT) == before + 1
@@ -78,15 +81,29 @@ async def test_what_is_shown_runs_as_it_stands(
 
 async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/connect?client=python-ollama")
-    site.llm.reply("Hello from far away.")
+    site.llm.default = FAR_AWAY
     said = await run(*ways_to_run(await code_on(page, "python"))["python"])
     assert "Hello from far away." in said
     await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /api/chat), model mnemoir, with memory")
 
 
+async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    await as_somebody(window)
+    page = await window.go("/connect?client=mcp")
+    await expect(page.get_by_role("region", name="Code, json")).to_contain_text(PROJECT)
+    given = json.loads(await code_on(page, "json"))["mcpServers"]["mnemoir"]
+    assert given["command"] == "mnemoir"
+    started = StdioServerParameters(command=sys.executable, args=["-m", "mnemoir", *given["args"]])
+    async with Client(started) as agent:
+        answer = await agent.call_tool("list_memories", {})
+    assert not answer.is_error
+    assert answer.structured_content == {"result": []}
+
+
 async def test_memory_is_left_out_where_it_is_switched_off(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/connect?client=curl&memory=off")
-    site.llm.reply("Hello from far away.")
+    site.llm.default = FAR_AWAY
     await run(*ways_to_run(await code_on(page, "sh"))["sh"])
     await expect(page.get_by_text("Last call seen:")).to_contain_text("without memory")
 
@@ -109,7 +126,7 @@ async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, op
     await expect(page.get_by_text("Put one of the server's API keys")).to_be_visible()
     shown = await code_on(page, "python")
     assert KEY not in await page.content()
-    site.llm.reply("Hello from far away.")
+    site.llm.default = FAR_AWAY
     assert "Hello from far away." in await run(sys.executable, "-c", shown.replace("YOUR_KEY", KEY))
     await expect(page.get_by_text("Last call seen:")).to_be_visible()
 
@@ -118,7 +135,7 @@ async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, op
     site = await start_site(root_path="/memory")
     page = await (await open_window(site)).go("/memory/connect?client=curl")
     assert f"{site.url}/memory/v1/chat/completions" in await code_on(page, "sh")
-    site.llm.reply("Hello from far away.")
+    site.llm.default = FAR_AWAY
     assert "Hello from far away." in await run(*ways_to_run(await code_on(page, "sh"))["sh"])
 
 

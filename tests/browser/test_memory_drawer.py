@@ -201,10 +201,8 @@ async def test_a_message_carries_the_switch_only_while_it_is_on(site: Site, open
     page.on("request", lambda sent: bodies.append(sent.post_data_json) if "/v1/chat/" in sent.url else None)
     for text, switch in (("One", None), ("Two", "true"), ("Three", "false")):
         if switch is not None:
-            change = (
-                "value => { localStorage.setItem('memoryEnabled', value); dispatchEvent(new Event('memoryChanged')) }"
-            )
-            await page.evaluate(change, switch)
+            await page.evaluate("value => localStorage.setItem('memoryEnabled', value)", switch)
+            await page.evaluate("dispatchEvent(new Event('memoryChanged'))")
         await page.get_by_role("textbox", name="Message").fill(text)
         async with page.expect_request(lambda sent: "/v1/chat/" in sent.url):
             await page.keyboard.press("Enter")
@@ -246,7 +244,7 @@ async def test_a_memory_is_deleted_and_taken_back(site: Site, open_window: OpenW
     await row(page, "Drinks tea").get_by_role("button", name="Delete").click()
     await expect(row(page, "Drinks tea")).to_have_count(0)
     await expect(page.get_by_text("1 memory", exact=True)).to_be_visible()
-    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_role("button", name="Undo", exact=True).click()
     await expect(row(page, "Drinks tea")).to_be_visible()
     kept = await ask(window, "GET", "/api/memories/user", "undo")
     assert {memory["id"] for memory in kept["results"]} == set(ids)

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import aiohttp
 import pytest
-import requests
 from mcp import Client, StdioServerParameters
 
 from tests.cli.command_process import run
@@ -76,17 +76,17 @@ async def test_no_tool_reaches_another_user_or_project(server):
 
 
 async def test_kept_conversations_are_found(server):
-    said = {
-        "model": "mnemoir",
-        "user": "uma",
-        "session_id": "trip",
-        "messages": [{"role": "user", "content": "Lisbon?"}],
-    }
+    asked = [{"role": "user", "content": "Lisbon?"}]
+    chat = {"model": "mnemoir", "user": "uma", "session_id": "trip", "messages": asked}
     held = {"Authorization": f"Bearer {KEY}"}
-    requests.post(f"{server.url}/v1/chat/completions", json=said, headers=held, timeout=30).raise_for_status()
+    async with (
+        aiohttp.ClientSession(server.url, headers=held) as http,
+        http.post("/v1/chat/completions", json=chat) as answer,
+    ):
+        assert answer.status == 200
     async with agent(server, "--user", "uma") as client:
         found = await told(client, "search_conversations", query="Lisbon")
-    assert [(one["conversation_id"], one["role"], one["text"]) for one in found][0] == ("trip", "user", "Lisbon?")
+    assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
 
 async def test_a_wrong_argument_and_a_wrong_key_are_told_to_the_agent(server):

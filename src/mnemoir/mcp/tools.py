@@ -7,7 +7,7 @@ reads can lead it to somebody else's.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, TypedDict
+from typing import Annotated, Any, Protocol
 from urllib.parse import quote, urlencode
 
 from mcp.server import MCPServer
@@ -38,7 +38,8 @@ class Asks(Protocol):
         """The parsed JSON answer."""
 
 
-class Memory(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
     """One memory; `created_at` is ISO 8601."""
 
     id: str
@@ -46,7 +47,8 @@ class Memory(TypedDict):
     created_at: str
 
 
-class Change(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
     """What became of a memory: ADD, UPDATE or DELETE."""
 
     id: str
@@ -54,7 +56,8 @@ class Change(TypedDict):
     event: str
 
 
-class Said(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
     """A message of an earlier conversation."""
 
     conversation_id: str

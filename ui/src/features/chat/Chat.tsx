@@ -2,9 +2,9 @@ import { type DragEvent, type KeyboardEvent, useCallback, useState } from 'react
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useThread } from './api/thread';
+import { useConversation } from './api/thread-about';
 import { ArtifactsBar } from './artifacts/ArtifactsBar';
 import classes from './ChatPage.module.css';
-import { useConversations } from './api/conversations';
 import { Composer } from './composer/Composer';
 import { useAttached } from './composer/useAttached';
 import { nameOf } from './rail/nameOf';
@@ -13,10 +13,17 @@ import { EmptyChat } from './thread/EmptyChat';
 import { isBusy } from './thread/talk';
 import { Thread } from './thread/Thread';
 import { useTurn } from './thread/turns';
+import { useSought } from './thread/useSought';
 import { type Talk, useTalk } from './thread/useTalk';
 
+interface ChatProps {
+  conversation: string | null;
+  /** The message to be looked at; null for the newest. */
+  sought: number | null;
+}
+
 /** One conversation: its thread, and where the next message is written. */
-export function Chat({ conversation }: { conversation: string | null }) {
+export function Chat({ conversation, sought }: ChatProps) {
   const talk = useTalk(conversation);
   const turn = useTurn(talk.place);
   const attached = useAttached();
@@ -53,15 +60,14 @@ export function Chat({ conversation }: { conversation: string | null }) {
         <ChatTitle conversation={conversation} />
         <ArtifactsBar />
       </div>
-      <Said conversation={conversation} talk={talk} thread={thread} />
+      <Said conversation={conversation} sought={sought} talk={talk} thread={thread} />
       <Composer talk={talk} attached={attached} parentId={parentId} isBusy={isBusy(turn)} />
     </section>
   );
 }
 
 function ChatTitle({ conversation }: { conversation: string | null }) {
-  const { conversations } = useConversations();
-  const known = conversations.find(({ id }) => id === conversation);
+  const { data: known } = useConversation(conversation);
   return (
     <h1 className={classes.title}>
       <Words>{known ? nameOf(known) : 'New chat'}</Words>
@@ -69,19 +75,19 @@ function ChatTitle({ conversation }: { conversation: string | null }) {
   );
 }
 
-interface SaidProps {
-  conversation: string | null;
+interface SaidProps extends ChatProps {
   talk: Talk;
   thread: ReturnType<typeof useThread>;
 }
 
-function Said({ conversation, talk, thread }: SaidProps) {
+function Said({ conversation, sought, talk, thread }: SaidProps) {
   const turn = useTurn(talk.place);
+  useSought(conversation, sought, thread);
   const { data, older } = thread;
   const cursor = data?.older ?? null;
   const { mutate } = older;
   const loadOlder = useCallback(() => {
-    if (cursor) mutate(cursor);
+    if (cursor) mutate({ cursor });
   }, [cursor, mutate]);
 
   if (!turn && thread.isError) return <ErrorState error={thread.error} onRetry={() => void thread.refetch()} />;
@@ -92,8 +98,8 @@ function Said({ conversation, talk, thread }: SaidProps) {
       messages={data?.messages ?? []}
       turn={turn}
       talk={talk}
-      hasOlder={cursor !== null && !older.isError}
-      isLoadingOlder={older.isPending}
+      sought={sought}
+      older={cursor === null ? 'none' : older.isPending ? 'loading' : older.isError ? 'failed' : 'more'}
       onOlder={loadOlder}
     />
   );

@@ -11,8 +11,12 @@ export function ChatPage() {
   return (
     <div className={classes.page}>
       <ConversationRail />
-      <Chat key={conversation} conversation={conversation} />
+      <Chat key={conversation} conversation={conversation} sought={numberOf(params.get('message'))} />
       <ArtifactsPane />
     </div>
   );
+}
+
+function numberOf(text: string | null): number | null {
+  return text !== null && /^[1-9]\d*$/.test(text) ? Number(text) : null;
 }

@@ -19,7 +19,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
   const fields = setup.fields?.(place).filter(field => field.value !== '');
   return (
     <Stack gap="md">
-      <LastCall seen={seen} kinds={setup.kinds} name={setup.name} />
+      {setup.kinds.length > 0 && <LastCall seen={seen} kinds={setup.kinds} name={setup.name} />}
       <Text size="sm">{setup.where}</Text>
       {fields && <Fields fields={fields} />}
       {setup.code && (

@@ -102,6 +102,7 @@ function usePlace(settings: Settings, memory: boolean): Place {
     needsKey: about?.needs_key ?? false,
     model: settings.model || model,
     user: settings.user === about?.user ? '' : settings.user,
+    anyUser: settings.user,
     project: settings.project === about?.project ? '' : settings.project,
     memory,
   };

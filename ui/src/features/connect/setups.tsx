@@ -1,10 +1,19 @@
 import type { IconType } from 'react-icons';
-import { TbApi, TbBrandJavascript, TbBrandPython, TbMessageChatbot, TbMoodSmile, TbTerminal2 } from 'react-icons/tb';
+import {
+  TbApi,
+  TbBrandJavascript,
+  TbBrandPython,
+  TbMessageChatbot,
+  TbMoodSmile,
+  TbTerminal2,
+  TbTools,
+} from 'react-icons/tb';
 import type { ClientKind } from './api/clients';
 import {
   curl,
   javascript,
   keyOf,
+  mcpServers,
   openWebUiHeaders,
   type Place,
   plainHeaders,
@@ -23,6 +32,7 @@ export interface Setup {
   id: string;
   name: string;
   Icon: IconType;
+  /** None for what does not chat. */
   kinds: ClientKind[];
   where: string;
   fields?: (place: Place) => Field[];
@@ -98,6 +108,18 @@ export const setups: Setup[] = [
     kinds: ['curl'],
     where: 'In a terminal.',
     code: { language: 'sh', of: curl },
+  },
+  {
+    id: 'mcp',
+    name: 'MCP',
+    Icon: TbTools,
+    kinds: [],
+    where: 'Agents that speak the Model Context Protocol, such as editors: put this into their file of MCP servers.',
+    code: { language: 'json', of: mcpServers, install: "pip install 'mnemoir[mcp]'" },
+    notes: [
+      'If mnemoir is not on the path of the agent, write the whole path of the command.',
+      'Tools search, list, add and delete memories, and search conversations. They are no chats, so no call of theirs is shown here.',
+    ],
   },
   {
     id: 'other',

@@ -1,4 +1,13 @@
-import { curl, headersOf, javascript, openWebUiHeaders, type Place, pythonOllama, pythonOpenAI } from './snippets';
+import {
+  curl,
+  headersOf,
+  javascript,
+  mcpServers,
+  openWebUiHeaders,
+  type Place,
+  pythonOllama,
+  pythonOpenAI,
+} from './snippets';
 
 const PLAIN: Place = {
   url: 'http://127.0.0.1:6060',
@@ -6,6 +15,7 @@ const PLAIN: Place = {
   model: 'mnemoir',
   user: '',
   project: '',
+  anyUser: 'user',
   memory: true,
 };
 
@@ -34,4 +44,17 @@ test('a name with quotes ends no word of a shell and no text of a program', () =
 
 test('a name that no header can carry is left out of headers', () => {
   expect(headersOf({ ...PLAIN, user: 'Ünal' }, { withUser: true })).toEqual({ 'X-Memory': 'on' });
+});
+
+test('tools are started for one user of one server', () => {
+  const place = { ...PLAIN, anyUser: 'mira', project: 'garden', needsKey: true };
+  expect(JSON.parse(mcpServers(place))).toEqual({
+    mcpServers: {
+      mnemoir: {
+        command: 'mnemoir',
+        args: ['mcp', '--url', 'http://127.0.0.1:6060', '--user', 'mira', '--project', 'garden'],
+        env: { API_KEYS: 'YOUR_KEY' },
+      },
+    },
+  });
 });

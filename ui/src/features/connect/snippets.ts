@@ -6,6 +6,8 @@ export interface Place {
   model: string;
   user: string;
   project: string;
+  /** The user even where the server's own will do. */
+  anyUser: string;
   memory: boolean;
 }
 
@@ -99,6 +101,17 @@ export function javascript(place: Place): string {
     '});',
     'console.log(answer.choices[0].message.content);',
   ].join('\n');
+}
+
+/** What agents read to start the tools by themselves. They ask for memories of one user only, which is named here. */
+export function mcpServers(place: Place): string {
+  const project = place.project ? ['--project', place.project] : [];
+  const server = {
+    command: 'mnemoir',
+    args: ['mcp', '--url', place.url, '--user', place.anyUser, ...project],
+    ...(place.needsKey ? { env: { API_KEYS: KEY_PLACEHOLDER } } : {}),
+  };
+  return JSON.stringify({ mcpServers: { mnemoir: server } }, null, 2);
 }
 
 /** Open WebUI's field for headers. It sends nothing that tells what it is, so it says so itself. */

@@ -13,6 +13,7 @@ export function confirm({ title, message, action }: Question): Promise<boolean> 
   return new Promise(resolve => {
     modals.openConfirmModal({
       title,
+      closeButtonProps: { 'aria-label': 'Close' },
       children: <Text size="sm">{message}</Text>,
       labels: { confirm: action, cancel: 'Cancel' },
       confirmProps: { color: 'red.8' },

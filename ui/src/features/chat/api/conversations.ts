@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useSettings } from '@/shared/settings/settings';
@@ -13,11 +13,11 @@ export const listKey = (user: string, project: string) => [...CONVERSATIONS, 'li
 
 const PAGE = 100;
 
-/** Newest activity first, page by page; with `called`, those whose title or first words hold all of its words. */
-export function useConversations(called = '') {
+/** Newest activity first, page by page. */
+export function useConversations() {
   const { user, project } = useSettings();
   const list = useInfiniteQuery({
-    queryKey: [...listKey(user, project), called],
+    queryKey: listKey(user, project),
     queryFn: ({ pageParam }) =>
       unwrap(
         client.GET('/api/conversations', {
@@ -27,14 +27,12 @@ export function useConversations(called = '') {
               project,
               limit: PAGE,
               ...(pageParam && { cursor: pageParam }),
-              ...(called && { q: called }),
             },
           },
         }),
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
-    placeholderData: keepPreviousData,
   });
   return { ...list, conversations: list.data?.pages.flatMap(page => page.results) ?? [] };
 }

@@ -37,7 +37,7 @@ export function HistoryPopover({ id }: { id: string }) {
           </ActionIcon>
         </Tooltip>
       </Popover.Target>
-      <Popover.Dropdown aria-label="History of the memory">
+      <Popover.Dropdown aria-label="History of the memory" {...HOLDS_ESCAPE}>
         <History id={id} />
       </Popover.Dropdown>
     </Popover>

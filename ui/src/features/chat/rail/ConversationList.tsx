@@ -5,7 +5,6 @@ import { VirtualRows } from '@/shared/components/VirtualRows';
 import { type Conversation, useConversations } from '../api/conversations';
 import { ConversationRow } from './ConversationRow';
 import { type Grouped, groupByDay } from './groupByDay';
-import { moveFocus } from './moveFocus';
 import classes from './rail.module.css';
 
 /** All conversations, newest activity first, below the days they were last used on. */
@@ -18,9 +17,7 @@ export function ConversationList({ onChosen }: { onChosen: () => void }) {
   if (isError && !conversations.length) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!rows.length) return <EmptyState title="No conversations yet" hint="What you say is kept here." />;
   return (
-    // keys pressed on the rows inside
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
-    <div className={classes.list} onKeyDown={moveFocus}>
+    <div className={classes.list}>
       <VirtualRows
         items={rows}
         rowKey={rowKey}

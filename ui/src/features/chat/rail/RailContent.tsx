@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { TbEdit, TbSearch } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { ConversationList } from './ConversationList';
+import { moveFocus } from './moveFocus';
 import classes from './rail.module.css';
 import { SearchResults } from './SearchResults';
 
@@ -20,7 +21,9 @@ export function RailContent({ onChosen }: RailContentProps) {
   const [words] = useDebouncedValue(typed.trim(), PAUSE_MS);
   const isSearching = typed.trim() !== '' && words !== '';
   return (
-    <div className={classes.content}>
+    // keys pressed on the links within
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div className={classes.content} onKeyDown={moveFocus}>
       <div className={classes.top}>
         <Button
           component={Link}

@@ -1,13 +1,10 @@
 import { Text } from '@mantine/core';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useConversations } from '../api/conversations';
 import { useFoundMessages } from '../api/conversations-found';
+import { useFoundTitles } from '../api/conversations-titles';
 import { ConversationRow } from './ConversationRow';
 import { FoundMessageRow } from './FoundMessageRow';
-import { moveFocus } from './moveFocus';
 import classes from './rail.module.css';
-
-const MOST_TITLES = 20;
 
 interface SearchResultsProps {
   words: string;
@@ -16,9 +13,9 @@ interface SearchResultsProps {
 
 /** Conversations that are called so, then messages in which it was said. */
 export function SearchResults({ words, onChosen }: SearchResultsProps) {
-  const titles = useConversations(words);
+  const titles = useFoundTitles(words);
   const found = useFoundMessages(words);
-  const called = titles.conversations.slice(0, MOST_TITLES);
+  const called = titles.data ?? [];
   const messages = found.data?.results ?? [];
 
   if (titles.isPending || found.isPending) return <LoadingState label="Searching" />;
@@ -27,9 +24,7 @@ export function SearchResults({ words, onChosen }: SearchResultsProps) {
   if (!called.length && !messages.length)
     return <EmptyState title="Nothing found" hint="Try other words; meaning counts, too." />;
   return (
-    // keys pressed on the rows inside
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
-    <div className={classes.results} onKeyDown={moveFocus}>
+    <div className={classes.results}>
       {called.length > 0 && (
         <section aria-label="Titles">
           <Text component="h2" className={classes.heading}>

@@ -2,10 +2,13 @@ import type { KeyboardEvent } from 'react';
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** Arrow keys go from one link of a list to the next one. Rows next to one in sight are in the page, too. */
+/**
+ * Arrow keys go from one link of the lists within to the next one, from anywhere else down to the first. Rows next to
+ * one in sight are in the page, too.
+ */
 export function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = STEPS[event.key];
-  if (step === undefined || event.target instanceof HTMLInputElement) return;
+  if (step === undefined || !event.currentTarget.contains(event.target as Node)) return; // not from a menu
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a[data-row]')];
   const at = links.findIndex(link => link.closest('[data-index]')?.contains(document.activeElement));
   const next = links[at < 0 ? 0 : at + step];

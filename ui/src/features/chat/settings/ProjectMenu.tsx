@@ -15,7 +15,7 @@ export function ProjectMenu() {
   const [opened, dialog] = useDisclosure(false);
   return (
     <>
-      <Menu position="bottom-end" width="15rem">
+      <Menu position="bottom-end" width="15rem" withInitialFocusPlaceholder={false}>
         <Menu.Target>
           <Button
             variant="default"

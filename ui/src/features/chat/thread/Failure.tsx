@@ -29,8 +29,8 @@ export function Failure({ turn, talk }: FailureProps) {
             Try again
           </Button>
           {turn.isKept ? (
-            <Button size="xs" variant="subtle" color="gray" onClick={() => talk.dismiss(turn)}>
-              Dismiss
+            <Button size="xs" variant="subtle" color="gray" onClick={() => void talk.dismiss(turn)}>
+              {turn.again === null ? 'Dismiss' : 'Back to the earlier answer'}
             </Button>
           ) : (
             <Button size="xs" variant="subtle" color="gray" onClick={() => talk.takeBack(turn)}>

@@ -36,7 +36,8 @@ function viewOf(row: Row, talk: Talk, isBusy: boolean) {
       return <Unanswered question={row.message} talk={talk} />;
     case 'message':
       if (row.message.role === 'user') return <UserMessage message={row.message} talk={talk} isBusy={isBusy} />;
-      if (row.message.role === 'assistant') return <AnswerMessage {...row} talk={talk} isBusy={isBusy} />;
+      if (row.message.role === 'assistant')
+        return <AnswerMessage message={row.message} question={row.question} talk={talk} isBusy={isBusy} />;
       return <NoteMessage message={row.message} />;
   }
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Tooltip, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Button, Loader, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { TbArrowDown } from 'react-icons/tb';
@@ -17,8 +17,9 @@ interface ThreadProps {
   messages: Message[];
   turn: Turn | undefined;
   talk: Talk;
-  hasOlder: boolean;
-  isLoadingOlder: boolean;
+  /** The message to be looked at; null for the newest. */
+  sought: number | null;
+  older: 'none' | 'more' | 'loading' | 'failed';
   onOlder: () => void;
 }
 
@@ -26,7 +27,7 @@ interface ThreadProps {
  * The messages, of which only those in sight are in the page. It stays with its end while this is in sight, and with
  * what is read otherwise, whatever is added at either side.
  */
-export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder }: ThreadProps) {
+export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [hasBegun, setBegun] = useState(false);
   const rows = rowsOf(messages, turn);
@@ -46,6 +47,15 @@ export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder
   useLayoutEffect(() => {
     if (hasRows) list.scrollToEnd();
   }, [hasRows, list]);
+  const soughtAt = sought === null ? -1 : rows.findIndex(row => row.key === String(sought));
+  const isFound = soughtAt >= 0;
+  const place = useRef(soughtAt);
+  useLayoutEffect(() => {
+    place.current = soughtAt;
+  }, [soughtAt]);
+  useLayoutEffect(() => {
+    if (isFound) list.scrollToIndex(place.current, { align: 'center' });
+  }, [isFound, sought, list]);
   const isAsking = turn?.state === 'asking';
   useEffect(() => {
     if (!isAsking) return;
@@ -56,8 +66,8 @@ export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder
 
   const isNearStart = hasBegun && (shown[0]?.index ?? NEAR_THE_START) < NEAR_THE_START;
   useEffect(() => {
-    if (isNearStart && hasOlder && !isLoadingOlder) onOlder();
-  }, [isNearStart, hasOlder, isLoadingOlder, onOlder]);
+    if (isNearStart && older === 'more') onOlder();
+  }, [isNearStart, older, onOlder]);
 
   const isAway = hasBegun && !list.isAtEnd(AT_THE_END);
   return (
@@ -81,6 +91,7 @@ export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder
                   data-index={index}
                   role="listitem"
                   className={classes.row}
+                  aria-current={index === soughtAt || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                 >
                   <RowView row={row} talk={talk} isBusy={turn !== undefined && turn.state !== 'failed'} />
@@ -90,9 +101,17 @@ export function Thread({ messages, turn, talk, hasOlder, isLoadingOlder, onOlder
           })}
         </div>
       </div>
-      {isLoadingOlder && (
+      {older === 'loading' && (
         <div className={classes.older} role="status" aria-label="Loading earlier messages">
           <Loader size="xs" type="dots" aria-hidden />
+        </div>
+      )}
+      {older === 'failed' && isNearStart && (
+        <div className={classes.older} role="alert">
+          Earlier messages could not be loaded.{' '}
+          <Button size="compact-xs" variant="default" onClick={onOlder}>
+            Try again
+          </Button>
         </div>
       )}
       {isAway && (

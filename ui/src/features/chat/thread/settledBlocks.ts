@@ -13,12 +13,7 @@ export function settledBlocks(text: string): string[] {
     const line = text.slice(at, Math.min(end, at + LONGEST_MARK)).trimStart();
     fence = fenceAfter(fence, line);
     at = end + 1;
-    if (
-      !fence &&
-      line === '' &&
-      /^\S/.test(text.slice(at, at + 1)) &&
-      !LIST.test(text.slice(at, at + LONGEST_MARK))
-    ) {
+    if (!fence && line === '' && beginsAnew(text.slice(at, at + LONGEST_MARK))) {
       blocks.push(text.slice(begins, at));
       begins = at;
     }
@@ -27,7 +22,12 @@ export function settledBlocks(text: string): string[] {
 }
 
 const LONGEST_MARK = 16; // characters, of a fence or a number in front of an item
-const LIST = /^([-*+]|\d{1,9}[.)])\s/; // items of one list stay together
+const ITEM = /^([-*+]|\d{1,9}[.)])(\s|$)|^\d{1,9}$/; // what is one, or may become one
+
+/** Whether a line does not go on with what stands before a blank line: items of one list stay together. */
+function beginsAnew(line: string): boolean {
+  return /^\S/.test(line) && !ITEM.test(line);
+}
 
 function fenceAfter(open: string, line: string): string {
   const mark = /^(`{3,}|~{3,})/.exec(line)?.[1] ?? '';

@@ -3,6 +3,7 @@ import { answerTo, type Question } from '../api/send';
 import { CONVERSATIONS } from '../api/conversations';
 import { FILES } from '../api/files';
 import { refreshed } from '../api/thread';
+import { showBranch } from '../api/thread-branch';
 import type { Thread } from '../api/thread-pages';
 import { giveBack, releaseDraft } from '../composer/drafts';
 import { wordsOf } from './content';
@@ -53,6 +54,7 @@ async function stopped(queries: QueryClient, question: Question): Promise<void> 
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
       isStored = isThere(await refreshed(queries, question));
     }
+    if (turn?.again && !turn.text) await showBranch(queries, question, turn.again); // the earlier answer is there
     if (isStored) releaseDraft(question);
     else if (!turn?.isKept) giveBack(question, question.text);
     endTurn(question);

@@ -5,12 +5,13 @@ import { notifyFailure } from '@/shared/components/notify';
 import { type Settings, useSettings } from '@/shared/settings/settings';
 import type { Question } from '../api/send';
 import type { Message, Place } from '../api/thread';
+import { showBranch } from '../api/thread-branch';
 import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
 import { sentAgain } from '../composer/pictures';
 import { picturesOf, wordsOf } from './content';
 import { newId } from './newId';
 import { ask } from './talk';
-import { endTurn, stopTurn, type Turn } from './turns';
+import { endTurn, stopTurn, type Turn, turnOf } from './turns';
 
 /** What can be done in a conversation; in one without an id the first message gives it one. */
 export function useTalk(conversation: string | null): Talk {
@@ -40,12 +41,19 @@ function talkIn(conversation: string | null, settings: Settings, queries: QueryC
 
   return {
     place,
-    /** A new message behind another one, 0 for the first. */
+    /** A new message behind another one, 0 for the first. One that could not be sent before goes along. */
     say: (parentId: number, text: string, images: string[]) => {
-      const question: Question = { ...settings, ...place, parentId, text, images };
+      const unsent = unsentIn(place);
+      const question: Question = {
+        ...settings,
+        ...place,
+        parentId,
+        text: [unsent?.text, text].filter(Boolean).join('\n\n'),
+        images: [...(unsent?.images ?? []), ...images],
+      };
       if (conversation === null) question.conversation = newId();
       writeDraft(place, '');
-      holdDraft(question, text);
+      holdDraft(question, question.text);
       if (conversation === null) void navigate(`/?conversation=${question.conversation}`);
       void ask(queries, question);
     },
@@ -59,7 +67,20 @@ function talkIn(conversation: string | null, settings: Settings, queries: QueryC
       giveBack(question, question.text);
       endTurn(question);
     },
-    dismiss: ({ question }: Turn) => endTurn(question),
+    /** What went wrong is not shown any longer; the earlier answer is, where another one was asked for. */
+    dismiss: async ({ question, again }: Turn) => {
+      try {
+        if (again !== null) await showBranch(queries, question, again);
+        endTurn(question);
+      } catch (error) {
+        notifyFailure('The earlier answer could not be shown', error);
+      }
+    },
     stop: () => stopTurn(place),
   };
+}
+
+function unsentIn(place: Place): Question | undefined {
+  const turn = turnOf(place);
+  return turn?.state === 'failed' && !turn.isKept ? turn.question : undefined;
 }

@@ -27,8 +27,8 @@ export function Detail({ id }: { id: string }) {
         <Tabs.List className={classes.list}>
           <Tabs.Tab value="transcript">Transcript</Tabs.Tab>
           <Tabs.Tab value="window">Window</Tabs.Tab>
-          <Tabs.Tab value="discussion">Discussion memory</Tabs.Tab>
-          <Tabs.Tab value="nodes">Node memories</Tabs.Tab>
+          <Tabs.Tab value="discussion">Discussion</Tabs.Tab>
+          <Tabs.Tab value="nodes">Nodes</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="transcript" className={classes.panel}>
           <TranscriptTab conversation={conversation} />

@@ -17,7 +17,7 @@ export function SummaryCard({ summary, onForget }: SummaryCardProps) {
       facts={
         <>
           Chunk {summary.number}
-          {summary.messages !== null && ` · ${summary.messages} messages`}
+          {summary.messages !== null && ` · ${summary.messages === 1 ? '1 message' : `${summary.messages} messages`}`}
           {summary.created_at && (
             <>
               {' · '}

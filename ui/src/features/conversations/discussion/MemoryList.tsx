@@ -20,10 +20,7 @@ export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
     kind,
   );
   const forget = useForget(id, kind);
-  const all: (ChunkSummary | DiscussionRecord)[] = useMemo(
-    () => data?.pages.flatMap(page => page.results) ?? [],
-    [data],
-  );
+  const all = useMemo(() => data?.pages.flatMap<ChunkSummary | DiscussionRecord>(page => page.results) ?? [], [data]);
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);

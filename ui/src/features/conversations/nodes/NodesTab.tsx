@@ -78,7 +78,13 @@ function Memory({ conversation, memory, onClear }: MemoryProps) {
             {memory.tokens.toLocaleString()} tokens · <Time value={memory.updated_at} ago />
           </Text>
         </div>
-        <Button size="compact-sm" variant="default" onClick={onClear} aria-label={`Clear ${nameOf(memory)}…`}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          className={classes.clear}
+          onClick={onClear}
+          aria-label={`Clear ${nameOf(memory)}…`}
+        >
           Clear…
         </Button>
       </Group>

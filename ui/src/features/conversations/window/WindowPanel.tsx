@@ -92,9 +92,9 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
           variant="default"
           leftSection={<TbSparkles aria-hidden />}
           loading={isPending}
-          onClick={() => mutate(undefined, { onError: error => notifyFailure('No summary was written', error) })}
+          onClick={() => mutate(undefined, { onError: error => notifyFailure('No summary was made', error) })}
         >
-          Write the summary
+          Summarise
         </Button>
       )}
     </div>

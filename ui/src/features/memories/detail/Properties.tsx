@@ -37,7 +37,7 @@ export function Properties({ memory }: { memory: ListedMemory }) {
       )}
       {typeof session === 'string' && (
         <Property name="Conversation">
-          <Anchor component={Link} to={`/conversations?id=${encodeURIComponent(session)}`}>
+          <Anchor size="sm" component={Link} to={`/conversations?id=${encodeURIComponent(session)}`}>
             <Words>{session}</Words>
           </Anchor>
         </Property>

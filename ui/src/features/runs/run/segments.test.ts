@@ -15,9 +15,21 @@ test('places count characters, not halves of them', () => {
   expect(segmentsOf('🍲 soup', [variable('dish', 2, 6)])).toEqual([{ text: '🍲 ' }, { text: 'soup', name: 'dish' }]);
 });
 
-test('what lies within another variable or outside the text is left out', () => {
+test('of a variable within another the inner one is told, and what lies outside the text is left out', () => {
   const found = segmentsOf('abcdef', [variable('one', 0, 4), variable('two', 1, 2), variable('far', 90, 99)]);
-  expect(found).toEqual([{ text: 'abcd', name: 'one' }, { text: 'ef' }]);
+  expect(found).toEqual([
+    { text: 'a', name: 'one' },
+    { text: 'b', name: 'two' },
+    { text: 'cd', name: 'one' },
+    { text: 'ef' },
+  ]);
+});
+
+test('one variable right behind another stays apart from it', () => {
+  expect(segmentsOf('abab', [variable('it', 0, 2), variable('it', 2, 4)])).toEqual([
+    { text: 'ab', name: 'it' },
+    { text: 'ab', name: 'it' },
+  ]);
 });
 
 test('only so many characters are kept', () => {

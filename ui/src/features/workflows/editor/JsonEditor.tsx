@@ -1,7 +1,7 @@
 import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxTree } from '@codemirror/language';
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
 import { lintGutter, lintKeymap } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState } from '@codemirror/state';
@@ -20,7 +20,7 @@ import { ConfigSchema } from './configSchema';
 import { colours, look } from './look';
 import { markPlace, placeMark } from './placeMark';
 import { pathOf, stepsOf } from '../jsonSteps';
-import { rangeOf, stepsTo } from './jsonPlace';
+import { rangeOf, stepsTo, treeOf } from './jsonPlace';
 
 interface JsonEditorProps {
   label: string;
@@ -101,7 +101,7 @@ export default function JsonEditor(props: JsonEditorProps) {
 }
 
 function placeOfCursor(state: EditorState): string {
-  return pathOf(stepsTo(syntaxTree(state).resolveInner(state.selection.main.head, 1), state.doc));
+  return pathOf(stepsTo(treeOf(state).resolveInner(state.selection.main.head, 1), state.doc));
 }
 
 /** Mark a place, and bring it into sight unless it was found there. */

@@ -6,14 +6,13 @@ import {
   type CompletionResult,
 } from '@codemirror/autocomplete';
 import { jsonParseLinter } from '@codemirror/lang-json';
-import { syntaxTree } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
 import type { EditorState, Extension } from '@codemirror/state';
 import { type EditorView, hoverTooltip } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { aboutOf, type ConfigSchema, shapeOf } from './configSchema';
 import { type Step, stepsOf } from '../jsonSteps';
-import { dataOf, nameOf, propertiesOf, rangeOf, stepsTo } from './jsonPlace';
+import { dataOf, nameOf, propertiesOf, rangeOf, stepsTo, treeOf } from './jsonPlace';
 
 /** A problem that the server tells of this file. */
 export interface Told {
@@ -44,7 +43,7 @@ export function assist(options: AssistOptions): Extension {
 
 export function completions(context: CompletionContext, options: AssistOptions): CompletionResult | null {
   const { state, pos } = context;
-  const node = syntaxTree(state).resolveInner(pos, -1);
+  const node = treeOf(state).resolveInner(pos, -1);
   const property = enclosing(node, 'Property');
   const isNaming = node.name === 'PropertyName' || (node.name === '⚠' && node.parent?.name === 'Object');
   if (property && node.name !== 'PropertyName' && isBehindColon(property, pos, state))
@@ -144,7 +143,7 @@ function onOneLine(state: EditorState, found: Diagnostic): Diagnostic {
 }
 
 function explanation(view: EditorView, at: number, side: -1 | 1, { schema }: AssistOptions) {
-  const node = syntaxTree(view.state).resolveInner(at, side);
+  const node = treeOf(view.state).resolveInner(at, side);
   if (!schema || node.name !== 'PropertyName') return null;
   const steps = stepsTo(node, view.state.doc);
   const found = schema.schemaAt(steps, dataOf(view.state));

@@ -40,7 +40,9 @@ export class ConfigSchema {
 
   /** The values that the schema itself names for that place, as JSON. */
   valuesAt(steps: readonly Step[], data: unknown): unknown[] {
-    const schema = this.schemaAt(steps, data);
+    const around = this.schemaAt(steps.slice(0, -1), data)?.properties as Record<string, JsonSchema> | undefined;
+    // as written, for what is found by value has only the choice that fits what is there now
+    const schema = around?.[String(steps.at(-1))] ?? this.schemaAt(steps, data);
     if (!schema) return [];
     const choices = [schema, ...((schema.anyOf ?? []) as JsonSchema[])];
     const types = choices.flatMap(choice => choice.type as string | string[] | undefined);

@@ -1,12 +1,19 @@
 /** Where the steps of a place are in a text, sound or not, and what is said there. */
-import { syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { EditorState, Text } from '@codemirror/state';
-import type { SyntaxNode } from '@lezer/common';
+import type { SyntaxNode, Tree } from '@lezer/common';
 import type { Step } from '../jsonSteps';
+
+const PATIENCE_MS = 200;
+
+/** The whole text parsed, also what is far below what is in sight; of a huge one as far as it goes. */
+export function treeOf(state: EditorState): Tree {
+  return ensureSyntaxTree(state, state.doc.length, PATIENCE_MS) ?? syntaxTree(state);
+}
 
 /** Where the value at these steps is, or the innermost one around it that there is. */
 export function rangeOf(state: EditorState, steps: readonly Step[]): { from: number; to: number } {
-  let node = valueIn(syntaxTree(state).topNode);
+  let node = valueIn(treeOf(state).topNode);
   for (const step of steps) {
     const next = node && memberOf(node, step, state.doc);
     if (!next) break;
@@ -29,7 +36,7 @@ export function stepsTo(node: SyntaxNode, doc: Text): Step[] {
 
 /** What the text says as far as it can be read; what is missing is null. */
 export function dataOf(state: EditorState): unknown {
-  const top = valueIn(syntaxTree(state).topNode);
+  const top = valueIn(treeOf(state).topNode);
   return top ? valueOf(top, state.doc) : null;
 }
 

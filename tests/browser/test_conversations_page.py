@@ -1,0 +1,280 @@
+"""The Conversations page: found by words and meaning, read in all branches, windows, and what is remembered of them."""
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.browser import talks
+from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser_kit import Scheme, Site
+from tests.scripted_llm import Answer
+
+NARROW = (360, 740)
+TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
+MOST_IN_SIGHT = 60  # messages that are in the page at once, of thousands
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(start_site: StartSite) -> Site:
+    """A server with one conversation of each kind."""
+    started = await start_site()
+    await talks.begin_all(started)
+    return started
+
+
+async def agree(page: Page, action: str) -> None:
+    """Say yes to the question that is asked."""
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name=action, exact=True).click()
+    await expect(dialog).to_have_count(0)
+
+
+async def test_the_list_leads_to_a_conversation_and_back(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations")
+    row = page.get_by_role("list", name="Conversations").get_by_role("link").filter(has_text="Which tea")
+    await expect(row).to_contain_text("4 messages")
+    await expect(row).to_contain_text("kitchen")
+    await row.click()
+    await expect(page.get_by_role("heading", name="Which tea")).to_be_visible()
+    assert "id=tea" in page.url
+    await page.go_back()
+    await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
+
+
+@pytest.mark.parametrize(("mode", "found"), [("Words", "green"), ("Meaning", "green"), ("Both", "green")])
+async def test_messages_are_found_and_opened_where_they_stand(
+    site: Site, open_window: OpenWindow, mode: str, found: str
+) -> None:
+    page = await (await open_window(site)).go("/conversations")
+    await page.get_by_role("textbox", name="Search in all messages").fill("green tea")
+    await page.get_by_role("radiogroup", name="Search by").get_by_text(mode, exact=True).click()
+    hit = page.get_by_role("list", name="Found messages").get_by_role("link").filter(has_text="You drink")
+    await expect(hit.locator("mark").filter(has_text=found)).to_be_visible()
+    await hit.filter(has_text=found).click()
+    await expect(page.locator("article[data-chosen]")).to_contain_text("You drink green tea.")
+
+
+async def test_filters_narrow_what_is_found(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?q=tea&mode=keyword")
+    hits = page.get_by_role("list", name="Found messages").get_by_role("link")
+    await expect(hits.filter(has_text="assistant").first).to_be_visible()
+    await page.get_by_role("button", name="Filters").click()
+    await page.get_by_label("Said by").select_option("user")
+    await expect(hits.filter(has_text="assistant")).to_have_count(0)
+    await expect(hits.first).to_be_visible()
+    await page.get_by_label("To, with that day").fill("2020-01-01")
+    await expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
+
+
+async def test_branches_are_switched_and_taken(site: Site, open_window: OpenWindow) -> None:
+    await talks.begin_branched(site, "branched")
+    page = await (await open_window(site)).go("/conversations?id=branched")
+    await expect(page.get_by_role("list", name="Branches").get_by_role("listitem")).to_have_count(5)
+    answer = page.get_by_role("article").filter(has_text="You drink green tea.")
+    await expect(answer.get_by_role("group", name="Branch 2 of 2")).to_be_visible()
+    await answer.get_by_role("button", name="Branch before").click()
+    await expect(page.get_by_text("This branch is not the one that chats go on with.")).to_be_visible()
+    await expect(page.get_by_role("article").filter(has_text="You drink black tea.")).to_be_visible()
+    await expect(page.get_by_role("article").filter(has_text="And how long?")).to_have_count(0)
+    await page.get_by_role("button", name="Go on with this branch").click()
+    await expect(page.get_by_text("This branch is not")).to_have_count(0)
+    told = await talks.ask(site, "GET", "/branched/messages")
+    assert told["results"][-1]["content"] == "You drink black tea."
+    await page.get_by_role("list", name="Branches").get_by_role("button").filter(has_text="And how hot?").click()
+    await expect(page.get_by_role("article").filter(has_text="At 70 degrees.")).to_be_visible()
+
+
+async def test_a_message_is_pinned_and_begins_a_conversation_of_its_own(site: Site, open_window: OpenWindow) -> None:
+    await talks.begin_branched(site, "copied")
+    page = await (await open_window(site)).go("/conversations?id=copied")
+    answer = page.get_by_role("article").filter(has_text="You drink green tea.")
+    await answer.get_by_role("button", name="Pin: keep it in windows").click()
+    await expect(answer.get_by_role("img", name="Pinned")).to_be_visible()
+    await answer.get_by_role("button", name="New conversation from here").click()
+    await expect(page.get_by_role("article")).to_have_count(2)
+    assert "id=copied" not in page.url
+
+
+async def test_a_small_budget_shows_what_is_kept_and_dropped(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=window&tab=window")
+    legend = page.get_by_role("list", name="Legend")
+    await expect(legend).to_contain_text("30 messages")
+    await page.get_by_label("Budget in tokens").fill("400")
+    await expect(legend).to_contain_text("Dropped")
+    held = page.get_by_role("toolbar", name="What the window holds").get_by_role("button")
+    assert 0 < await held.count() < 10
+    await expect(page.get_by_role("article").last).to_contain_text("Kept")
+    await page.get_by_role("toolbar", name="What became of the thread").get_by_role("button").first.click()
+    await expect(page.locator("article[data-state=dropped]").first).to_contain_text("Number 0:")
+    assert "budget=400" in page.url
+
+
+async def test_a_summary_is_shown_with_what_it_stands_for(site: Site, open_window: OpenWindow) -> None:
+    site.llm.default = Answer(text="They talked about pots.")
+    address = "/conversations?id=window&tab=window&budget=1400&strategy=summarization"
+    page = await (await open_window(site)).go(address)
+    await page.get_by_role("button", name="Summarise").click()
+    legend = page.get_by_role("list", name="Legend")
+    for state in ("Summary", "Summarised", "Kept"):
+        await expect(legend).to_contain_text(state)
+    await page.get_by_text("Summary up to message").click()
+    await expect(page.get_by_text("They talked about pots.")).to_be_visible()
+
+
+async def test_arrow_keys_go_along_the_bar(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
+    bar = page.get_by_role("toolbar", name="What the window holds")
+    await bar.get_by_role("button").first.focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(bar.get_by_role("button").nth(1)).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("article[data-chosen]")).to_be_visible()
+
+
+async def test_node_memories_are_cleared_after_a_question(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=nodes")
+    await page.get_by_role("tab", name="Nodes").click()
+    answer = page.get_by_role("article", name="Answer")
+    await answer.get_by_role("button", name="Show all 6 messages").click()
+    await expect(answer.get_by_role("list", name="What the node remembers")).to_contain_text("Bread?")
+    await page.get_by_role("button", name="Clear Answer…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    await expect(answer).to_be_visible()
+    await page.get_by_role("button", name="Clear Answer…").click()
+    await agree(page, "Clear")
+    await expect(answer).to_have_count(0)
+    await expect(page.get_by_role("article", name="Check")).to_be_visible()
+    await page.get_by_role("button", name="Clear all…").click()
+    await agree(page, "Clear")
+    await expect(page.get_by_role("heading", name="No node remembers anything")).to_be_visible()
+
+
+async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
+    await expect(page.get_by_text("All about tea.")).to_be_visible()
+    await page.get_by_text("Records (2)").click()
+    await expect(page.get_by_role("list", name="Records")).to_contain_text("The pot is from Kyoto.")
+    await page.get_by_text("Chunk summaries (2)").click()
+    summaries = page.get_by_role("list", name="Chunk summaries")
+    first = summaries.get_by_role("article").filter(has_text="She likes tea.")
+    await first.get_by_text("Made of 1 message").click()
+    await expect(first).to_contain_text("She likes tea. I said.")
+    await first.get_by_role("button", name="Forget this chunk…").click()
+    await agree(page, "Forget")
+    await expect(first).to_have_count(0)
+    await expect(summaries).to_contain_text("It is green.")
+
+
+async def test_a_rebuild_without_a_config_tree_says_why_not(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
+    await page.get_by_role("button", name="Rebuild…").click()
+    await expect(page.get_by_role("alert")).to_contain_text("--config-dir")
+
+
+async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
+    site: Site, open_window: OpenWindow
+) -> None:
+    await talks.begin(site, "a/b %?", "To be forgotten.", "Yes.")
+    page = await (await open_window(site)).go("/conversations?id=a%2Fb%20%25%3F")
+    await page.get_by_role("button", name="More about this conversation").click()
+    await page.get_by_role("menuitem", name="Title, tags, keep…").click()
+    await page.get_by_label("Title").fill("Passing")
+    await page.get_by_label("Tags").fill("old")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("heading", name="Passing")).to_be_visible()
+    await expect(page.get_by_role("list", name="Conversations")).to_contain_text("Passing")
+    await page.get_by_role("button", name="More about this conversation").click()
+    await page.get_by_role("menuitem", name="Delete…").click()
+    await agree(page, "Delete")
+    await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
+    await expect(page.get_by_role("link").filter(has_text="Passing")).to_have_count(0)
+
+
+async def test_a_conversation_is_saved_as_markdown(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=tea")
+    await page.get_by_role("button", name="More about this conversation").click()
+    async with page.expect_download() as saving:
+        await page.get_by_role("menuitem", name="Markdown").click()
+    saved = await saving.value
+    assert saved.suggested_filename == "tea.md"
+    assert "You drink **green** tea." in (await saved.path()).read_text("utf-8")
+
+
+async def test_thousands_of_messages_scroll_with_few_in_the_page(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=long")
+    newest = page.get_by_role("article").filter(has_text=f"Message {talks.LONG - 1} of")
+    await expect(newest).to_be_in_viewport()
+    transcript = page.get_by_role("group", name="Transcript")
+    await transcript.evaluate("element => element.scrollTo(0, element.scrollHeight / 2)")
+    await expect(newest).to_have_count(0)
+    await expect(page.get_by_role("article").first).to_be_visible()
+    assert await page.get_by_role("article").count() < MOST_IN_SIGHT
+    await transcript.focus()
+    await page.keyboard.press("Home")
+    await expect(page.get_by_role("article").filter(has_text="Message 0 of")).to_be_in_viewport()
+
+
+async def test_what_somebody_wrote_harms_nothing(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=hostile")
+    await expect(page.get_by_role("article").first).to_contain_text("<script>")
+    await expect(page.get_by_text("U+202E").first).to_be_visible()
+    for tab in ("Window", "Discussion", "Nodes"):
+        await page.get_by_role("tab", name=tab).click()
+        await expect(page.get_by_role("tabpanel")).to_be_visible()
+    await page.goto(f"{site.url}/conversations?q=%3Cscript%3E&mode=keyword")
+    await expect(page.get_by_role("list", name="Found messages")).to_contain_text("<script>")
+    assert await page.evaluate("window.harmed") is None
+    assert await page.locator("a[href^='javascript']").count() == 0
+
+
+async def test_a_conversation_that_is_not_there_says_so(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations?id=nobody&message=x&budget=-1&mode=y&since=never")
+    await expect(page.get_by_role("alert")).to_contain_text("There is no conversation 'nobody' here")
+
+
+async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/conversations")
+    row = page.get_by_role("list", name="Conversations").get_by_role("link").filter(has_text="Which tea")
+    await row.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("tab", name="Transcript")).to_be_visible()
+    await page.get_by_role("tab", name="Transcript").focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(page.get_by_role("tab", name="Window")).to_have_attribute("aria-selected", "true")
+    await page.get_by_role("button", name="More about this conversation").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("menuitem").first).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="More about this conversation")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("id", ["window", "tea", "tea-time"])
+async def test_no_look_at_a_conversation_has_a_barrier(
+    site: Site, open_window: OpenWindow, scheme: Scheme, id: str
+) -> None:
+    window = await open_window(site, scheme=scheme)
+    for tab in TABS:
+        page = await window.go(f"/conversations?q=tea&id={id}{tab}")
+        await expect(page.get_by_role("tabpanel")).to_be_visible()
+        await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        await window.axe()
+
+
+@pytest.mark.parametrize("path", ["?q=tea", *(f"?id=window{tab}" for tab in TABS), "?id=tea", "?id=hostile"])
+async def test_it_fits_into_a_narrow_window(site: Site, open_window: OpenWindow, path: str) -> None:
+    window = await open_window(site, size=NARROW)
+    page = await window.go(f"/conversations{path}")
+    await expect(page.get_by_role("link").first).to_be_visible()
+    await window.is_within()
+    await window.axe()
+
+
+async def test_in_a_narrow_window_branches_are_a_click_away(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site, size=NARROW)).go("/conversations?id=tea")
+    await page.get_by_role("button", name="Branches").click()
+    await page.get_by_role("dialog").get_by_role("button").filter(has_text="And how hot?").click()
+    await expect(page.get_by_role("article").filter(has_text="At 70 degrees.")).to_be_visible()
+    await page.get_by_role("link", name="All conversations").click()
+    await expect(page.get_by_role("list", name="Conversations")).to_be_visible()

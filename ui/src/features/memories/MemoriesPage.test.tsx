@@ -1,0 +1,173 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import { MemoriesPage } from './MemoriesPage';
+
+function memory(id: string, text: string, more: object = {}) {
+  const at = '2026-03-01T10:00:00.000Z';
+  return {
+    id,
+    memory: text,
+    user_id: 'user',
+    created_at: at,
+    updated_at: at,
+    metadata: null,
+    kind: 'fact',
+    state: 'current',
+    decays_at: null,
+    ...more,
+  };
+}
+
+interface Asked {
+  method: string;
+  address: URL;
+  body: unknown;
+}
+
+/** A server with these memories, and what it was asked. */
+function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
+  const asked: Asked[] = [];
+  const note = async (request: Request) => {
+    const text = await request.clone().text();
+    asked.push({ method: request.method, address: new URL(request.url), body: text ? JSON.parse(text) : undefined });
+  };
+  server.use(
+    http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/memories', async ({ request }) => {
+      await note(request);
+      return HttpResponse.json({ results: memories, total: memories.length, next: null });
+    }),
+    http.post('*/api/memories/search', async ({ request }) => {
+      await note(request);
+      return HttpResponse.json({
+        results: [{ ...memories[0], score: 0.81, signals: { words: 1.2, vector: 0.4 } }],
+        stages: { words: { took_ms: 1, skipped: '' }, date: { took_ms: 0, skipped: 'no date named' } },
+      });
+    }),
+    http.get('*/api/memories/:id/details', ({ params }) => {
+      const found = memories.find(each => each.id === params.id);
+      return HttpResponse.json({ memory: found, sources: [], history: [] });
+    }),
+    http.patch('*/api/memories/:id', async ({ request }) => {
+      await note(request);
+      return HttpResponse.json(
+        { detail: 'Memory a was changed meanwhile.', code: 'memory_changed' },
+        { status: 409 },
+      );
+    }),
+    http.delete('*/api/memories/:id', async ({ request, params }) => {
+      await note(request);
+      return HttpResponse.json({ success: true, message: 'Memory deleted successfully', id: params.id });
+    }),
+    http.post('*/api/memories/:id/restore', async ({ request }) => {
+      await note(request);
+      return HttpResponse.json(memories[0]);
+    }),
+  );
+  return asked;
+}
+
+test('the address says what is listed', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  renderAt(
+    '/memories?user=mira&project=atlas&kind=fact&hidden=only&order=updated_asc&source=boats',
+    <MemoriesPage />,
+  );
+  expect(await screen.findByText('Likes tea')).toBeInTheDocument();
+  const query = Object.fromEntries(asked[0]?.address.searchParams ?? []);
+  expect(query).toMatchObject({
+    user_id: 'mira',
+    project: 'atlas',
+    kind: 'fact',
+    hidden: 'only',
+    order: 'updated_asc',
+    source: 'boats',
+  });
+});
+
+test('nonsense in the address is passed over', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  renderAt('/memories?kind=dream&order=upwards&age=many', <MemoriesPage />);
+  await screen.findByText('Likes tea');
+  expect([...(asked[0]?.address.searchParams.keys() ?? [])].sort()).toEqual([
+    'hidden',
+    'limit',
+    'order',
+    'project',
+    'user_id',
+  ]);
+});
+
+test('without memories it says where they come from', async () => {
+  serveMemories([]);
+  renderAt('/memories', <MemoriesPage />);
+  expect(await screen.findByText('Nothing is remembered yet')).toBeInTheDocument();
+});
+
+test('a server that fails is told with a way to try again', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  server.use(
+    http.get('*/api/memories', () => HttpResponse.json({ detail: 'The disk is full.' }, { status: 500 }), {
+      once: true,
+    }),
+  );
+  renderAt('/memories', <MemoriesPage />);
+  expect(await screen.findByText('The disk is full.')).toBeInTheDocument();
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(await screen.findByText('Likes tea')).toBeInTheDocument();
+});
+
+test('a search shows what each stage gave', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  renderAt('/memories?q=drinks', <MemoriesPage />);
+  const bars = await screen.findByLabelText('Score 0.81');
+  expect(bars).toHaveTextContent('Words1.20');
+  expect(bars).toHaveTextContent('Meaning0.40');
+  expect(screen.getByText(/date: no date named/)).toBeInTheDocument();
+});
+
+test('an edit names what was seen, and says when somebody else was quicker', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  renderAt('/memories?id=a', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+  const words = screen.getByRole('textbox', { name: 'Words of the memory' });
+  await userEvent.clear(words);
+  await userEvent.type(words, 'Likes rum');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  expect(await screen.findByText('Memory a was changed meanwhile.')).toBeInTheDocument();
+  expect(asked.find(each => each.method === 'PATCH')?.body).toEqual({
+    memory: 'Likes rum',
+    updated_at: '2026-03-01T10:00:00.000Z',
+  });
+  expect(words).toHaveValue('Likes rum');
+});
+
+test('selected memories are deleted and taken back', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea'), memory('b', 'Likes rum')]);
+  renderAt('/memories', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all that are loaded' }));
+  expect(screen.getByText('2 selected')).toBeInTheDocument();
+  await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+  const addresses = (method: string) =>
+    asked.filter(each => each.method === method).map(each => each.address.pathname);
+  await waitFor(() => expect(addresses('POST')).toHaveLength(2));
+  expect(addresses('DELETE').sort()).toEqual(['/api/memories/a', '/api/memories/b']);
+  expect(addresses('POST').sort()).toEqual(['/api/memories/a/restore', '/api/memories/b/restore']);
+});
+
+test('everything is forgotten only when the user is named', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  renderAt('/memories?user=mira', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'More' }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Forget everything…' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  const go = dialog.getByRole('button', { name: 'Forget everything' });
+  await userEvent.type(dialog.getByRole('textbox'), 'mir');
+  expect(go).toBeDisabled();
+  await userEvent.type(dialog.getByRole('textbox'), 'a');
+  expect(go).toBeEnabled();
+});
