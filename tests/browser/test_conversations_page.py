@@ -1,4 +1,4 @@
-"""The Conversations page: found by words and meaning, read in all branches, windows, and what is remembered of them."""
+"""The Conversations page: search, branches, windows, and what is remembered of a conversation."""
 
 import pytest
 import pytest_asyncio
@@ -179,7 +179,7 @@ async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
     await page.get_by_role("button", name="More about this conversation").click()
     await page.get_by_role("menuitem", name="Title, tags, keep…").click()
     await page.get_by_label("Title").fill("Passing")
-    await page.get_by_label("Tags").fill("old")
+    await page.get_by_role("combobox", name="Tags").fill("old")
     await page.keyboard.press("Enter")
     await page.get_by_role("button", name="Save", exact=True).click()
     await expect(page.get_by_role("heading", name="Passing")).to_be_visible()
@@ -235,7 +235,7 @@ async def test_a_conversation_that_is_not_there_says_so(site: Site, open_window:
 
 async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations")
-    row = page.get_by_role("list", name="Conversations").get_by_role("link").filter(has_text="Which tea")
+    row = page.get_by_role("list", name="Conversations").get_by_role("link").filter(has_text="About pots")
     await row.focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("tab", name="Transcript")).to_be_visible()

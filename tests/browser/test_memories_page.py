@@ -1,5 +1,6 @@
 """The memories page in a real browser: found, explained, put right, deleted and taken back, joined, forgotten."""
 
+import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -29,7 +30,7 @@ FACTS = (
 
 async def ask(site: Site, method: str, target: str, body: object = None) -> Any:
     """The JSON of a request that must succeed."""
-    sent = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+    sent = io.BytesIO(body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode())
     async with aiohttp.ClientSession() as http, http.request(method, site.url + target, data=sent) as answer:
         told = await answer.json()
         assert answer.ok, told
@@ -79,18 +80,18 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     (said,) = await remember(site, "filters-c", "I said this.", role="user", metadata={"session_id": "boats"})
     page = await opened(await open_window(site), "/memories?user=filters")
     await expect(page.get_by_role("status")).to_have_text("6 memories")
-    await page.get_by_label("Age").select_option(label="Last day")
+    await page.get_by_label("Age", exact=True).select_option(label="Last day")
     await expect(page.get_by_role("status")).to_have_text("3 memories")
-    await page.get_by_label("Order").select_option(label="Oldest first")
+    await page.get_by_label("Order", exact=True).select_option(label="Oldest first")
     await expect(page.get_by_role("row").nth(1)).to_contain_text("Rows each morning")
     await expect(page).to_have_url(re.compile(r"age=1.*order=created_asc"))
     await page.go_back()
     await expect(page.get_by_role("row").nth(1)).to_contain_text("Lives in Graz")
-    await page.get_by_label("Kind").select_option(label="Messages")
+    await page.get_by_label("Kind", exact=True).select_option(label="Messages")
     await expect(page.get_by_role("heading", name="Nothing fits")).to_be_visible()
     await page.get_by_role("link", name="Show all").click()
     await expect(page.get_by_role("status")).to_have_text("6 memories")
-    user = page.get_by_label("User")
+    user = page.get_by_role("combobox", name="User")
     await user.fill("filters-c")
     await user.press("Enter")
     await expect(row(page, "I said this.")).to_be_visible()
@@ -295,6 +296,8 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
     await page.keyboard.press("Enter")
     panel = page.get_by_role("complementary", name="Memory")
     await expect(panel.get_by_text(FACTS[2]).first).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(panel).to_have_count(0)
     await page.keyboard.press("Home")
     await page.keyboard.press("Space")
     await expect(page.get_by_role("status")).to_have_text("1 selected")

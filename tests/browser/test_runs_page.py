@@ -233,6 +233,17 @@ async def test_a_thousand_runs_are_listed_page_by_page(start_site: StartSite, op
     assert await page.get_by_role("listitem").count() < 60
 
 
+async def test_a_run_of_hundreds_of_nodes_opens_and_is_walked(site: Site, open_window: OpenWindow) -> None:
+    happen(site, "large", *(a_node(f"Node {number}") for number in range(800)))
+    page = await (await open_window(site)).go("/runs?id=large")
+    await page.get_by_role("treeitem", name="Node 799").focus()
+    await page.keyboard.press("Home")
+    await expect(page.get_by_role("treeitem", name="Workflow Chat")).to_be_focused()
+    await page.keyboard.press("End")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("region", name="Node Node 799")).to_be_visible()
+
+
 async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_window: OpenWindow) -> None:
     await chat(tree)
     page = await (await open_window(tree)).go("/runs")

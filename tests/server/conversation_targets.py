@@ -32,6 +32,7 @@ MESSAGE_KEYS = {
     *("id", "parent_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"),
     *("turn_id", "run_id", "finish_reason", "pinned", "importance", "on_thread", "siblings"),
 }
+NODE = "app%2Fnode"
 ATTACHMENT = f"{'0' * 64}.png"
 # method, what stands behind the id, and a body that is right
 ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
@@ -45,6 +46,10 @@ ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("POST", "/messages", {"messages": [{"role": "user", "content": "Hi"}]}),
     ("PATCH", "/messages/1", {"pinned": True}),
     ("GET", "/window", None),
+    ("GET", "/node-memory", None),
+    ("DELETE", "/node-memory", None),
+    ("GET", f"/node-memory/{NODE}", None),
+    ("DELETE", f"/node-memory/{NODE}", None),
     ("GET", "/export", None),
     ("GET", "/attachments", None),
     ("GET", f"/attachments/{ATTACHMENT}", None),

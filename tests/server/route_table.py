@@ -20,10 +20,9 @@ _LAYERS = ("_app", "_otherwise")
 
 def every_route(server: Server) -> list[tuple[str, str]]:
     """Method and address of each route, names filled in with `mira`."""
-    front, ui, api = (layer_of(server, kind) for kind in (Front, Ui, FastAPI))
+    front, api = layer_of(server, Front), layer_of(server, FastAPI)
     found = [("POST", path) for path in front._posts] + [("DELETE", path) for path in front._deletes]
-    files = (f"/{name}" for name in sorted(_read(ui._static).keys() - {"index.html"}))
-    found += [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *files)]
+    found += [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *ui_files(server))]
     found += [
         (method, re.sub(r"\{[^}]+\}", "mira", route.path_format))
         for route in api.routes
@@ -31,6 +30,11 @@ def every_route(server: Server) -> list[tuple[str, str]]:
     ]
     assert len(found) > 80
     return list(dict.fromkeys(found))
+
+
+def ui_files(server: Server) -> list[str]:
+    """The addresses of the files that the pages load."""
+    return [f"/{name}" for name in sorted(_read(layer_of(server, Ui)._static).keys() - {"index.html"})]
 
 
 def changing_routes(server: Server) -> list[tuple[str, str]]:

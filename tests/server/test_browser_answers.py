@@ -36,6 +36,9 @@ TARGETS = {
     "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
     "/api/memories/settings": ["/api/memories/settings"],
     "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],
+    "/api/memories/{memory_id}/details": [f"/api/memories/{{memory}}/details?{MINE}"],
+    "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
+    "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],
     "/api/conversations/search": [

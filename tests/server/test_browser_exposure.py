@@ -6,7 +6,8 @@ Keyless and with a key, the web UI and streams of events included.
 import orjson
 import pytest
 
-from tests.server.route_table import changing_routes, every_route
+from mnemoir.server.ui import PAGES
+from tests.server.route_table import changing_routes, every_route, ui_files
 from tests.server.server_kit import error_of
 
 KEY = "a-key-of-sixteen-or-more"
@@ -110,18 +111,19 @@ async def test_n5_no_network_is_opened_to_origins_that_are_allowed(open_server):
 
 
 OPEN = {"/health", "/api/health", "/docs", "/openapi.json", "/api/ui", "/ui"}
-PAGES = {"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/status"}
 
 
 async def test_n6_a_cookie_is_never_a_key_and_none_is_ever_set(open_server):
     server = await open_server(api_keys=[KEY])
+    free = (
+        OPEN | PAGES - {"/"} | set(ui_files(server))
+    )  # "/" is for who asks for HTML
     for method, path in every_route(server):
         answer = await server.ask(
             method, path, SAID, cookie=f"key={KEY}; authorization=Bearer {KEY}; X-API-Key={KEY}"
         )
         assert "set-cookie" not in answer.headers
-        is_ui = path.startswith("/assets/") or path.endswith((".svg", ".png", ".ico", ".webmanifest"))
-        if method in ("GET", "HEAD") and (path in OPEN or path in PAGES - {"/"} or is_ui):
+        if method in ("GET", "HEAD") and path in free:
             assert (answer.status in (200, 307), path) == (True, path)
         else:
             assert (refusal(answer), method, path) == (401, method, path)

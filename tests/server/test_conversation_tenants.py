@@ -11,6 +11,7 @@ import pytest_asyncio
 from tests.server.conversation_targets import (
     ATTACHMENT,
     CONVERSATIONS,
+    NODE,
     ROUTES_OF_ALL,
     ROUTES_OF_ONE,
     at,
@@ -196,11 +197,14 @@ async def test_each_route_is_described_with_a_summary_and_asks_for_a_key(open_se
     one = f"{CONVERSATIONS}/{{id}}"
     written = {(method, CONVERSATIONS + below.partition("?")[0]) for method, below, _ in ROUTES_OF_ALL}
     named = ((method, below.replace("/1", "/{message_id}")) for method, below, _ in ROUTES_OF_ONE)
-    written |= {(method, one + below.replace(ATTACHMENT, "{name}")) for method, below in named}
+    written |= {
+        (method, one + below.replace(ATTACHMENT, "{name}").replace(NODE, "{memory}")) for method, below in named
+    }
     assert described == written
     assert all(operation["summary"] for operations in found.values() for operation in operations.values())
     for method, path in sorted(described):
         target = path.replace("{id}", "c").replace("{message_id}", "1").replace("{name}", ATTACHMENT)
+        target = target.replace("{memory}", NODE)
         for wrong in ({}, {"authorization": "Bearer wrong"}):
             assert error_of(await server.ask(method, target, {}, **wrong)) == (401, "unauthorized")
 

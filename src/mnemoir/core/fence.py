@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mnemoir.core.unseen import without_unseen
+
 _OPEN = "<recalled_memories>"
 _CLOSE = "</recalled_memories>"
 _INTRODUCTION = (
@@ -58,7 +60,7 @@ def fenced_lines(text: str) -> list[RecalledLine]:
 
 
 def _bullet(line: RecalledLine) -> str:
-    """One line, whatever the memory holds: newlines become spaces, a forged mark loses its edge."""
-    text = _MARK.sub("‹", " ".join(line.text.split()))
+    """One line, whatever the memory holds: newlines become spaces, a forged mark loses its edge, what is unseen goes."""
+    text = _MARK.sub("‹", without_unseen(" ".join(line.text.split())))
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"

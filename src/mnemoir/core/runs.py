@@ -13,7 +13,7 @@ from mnemoir.core.messages import Sampling
 from mnemoir.core.scope import Scope
 
 RunStatus = Literal["running", "finished", "failed", "cancelled"]
-WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "node_memory"]
+WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary", "node_memory"]
 
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
 

@@ -6,7 +6,7 @@ checked whole before the first conversation of it is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -22,6 +22,7 @@ from mnemoir.conversations.transfer import (
     export_session,
     import_sessions,
 )
+from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.bodies import read_body
@@ -76,7 +77,23 @@ async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFo
         return _download(_streamed(site, scope, pieces), format)
 
 
-@router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationsImported:
+    """What an import stored, or would store; `skipped` tells why of each that was left out."""
+
+    success: bool
+    message: str
+    conversations: int
+    messages: int
+    skipped: list[SkippedSession]
+
+
+@router.post(
+    "/import",
+    summary="Store conversations from a file, all of it or nothing",
+    openapi_extra=_FILE,
+    response_model=ConversationsImported,
+)
 async def import_file(
     request: Request,
     site: SiteHere,

@@ -9,6 +9,7 @@ from mnemoir import __version__
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.docs_page import CONTENT_SECURITY, page
 from mnemoir.server.errors import status_of
+from mnemoir.server.health_models import Health, Ready, Unhealthy
 from mnemoir.server.metrics import CONTENT_TYPE
 from mnemoir.server.rest import SiteHere
 from mnemoir.server.visit import visit_of
@@ -16,14 +17,22 @@ from mnemoir.server.visit import visit_of
 router = APIRouter(tags=["operations"])
 
 
-@router.get("/health", summary="Whether the server and its storage work")
+_UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": Unhealthy, "description": "The storage does not work"}}
+
+
+@router.get("/health", summary="Whether the server and its storage work", response_model=Health, responses=_UNHEALTHY)
 @router.get("/api/health", include_in_schema=False)
 async def health(request: Request, site: SiteHere) -> Response:
     body, status = await _state(request, site)
     return JSONResponse(body, status_code=status)
 
 
-@router.get("/ready", summary="Health, and how many texts still wait for a vector of the embedding model in use")
+@router.get(
+    "/ready",
+    summary="Health, and how many texts still wait for a vector of the embedding model in use",
+    response_model=Ready,
+    responses=_UNHEALTHY,
+)
 async def ready(request: Request, site: SiteHere) -> Response:
     body, status = await _state(request, site)
     if status == 200:

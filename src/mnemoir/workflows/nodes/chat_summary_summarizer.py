@@ -7,6 +7,7 @@ from pydantic import Field
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import Conflict, ProviderError, StorageUnavailable
+from mnemoir.core.runs import WrittenMemory
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
 from mnemoir.memory.discussions.reading import rolling_summary_text
@@ -75,17 +76,20 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
             most = step.count(said.loop_if_exceed, 3, "loopIfMemoriesExceed")
             least = step.count(said.least, 3, "minMemoriesPerSummary")
         question: list[Question] = []  # made only where there is something to sum up
+        made: list[Written] = []
 
         async def condense(summary: str, latest: str) -> Written:
             if not question:
                 question.append(marked_question(step, said))
             asked = with_marks(question[0], {SUMMARY_SO_FAR: summary, LATEST: latest})
             written = await written_answer(step, asked)
-            if not written.text:
+            if written.text:
+                made.append(written)
+            else:
                 step.note("The model said nothing, so the summary was left as it is.")
             return written
 
-        return await update_rolling_summary(
+        summary = await update_rolling_summary(
             self.services.discussions,
             discussion,
             condense,
@@ -93,6 +97,8 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
             least=least,
             control=Control(goes_on=lambda: not step.engine.is_stopping),
         )
+        step.trace.written += [WrittenMemory(kind="rolling_summary")] if made else []
+        return summary
 
 
 class WriteCurrentSummaryProperties(NodeProperties):
@@ -119,6 +125,7 @@ class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperti
             written = Written(text=text, by=f"workflow {step.run.workflow.name}")
             try:
                 await save_summary(self.services.discussions, discussion, written)
+                step.trace.written.append(WrittenMemory(kind="rolling_summary"))
             except (Conflict, StorageUnavailable) as exc:
                 step.note(f"The summary was not stored: {exc.message}")
                 _log.warning("rolling summary not stored", node=step.definition.title, code=exc.code)

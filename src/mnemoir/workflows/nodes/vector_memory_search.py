@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from mnemoir.core.runs import RecalledMemory
 from mnemoir.memory.discussions.literals import BETWEEN_RECORDS, NO_DISCUSSION, NO_RECORDS
 from mnemoir.memory.discussions.reading import Mode, RecordSearch, find_records, shown
 from mnemoir.workflows.config.model import Flag, Line
@@ -14,6 +15,8 @@ from mnemoir.workflows.step import Step
 
 _COLUMNS = 5
 _LIMIT = 5
+_MOST_TRACED = 50  # records in a trace
+_LONGEST_TRACED = 2000  # characters of one
 _MOST_RECORDS = 10_000  # whatever a node says; a text may have become its limit
 
 
@@ -70,6 +73,7 @@ class VectorMemorySearch(ValueNode[VectorMemorySearchProperties]):
         limit = min(max(step.count(said.limit, _LIMIT, "limit"), 0), _MOST_RECORDS)
         searching = find_records(self.services.discussions, discussion, keywords, limit=limit, how=how)
         records = await read_or(step, searching, [])
+        step.trace.memories = [RecalledMemory(text=one.text[:_LONGEST_TRACED]) for one in records[:_MOST_TRACED]]
         return BETWEEN_RECORDS.join(shown(record, is_dated=said.is_dated) for record in records) or NO_RECORDS
 
     def _weights(self, step: Step) -> Sequence[float]:

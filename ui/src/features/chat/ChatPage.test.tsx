@@ -24,8 +24,8 @@ function conversation(answer: (body: Record<string, unknown>) => Response) {
     http.get('*/api/conversations/:id/messages', () => HttpResponse.json({ results: messages, next: null })),
     http.post('*/v1/chat/completions', async ({ request }) => {
       const body = (await request.json()) as { messages: { content: string }[] };
-      bodies.push(body as unknown as Record<string, unknown>);
-      const response = answer(body as unknown as Record<string, unknown>);
+      bodies.push(body);
+      const response = answer(body);
       if (response.ok) put('user', body.messages[0]?.content ?? '');
       if (response.ok) put('assistant', 'Green tea.');
       return response;

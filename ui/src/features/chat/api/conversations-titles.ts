@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import { useSettings } from '@/shared/settings/settings';
-import { type Conversation, CONVERSATIONS } from './conversations';
+import { type Conversation, type ConversationPage, CONVERSATIONS } from './conversations';
 
 const MOST_FOUND = 20;
 const MOST_PAGES = 20; // the server looks at some thousands of conversations for each
@@ -16,7 +16,9 @@ export function useFoundTitles(words: string) {
       let cursor: string | null = '';
       for (let page = 0; cursor !== null && page < MOST_PAGES && found.length < MOST_FOUND; page += 1) {
         const query = { user_id: user, project, q: words, limit: MOST_FOUND, ...(cursor && { cursor }) };
-        const answer = await unwrap(client.GET('/api/conversations', { params: { query }, signal }));
+        const answer: ConversationPage = await unwrap(
+          client.GET('/api/conversations', { params: { query }, signal }),
+        );
         found.push(...answer.results);
         cursor = answer.next;
       }

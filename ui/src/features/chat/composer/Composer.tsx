@@ -1,5 +1,5 @@
 import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { TbArrowUp, TbPlayerStopFilled } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import type { Talk } from '../thread/useTalk';
@@ -24,7 +24,8 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   const text = useDraft(talk.place);
   const { pictures } = attached;
-  const isReady = parentId !== null && !isBusy && (text.trim() !== '' || pictures.length > 0);
+  const [isReading, setReading] = useState(false);
+  const isReady = parentId !== null && !isBusy && !isReading && (text.trim() !== '' || pictures.length > 0);
 
   useEffect(() => {
     if (window.matchMedia('(pointer: fine)').matches) box.current?.focus();
@@ -32,6 +33,7 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
 
   const send = async () => {
     if (!isReady) return;
+    setReading(true);
     try {
       const images = await Promise.all(pictures.map(({ file }) => dataUrlOf(file)));
       attached.clear();
@@ -39,6 +41,7 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
     } catch (error) {
       notifyFailure('A picture could not be read', error);
     }
+    setReading(false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -85,6 +88,7 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
               radius="xl"
               size="lg"
               aria-label={isBusy ? 'Stop' : 'Send'}
+              loading={isReading}
               aria-disabled={!isBusy && !isReady}
               data-quiet={!isBusy && !isReady}
             >

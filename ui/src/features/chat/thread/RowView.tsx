@@ -7,31 +7,38 @@ import { NoteMessage } from './NoteMessage';
 import type { Row } from './rows';
 import { SentQuestion } from './SentQuestion';
 import { Unanswered } from './Unanswered';
+import type { Turn } from './turns';
 import type { Talk } from './useTalk';
 import { UserMessage } from './UserMessage';
 
 interface RowViewProps {
   row: Row;
+  /** For the rows of a turn. */
+  turn: Turn | undefined;
   talk: Talk;
   /** The conversation is being answered: nothing else can be asked in it. */
   isBusy: boolean;
 }
 
 export const RowView = memo(
-  function RowView({ row, talk, isBusy }: RowViewProps) {
-    return <div className={classes.column}>{viewOf(row, talk, isBusy)}</div>;
+  function RowView(props: RowViewProps) {
+    return <div className={classes.column}>{viewOf(props)}</div>;
   },
-  (before, after) => before.isBusy === after.isBusy && before.talk === after.talk && isSame(before.row, after.row),
+  (before, after) =>
+    before.isBusy === after.isBusy &&
+    before.talk === after.talk &&
+    before.turn === after.turn &&
+    isSame(before.row, after.row),
 );
 
-function viewOf(row: Row, talk: Talk, isBusy: boolean) {
+function viewOf({ row, turn, talk, isBusy }: RowViewProps) {
   switch (row.kind) {
     case 'question':
-      return <SentQuestion turn={row.turn} />;
+      return turn && <SentQuestion turn={turn} />;
     case 'answer':
-      return <LiveAnswer turn={row.turn} />;
+      return turn && <LiveAnswer turn={turn} />;
     case 'failure':
-      return <Failure turn={row.turn} talk={talk} />;
+      return turn && <Failure turn={turn} talk={talk} />;
     case 'unanswered':
       return <Unanswered question={row.message} talk={talk} />;
     case 'message':
@@ -45,6 +52,5 @@ function viewOf(row: Row, talk: Talk, isBusy: boolean) {
 function isSame(before: Row, after: Row): boolean {
   if (before.kind === 'message' && after.kind === 'message')
     return before.message === after.message && before.question === after.question;
-  if ('turn' in before && 'turn' in after) return before.turn === after.turn && before.kind === after.kind;
-  return before === after;
+  return before.kind === after.kind && before.key === after.key;
 }

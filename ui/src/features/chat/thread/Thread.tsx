@@ -1,10 +1,11 @@
 import { ActionIcon, Button, Loader, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { TbArrowDown } from 'react-icons/tb';
 import type { Message } from '../api/thread';
 import { RowView } from './RowView';
-import { rowsOf } from './rows';
+import { type Row, rowsOf } from './rows';
+import { isBusy } from './talk';
 import classes from './Thread.module.css';
 import type { Turn } from './turns';
 import type { Talk } from './useTalk';
@@ -30,12 +31,12 @@ interface ThreadProps {
 export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [hasBegun, setBegun] = useState(false);
-  const rows = rowsOf(messages, turn);
+  const rows = useRows(messages, turn);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    getItemKey: at => rows[at]?.key ?? at,
+    getItemKey: useCallback((at: number) => rows[at]?.key ?? at, [rows]),
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: AT_THE_END,
@@ -94,7 +95,7 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
                   aria-current={index === soughtAt || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <RowView row={row} talk={talk} isBusy={turn !== undefined && turn.state !== 'failed'} />
+                  <RowView row={row} turn={isOfTurn(row) ? turn : undefined} talk={talk} isBusy={isBusy(turn)} />
                 </div>
               )
             );
@@ -128,7 +129,23 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
           </ActionIcon>
         </Tooltip>
       )}
-      <VisuallyHidden role="status">{turn && turn.state !== 'failed' ? 'Answering' : ''}</VisuallyHidden>
+      <VisuallyHidden role="status">{isBusy(turn) ? 'Answering' : ''}</VisuallyHidden>
     </div>
   );
+}
+
+/** The same rows while an answer grows: where each stands is worked out again when there are others. */
+function useRows(messages: Message[], turn: Turn | undefined): Row[] {
+  const question = turn?.question;
+  const state = turn?.state ?? 'asking';
+  const again = turn?.again ?? null;
+  const isKept = turn?.isKept ?? false;
+  return useMemo(
+    () => rowsOf(messages, question && { question, state, again, isKept }),
+    [messages, question, state, again, isKept],
+  );
+}
+
+function isOfTurn({ kind }: Row): boolean {
+  return kind === 'question' || kind === 'answer' || kind === 'failure';
 }

@@ -4,17 +4,20 @@ import type { Turn } from './turns';
 /** What stands in the thread, one below the other. */
 export type Row =
   | { key: string; kind: 'message'; message: Message; question: Message | undefined }
-  | { key: string; kind: 'question' | 'answer' | 'failure'; turn: Turn }
+  | { key: string; kind: 'question' | 'answer' | 'failure' }
   | { key: string; kind: 'unanswered'; message: Message };
 
+/** What of a turn decides which rows there are; the same while an answer grows. */
+export type TurnPlace = Pick<Turn, 'question' | 'again' | 'state' | 'isKept'>;
+
 /** The stored messages, and in place of what a turn replaces the turn itself. */
-export function rowsOf(messages: Message[], turn: Turn | undefined): Row[] {
+export function rowsOf(messages: Message[], turn: TurnPlace | undefined): Row[] {
   if (!turn) return [...stored(messages), ...unanswered(messages)];
-  if (turn.state === 'failed' && turn.isKept) return [...stored(messages), { key: 'failure', kind: 'failure', turn }];
+  if (turn.state === 'failed' && turn.isKept) return [...stored(messages), { key: 'failure', kind: 'failure' }];
   const before = stored(upTo(messages, turn.again ?? turn.question.parentId));
-  const question: Row[] = turn.again === null ? [{ key: 'question', kind: 'question', turn }] : [];
+  const question: Row[] = turn.again === null ? [{ key: 'question', kind: 'question' }] : [];
   const kind = turn.state === 'failed' ? 'failure' : 'answer';
-  return [...before, ...question, { key: kind, kind, turn }];
+  return [...before, ...question, { key: kind, kind }];
 }
 
 function upTo(messages: Message[], id: number): Message[] {

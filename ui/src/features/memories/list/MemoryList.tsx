@@ -87,6 +87,7 @@ export function MemoryList(props: MemoryListProps) {
       Enter: () => onOpen(row.memory.id),
       ' ': () => selection.toggle(row.memory.id),
       Delete: () => remove(row.memory.id),
+      ...(openId && { Escape: () => onOpen('') }),
     };
     const to = moves[event.key];
     if (to === undefined && !acts[event.key]) return;

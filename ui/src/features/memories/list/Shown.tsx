@@ -28,6 +28,11 @@ interface ShownProps {
 export function Shown({ told, owner, onView, ...list }: ShownProps) {
   const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
   const selection = useSelection(present);
+  const remove = (ids: string[]) => {
+    const going = new Set(ids); // taken back, they are not selected any more
+    selection.set([...selection.ids].filter(id => !going.has(id)));
+    list.onDelete(ids);
+  };
   const [isMerging, setMerging] = useState(false);
   const selected = list.rows.flatMap(row => (selection.ids.has(row.memory.id) ? row.memory : []));
   return (
@@ -42,11 +47,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
             <Text size="xs" fw={600} role="status">
               {selected.length} selected
             </Text>
-            <Button
-              size="compact-xs"
-              variant="default"
-              onClick={() => list.onDelete(selected.map(memory => memory.id))}
-            >
+            <Button size="compact-xs" variant="default" onClick={() => remove(selected.map(memory => memory.id))}>
               Delete
             </Button>
             <Button
@@ -65,7 +66,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
         {onView && <ViewSwitch view={list.view} onChange={onView} />}
       </Group>
       <div className={classes.around}>
-        <MemoryList {...list} selection={selection} />
+        <MemoryList {...list} onDelete={remove} selection={selection} />
       </div>
       {isMerging && <MergeDialog owner={owner} memories={selected} onClose={() => setMerging(false)} />}
     </>

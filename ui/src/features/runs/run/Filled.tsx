@@ -22,6 +22,7 @@ export function Filled({ text, variables, names }: FilledProps) {
   const segments = useMemo(() => segmentsOf(text, variables), [text, variables]);
   const isCut = text.length > MOST_SHOWN && !isWhole;
   const shown = isCut ? cut(segments, MOST_SHOWN) : segments;
+  const beyond = shown.flatMap((segment, at) => (segment.name === undefined ? [] : [at]))[MOST_REACHED];
   return (
     <>
       <div className={classes.text} dir="auto">
@@ -33,7 +34,7 @@ export function Filled({ text, variables, names }: FilledProps) {
               key={at}
               segment={{ ...segment, name: segment.name }}
               hue={hueOf(segment.name, names)}
-              isReached={at < 2 * MOST_REACHED}
+              isReached={beyond === undefined || at < beyond}
             />
           ),
         )}

@@ -12,6 +12,7 @@ const KINDS: Record<Remembering['kind'], [string, string]> = {
   turn: ['the turn, for facts to be learned from it', 'turns'],
   chunk_summary: ['a summary of a part of the conversation', 'summaries of parts of the conversation'],
   chunk_records: ['records of a part of the conversation', 'parts of the conversation as records'],
+  rolling_summary: ['the summary of the conversation so far', 'summaries of the conversation so far'],
   node_memory: ['this round, into the node’s own memory', 'rounds, into the node’s own memory'],
 };
 const STATES: Record<Remembering['state'], string> = {

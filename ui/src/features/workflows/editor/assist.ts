@@ -35,7 +35,11 @@ const MOST_CHECKED = 500_000; // characters
 
 export function assist(options: AssistOptions): Extension {
   return [
-    autocompletion({ override: [context => completions(context, options)], icons: false }),
+    autocompletion({
+      override: [context => completions(context, options)],
+      icons: false,
+      activateOnCompletion: picked => picked.type === 'property', // its value comes next
+    }),
     linter(view => diagnostics(view, options), { delay: 300 }),
     hoverTooltip((view, at, side) => explanation(view, at, side, options)),
   ];
@@ -76,6 +80,7 @@ function nameCompletions(
       .filter(member => member.name === own || !taken.has(member.name))
       .map(member => ({
         label: `"${member.name}"`,
+        type: 'property',
         displayLabel: member.name,
         detail: shapeOf(member.schema),
         info: member.about || undefined,

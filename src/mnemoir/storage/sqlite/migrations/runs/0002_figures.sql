@@ -30,17 +30,22 @@ CREATE TABLE runs_with_figures (
 ) STRICT;
 
 INSERT INTO runs_with_figures
-SELECT number, id, written_at, started_at, status, user, tenant, project, scope_user,
-       json_extract(known.trace, '$.scope.conversation'), model, coalesce(json_extract(known.trace, '$.stream'), 0),
-       workflow, category, json_extract(known.trace, '$.first_token_ms'), duration_ms,
-       (SELECT count(*) FROM json_tree(known.trace) WHERE key = 'started_ms'),
-       (SELECT count(*) FROM json_tree(known.trace) WHERE type = 'text' AND path LIKE '%].memories'),
-       (SELECT coalesce(sum(atom), 0) FROM json_tree(known.trace) WHERE key = 'input_tokens'),
-       (SELECT coalesce(sum(atom), 0) FROM json_tree(known.trace) WHERE key = 'output_tokens'),
-       EXISTS (SELECT 1 FROM json_tree(known.trace) WHERE key = 'tokens_counted' AND atom),
-       error, runs.trace
+SELECT number, id, written_at, started_at, status, user, tenant, project, scope_user, conversation, model, stream,
+       workflow, category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted,
+       error, trace
   FROM runs
-  JOIN (SELECT number AS of_run, CASE WHEN json_valid(trace) THEN trace ELSE '{}' END AS trace FROM runs) AS known
+  JOIN (SELECT number AS of_run,
+               max(atom) FILTER (WHERE key = 'conversation' AND path = '$.scope') AS conversation,
+               coalesce(max(atom) FILTER (WHERE key = 'stream' AND path = '$'), 0) AS stream,
+               max(atom) FILTER (WHERE key = 'first_token_ms' AND path = '$') AS first_token_ms,
+               count(*) FILTER (WHERE key = 'started_ms') AS nodes,
+               count(*) FILTER (WHERE type = 'text' AND path LIKE '%].memories') AS memories,
+               coalesce(sum(atom) FILTER (WHERE key = 'input_tokens'), 0) AS input_tokens,
+               coalesce(sum(atom) FILTER (WHERE key = 'output_tokens'), 0) AS output_tokens,
+               coalesce(max(atom) FILTER (WHERE key = 'tokens_counted'), 0) AS tokens_counted
+          FROM (SELECT number, CASE WHEN json_valid(trace) THEN trace ELSE '{}' END AS known FROM runs)
+          JOIN json_tree(known)
+         GROUP BY number)
     ON of_run = number;
 
 DROP TABLE runs;

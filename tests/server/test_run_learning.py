@@ -1,0 +1,59 @@
+"""What a run read and what was learned from it behind its answer, told as long as it is remembered."""
+
+import asyncio
+from collections.abc import Callable
+
+from tests.scripted_llm import ScriptedLLM
+from tests.server.server_kit import asks, hello
+
+CHAT, RUNS = "/v1/chat/completions", "/api/runs"
+
+
+async def said(server, text: str) -> str:
+    """A turn with memory; the id of its run."""
+    body = hello(messages=[{"role": "user", "content": text}], memoryEnabled=True)
+    return (await server.ask("POST", CHAT, body)).headers["x-workflow-run-id"]
+
+
+async def written(server, run_id: str, holds: Callable[[dict], bool] = lambda told: told["state"] == "done") -> dict:
+    """What the run wrote, once that holds of it."""
+    async with asyncio.timeout(20):
+        while True:
+            told = (await server.get(f"{RUNS}/{run_id}/memories"))["written"]
+            if told and holds(told[0]):
+                return told[0]
+            await asyncio.sleep(0.02)
+
+
+async def test_a_run_names_what_was_learned_from_it_and_the_next_one_what_it_read(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    first = await said(server, "I am allergic to walnuts.")
+    told = await written(server, first)
+    (learned,) = told["learned"]
+    assert (told["kind"], learned["event"], learned["text"]) == ("turn", "ADD", "Is allergic to walnuts")
+    second = await said(server, "May I eat walnut cake?")
+    read = (await server.get(f"{RUNS}/{second}/memories"))["read"]
+    assert {"id": learned["id"], "text": "Is allergic to walnuts"} in read
+    assert (await server.get(f"{RUNS}/{second}/summary"))["memories"] == read
+
+
+async def test_of_a_memory_that_was_deleted_since_no_word_is_told(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    run_id = await said(server, "Something about nuts.")
+    (learned,) = (await written(server, run_id))["learned"]
+    assert (await server.ask("DELETE", f"/api/memories/{learned['id']}?user_id=user")).status == 200
+    (gone,) = (await written(server, run_id))["learned"]
+    assert gone == {"id": learned["id"], "event": "ADD", "text": None}
+
+
+async def test_a_turn_that_cannot_be_understood_waits_to_be_tried_again(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    llm.reply("no JSON at all")
+    run_id = await said(server, "Something about nuts.")
+    told = await written(server, run_id, lambda told: told["state"] == "waiting" and told["error"])
+    assert told["learned"] == []

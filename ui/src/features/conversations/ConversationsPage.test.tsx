@@ -1,0 +1,106 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { server } from '@/shared/testing/server';
+import { encoded } from './api/scope';
+import { ConversationsPage } from './ConversationsPage';
+
+const AT = '2026-11-22T10:00:00.000Z';
+const tea = {
+  ...{ id: 'tea', title: 'Tea', user_id: 'user', tags: [], custom: {}, system_prompt: '' },
+  ...{ created_at: AT, updated_at: AT, head: 2, context_after: null, message_count: 2, preview: 'Which tea?' },
+};
+const problem = { detail: 'It is broken.', error: 'It is broken.', code: 'internal_error', request_id: 'r1' };
+
+function listed(...results: unknown[]) {
+  server.use(http.get('*/api/conversations', () => HttpResponse.json({ results, next: null })));
+}
+
+function remembered() {
+  const overview = {
+    ...{ id: 'tea', updated_at: AT, chunk_summaries: 1, records: 0, has_summary: false, bytes: 10 },
+    ...{ summary: null, latest: [] },
+  };
+  const chunk = {
+    ...{ id: 'c1', text: 'She drinks tea.', hash: 'h', number: 1, created_at: AT, made_by: null, messages: 2 },
+    ...{ stale_since: AT, source: [{ role: 'user', content: 'I drink tea.' }] },
+  };
+  server.use(
+    http.get('*/api/conversations/tea', () => HttpResponse.json(tea)),
+    http.get('*/api/discussions/tea', () => HttpResponse.json(overview)),
+    http.get('*/api/discussions/tea/memories', () => HttpResponse.json({ results: [chunk], next: null })),
+  );
+}
+
+describe('the page of conversations', () => {
+  it('says what to do where there are none', async () => {
+    listed();
+    renderAt('/conversations', <ConversationsPage />);
+    expect(await screen.findByRole('heading', { name: 'No conversations yet' })).toBeVisible();
+  });
+
+  it('tells what went wrong, and asks again', async () => {
+    listed(tea);
+    server.use(http.get('*/api/conversations', () => HttpResponse.json(problem, { status: 500 }), { once: true }));
+    renderAt('/conversations', <ConversationsPage />);
+    expect(await screen.findByRole('alert')).toHaveTextContent('It is broken.');
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByRole('link', { name: /Tea/ })).toHaveAttribute('href', '/conversations?id=tea');
+  });
+
+  it('marks a summary as stale, and shows what it was made of', async () => {
+    listed(tea);
+    remembered();
+    renderAt('/conversations?id=tea&tab=discussion', <ConversationsPage />);
+    const summary = await screen.findByRole('article');
+    expect(within(summary).getByText(/stale since/)).toBeInTheDocument();
+    expect(within(summary).getByText('I drink tea.')).toBeInTheDocument();
+  });
+
+  it('asks before it rebuilds, tells how far it is, and what it noted', async () => {
+    listed(tea);
+    remembered();
+    const lines = [
+      { done: 1, all: 2, finished: false, notes: [] },
+      { done: 2, all: 2, finished: true, notes: ['One chunk was too long.'] },
+    ];
+    server.use(
+      http.post('*/api/discussions/tea/rebuild', ({ request }) =>
+        new URL(request.url).searchParams.has('dry_run')
+          ? HttpResponse.json({ chunks: 2, messages: 8, tokens: 900 })
+          : new HttpResponse(`\n${lines.map(line => JSON.stringify(line)).join('\n')}\n`),
+      ),
+    );
+    renderAt('/conversations?id=tea&tab=discussion', <ConversationsPage />);
+    await userEvent.click(await screen.findByRole('button', { name: 'Rebuild…' }));
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog).toHaveTextContent('2 chunks: 8 messages, about 900 tokens');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Rebuild' }));
+    expect(await screen.findByText('Made anew: One chunk was too long.')).toBeVisible();
+  });
+
+  it('leaves the old memories in peace when a rebuild fails on its way', async () => {
+    listed(tea);
+    remembered();
+    server.use(
+      http.post('*/api/discussions/tea/rebuild', ({ request }) =>
+        new URL(request.url).searchParams.has('dry_run')
+          ? HttpResponse.json({ chunks: 2, messages: 8, tokens: 900 })
+          : new HttpResponse('{"error": "The model is gone.", "code": "provider_unavailable"}\n'),
+      ),
+    );
+    renderAt('/conversations?id=tea&tab=discussion', <ConversationsPage />);
+    await userEvent.click(await screen.findByRole('button', { name: 'Rebuild…' }));
+    await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Rebuild' }));
+    expect(await screen.findByText('The model is gone.')).toBeVisible();
+  });
+
+  it.each([
+    ['a/b %?', 'a%2Fb%20%25%3F'],
+    ['search', '%73earch'],
+    ['node-memory', '%6eode-memory'],
+  ])('asks about a conversation that is called %s', (id, path) => {
+    expect(encoded(id)).toBe(path);
+  });
+});
