@@ -105,6 +105,8 @@ async def test_keys_alone_move_rename_and_delete(site: Site, open_window: OpenWi
     await page.keyboard.press("Delete")
     await question.get_by_role("button", name="Delete").press("Enter")
     await expect(rail(page).get_by_role("link")).to_have_text(["Three", "One"])
+    await page.keyboard.press("ArrowDown")
+    await expect(rail(page).get_by_role("link", name="Three")).to_be_focused()
     left = (await ask(window, "GET", "/api/conversations", "keys"))["results"]
     assert {one["id"]: one["title"] for one in left} == {"One": "One", "Three": "Three"}
 
@@ -252,6 +254,19 @@ async def test_a_project_kept_in_files_shows_them(
     shown = page.get_by_role("region", name="Code, json")
     await expect(shown).to_contain_text('"memory": "Drinks <b>tea</b>"')
     assert await shown.locator("b").count() == 0
+
+
+async def test_another_project_has_other_conversations(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    await say(window, "here", "tea", "I drink tea", "Noted.", title="Tea")
+    await say(window, "there", "cake", "I bake cake", "Noted.", title="Cake")
+    await learn(window, "there", "Bakes cake")
+    page = await begin(window, "here", "/?conversation=tea")
+    await expect(page.get_by_role("region", name="Chat")).to_contain_text("I drink tea")
+    await page.get_by_role("button", name="Project here").click()
+    await page.get_by_role("menuitem", name="there").click()
+    await expect(rail(page).get_by_role("link")).to_have_text(["Cake"])
+    await expect(page).to_have_url(f"{window.url}/")
 
 
 async def test_a_hostile_title_is_a_title(site: Site, open_window: OpenWindow) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -77,6 +78,16 @@ async def test_what_is_shown_runs_as_it_stands(
     assert "Hello from far away." in said
     assert await turns_kept_for(site, USER, PROJECT) == before + 1
     await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /v1/chat/completions)")
+
+
+async def test_the_program_in_javascript_is_one(site: Site, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = await open_window(site)
+    await as_somebody(window)
+    page = await window.go("/connect?client=javascript")
+    await expect(page.get_by_role("region", name="Code, javascript")).to_contain_text(PROJECT)
+    program = tmp_path / "chat.mjs"
+    program.write_text(await code_on(page, "javascript"), encoding="utf-8")
+    await run("node", "--check", str(program))
 
 
 async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: OpenWindow) -> None:

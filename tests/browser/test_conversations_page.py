@@ -121,6 +121,15 @@ async def test_a_summary_is_shown_with_what_it_stands_for(site: Site, open_windo
     await expect(page.get_by_text("They talked about pots.")).to_be_visible()
 
 
+async def test_what_would_be_recalled_for_a_question_is_shown(site: Site, open_window: OpenWindow) -> None:
+    await talks.ask(site, "POST", "/tea-time/flush")
+    page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
+    await page.get_by_label("Recalled for the question").fill("Green tea, from a pot.")
+    await expect(page.get_by_text("Recalled for the question:")).to_contain_text("memory.rag.enabled is off")
+    await expect(page.get_by_role("listitem").filter(has_text="user Green tea, from a pot.")).to_be_visible()
+    await expect(page.get_by_role("list", name="Legend")).to_contain_text("Recalled")
+
+
 async def test_arrow_keys_go_along_the_bar(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
     bar = page.get_by_role("toolbar", name="What the window holds")

@@ -22,14 +22,14 @@ async def written(desk, llm, *nodes, answer="A memory.", **tree):
 
 
 async def test_a_turn_is_told_with_its_job(desk):
-    nodes = {"title": "Say", "type": "Respond"}, {"title": "Keep", "type": "Remember"}
+    nodes = {"title": "Say", "type": "Respond", "returnToUser": True}, {"title": "Keep", "type": "Remember"}
     await events(desk.tree(*nodes), chat(), caller())
     _, keep = nodes_of(await desk.runs.next())
     assert keep.written == [WrittenMemory(kind="turn", id="job_1")]
 
 
 async def test_nothing_is_told_where_memory_is_off(desk):
-    nodes = {"title": "Say", "type": "Respond"}, {"title": "Keep", "type": "Remember"}
+    nodes = {"title": "Say", "type": "Respond", "returnToUser": True}, {"title": "Keep", "type": "Remember"}
     await events(desk.tree(*nodes), chat(), caller(memory=False))
     assert [node.written for node in nodes_of(await desk.runs.next())] == [[]]
 

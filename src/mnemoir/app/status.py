@@ -1,7 +1,7 @@
 """How the server is, in one value: its parts' health, what it keeps, what it does behind the requests."""
 
 import stat
-from asyncio import to_thread
+from asyncio import gather, to_thread
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -127,8 +127,9 @@ class Status:
 
 async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
     """The status now; what takes a while to find out is some seconds old, but for models when it is to be `fresh`."""
-    model, embedder = await parts.checkup.model(fresh=fresh), await parts.checkup.embedder(fresh=fresh)
-    room = await parts.stock.room()
+    model, embedder, room = await gather(
+        parts.checkup.model(fresh=fresh), parts.checkup.embedder(fresh=fresh), parts.stock.room()
+    )
     problem = await _storage_problem(parts)
     counts = _NO_COUNTS if problem else await parts.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)

@@ -18,6 +18,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.conversations.census import Census, Counted
 
 _COUNT_AGAIN_S = 5.0
+_COUNT_TALK_AGAIN_S = 15.0  # a look at the files of a thousand users takes a tenth of a second
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _PATIENCE_S = 1.0
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
@@ -83,7 +84,7 @@ class Stock:
         self._census = Census(embedder if vectors.embedding_provider == "server" else None)
         self._embeds_messages = vectors.enabled
         self._counts = Kept(self._count, for_s=_COUNT_AGAIN_S)
-        self._talk = Kept(self._count_talk, for_s=_COUNT_AGAIN_S)
+        self._talk = Kept(self._count_talk, for_s=_COUNT_TALK_AGAIN_S)
         self._sizes = Kept(self._measure, for_s=_MEASURE_AGAIN_S)
 
     async def counts(self) -> Counts:

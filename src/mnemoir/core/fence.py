@@ -60,7 +60,7 @@ def fenced_lines(text: str) -> list[RecalledLine]:
 
 
 def _bullet(line: RecalledLine) -> str:
-    """One line, whatever the memory holds: newlines become spaces, a forged mark loses its edge, what is unseen goes."""
+    """One line, whatever the memory holds: no newline, no forged mark, nothing that nobody sees."""
     text = _MARK.sub("‹", without_unseen(" ".join(line.text.split())))
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"

@@ -1880,6 +1880,22 @@ export interface components {
             next: string | null;
         };
         /**
+         * ConversationsImported
+         * @description What an import stored, or would store; `skipped` tells why of each that was left out.
+         */
+        ConversationsImported: {
+            /** Success */
+            success: boolean;
+            /** Message */
+            message: string;
+            /** Conversations */
+            conversations: number;
+            /** Messages */
+            messages: number;
+            /** Skipped */
+            skipped: components["schemas"]["SkippedSession"][];
+        };
+        /**
          * Counts
          * @description How much there is of everybody. Of `embeddable` messages `embedded` have a vector.
          *
@@ -2236,6 +2252,29 @@ export interface components {
             source: number | null;
             /** At */
             at: string;
+        };
+        /**
+         * Health
+         * @description `llm` is of the server's own model: `missing` where the offline one stands in for it.
+         */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+            /** Version */
+            version: string;
+            /**
+             * Storage
+             * @constant
+             */
+            storage: "ok";
+            /**
+             * Llm
+             * @enum {string}
+             */
+            llm: "configured" | "missing";
         };
         /**
          * HistoryAnswer
@@ -2825,6 +2864,30 @@ export interface components {
             next_at: string | null;
         };
         /**
+         * Ready
+         * @description Health, and the vectors.
+         */
+        Ready: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+            /** Version */
+            version: string;
+            /**
+             * Storage
+             * @constant
+             */
+            storage: "ok";
+            /**
+             * Llm
+             * @enum {string}
+             */
+            llm: "configured" | "missing";
+            vectors: components["schemas"]["VectorBacklog"];
+        };
+        /**
          * RebuildPlan
          * @description What a rebuild would ask models about, with `dry_run`.
          */
@@ -3166,7 +3229,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "turn" | "chunk_summary" | "chunk_records" | "node_memory";
+            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
             /** Count */
             count: number;
             /**
@@ -3324,7 +3387,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "turn" | "chunk_summary" | "chunk_records" | "node_memory";
+            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
             /** Count */
             count: number;
             /** Id */
@@ -3382,6 +3445,16 @@ export interface components {
             name: string;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * SkippedSession
+         * @description A session of the file that was not imported.
+         */
+        SkippedSession: {
+            /** Id */
+            id: string;
+            /** Reason */
+            reason: string;
         };
         /**
          * Source
@@ -3519,6 +3592,37 @@ export interface components {
             timestamp: string | null;
         };
         /**
+         * Unhealthy
+         * @description The same where the storage does not work, with the members of an error.
+         */
+        Unhealthy: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "unavailable";
+            /** Version */
+            version: string;
+            /**
+             * Storage
+             * @constant
+             */
+            storage: "unavailable";
+            /**
+             * Llm
+             * @enum {string}
+             */
+            llm: "configured" | "missing";
+            /** Detail */
+            detail: string;
+            /** Error */
+            error: string;
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
          * UserOfProject
          * @description A user who has memories.
          */
@@ -3529,6 +3633,18 @@ export interface components {
             memories: number;
             /** Changed At */
             changed_at: string | null;
+        };
+        /**
+         * VectorBacklog
+         * @description How many of all texts still wait for a vector of the embedding model in use.
+         */
+        VectorBacklog: {
+            /** Model */
+            model: string;
+            /** Pending */
+            pending: number;
+            /** Of */
+            of: number;
         };
         /**
          * VideoPartAnswer
@@ -4927,7 +5043,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description The storage does not work */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unhealthy"];
                 };
             };
             /** @description An error, with its code */
@@ -4956,7 +5081,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Ready"];
+                };
+            };
+            /** @description The storage does not work */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unhealthy"];
                 };
             };
             /** @description An error, with its code */
@@ -6289,7 +6423,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["ConversationsImported"];
                 };
             };
             /** @description An error, with its code */

@@ -1,5 +1,5 @@
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type MouseEvent, type ReactNode, useState } from 'react';
 import { TbPencil, TbTimelineEvent, TbTrash } from 'react-icons/tb';
 import { notifyFailure, notifyUndo } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
@@ -19,11 +19,16 @@ export function MemoryRow({ memory }: { memory: Memory }) {
   const remove = useDeleteMemory();
   const restore = useRestoreMemory();
 
-  const deleteIt = () =>
+  const deleteIt = (event: MouseEvent<HTMLElement>) => {
+    const list = event.currentTarget.closest<HTMLElement>('[role=region]');
     remove.mutate(memory.id, {
-      onSuccess: () => notifyUndo('The memory was deleted', () => restore.mutateAsync(memory.id)),
+      onSuccess: () => {
+        notifyUndo('The memory was deleted', () => restore.mutateAsync(memory.id));
+        list?.focus(); // the button that had it goes
+      },
       onError: error => notifyFailure('The memory could not be deleted', error),
     });
+  };
   return (
     <li className={classes.row}>
       <TbTimelineEvent size={20} className={classes.icon} aria-hidden />
@@ -64,7 +69,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
 
 interface ToolProps {
   name: string;
-  onClick: () => void;
+  onClick: (event: MouseEvent<HTMLElement>) => void;
   isBusy?: boolean;
   children: ReactNode;
 }

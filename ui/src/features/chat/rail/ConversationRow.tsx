@@ -22,7 +22,8 @@ export function ConversationRow({ conversation, onChosen }: ConversationRowProps
   const link = useRef<HTMLAnchorElement>(null);
   const [search] = useSearchParams();
   const rename = useRenameConversation();
-  const forget = useForgetting(conversation);
+  const forgetting = useForgetting(conversation);
+  const forget = () => void forgetting(link.current?.closest<HTMLElement>('[role=group]') ?? null);
   const isCurrent = search.get('conversation') === conversation.id;
 
   if (isRenaming)
@@ -49,14 +50,14 @@ export function ConversationRow({ conversation, onChosen }: ConversationRowProps
         onClick={onChosen}
         onKeyDown={event => {
           if (event.key === 'F2') setRenaming(true);
-          if (event.key === 'Delete') void forget();
+          if (event.key === 'Delete') forget();
         }}
       >
         <bdi>
           <Pieces text={nameOf(conversation).slice(0, MOST_SHOWN)} />
         </bdi>
       </Link>
-      <RowMenu conversation={conversation} onRename={() => setRenaming(true)} onForget={() => void forget()} />
+      <RowMenu conversation={conversation} onRename={() => setRenaming(true)} onForget={forget} />
     </div>
   );
 }

@@ -7,12 +7,15 @@ import { nameOf } from './nameOf';
 
 const MOST_NAMED = 80; // characters
 
-/** Asks, then forgets the conversation; a new chat takes its place when it was the one on the screen. */
-export function useForgetting(conversation: Conversation): () => Promise<void> {
+/**
+ * Asks, then forgets the conversation; a new chat takes its place when it was the one on the screen. `list` gets the
+ * focus that its row had.
+ */
+export function useForgetting(conversation: Conversation): (list: HTMLElement | null) => Promise<void> {
   const forget = useForgetConversation();
   const navigate = useNavigate();
   const [search] = useSearchParams();
-  return async () => {
+  return async list => {
     const isSure = await confirm({
       title: 'Delete this conversation?',
       message:
@@ -23,6 +26,7 @@ export function useForgetting(conversation: Conversation): () => Promise<void> {
     if (!isSure) return;
     try {
       await forget.mutateAsync(conversation.id);
+      list?.focus();
       if (search.get('conversation') === conversation.id) await navigate('/');
     } catch (error) {
       notifyFailure('The conversation could not be deleted', error);

@@ -2,10 +2,11 @@ import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { TbCheck, TbChevronDown, TbSettings } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
-import { change, useSettings } from '@/shared/settings/settings';
+import { useSettings } from '@/shared/settings/settings';
 import { useProjects } from '../api/memories-projects';
 import { SettingsDialog } from './SettingsDialog';
 import classes from './settings.module.css';
+import { useChangeScope } from './useChangeScope';
 
 const MOST_LISTED = 12;
 
@@ -41,6 +42,7 @@ export function ProjectMenu() {
 
 /** Asked for when the menu opens. */
 function Projects({ current }: { current: string }) {
+  const change = useChangeScope();
   const names = useProjects().data?.map(one => one.project) ?? [];
   const others = names.filter(name => name !== current);
   if (!others.length) return null;

@@ -1,7 +1,8 @@
 import { Autocomplete, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { change, useSettings } from '@/shared/settings/settings';
+import { useSettings } from '@/shared/settings/settings';
 import { useProjects } from '../api/memories-projects';
+import { useChangeScope } from './useChangeScope';
 
 const PROJECT_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const LONGEST_USER = 256;
@@ -9,6 +10,7 @@ const LONGEST_USER = 256;
 /** User and project: known ones to choose from, or a new one. They count once the field is left, or with Enter. */
 export function ScopeSettings() {
   const { user, project } = useSettings();
+  const change = useChangeScope();
   const projects = useProjects().data ?? [];
   const users = projects.find(one => one.project === project)?.users.map(one => one.user_id) ?? [];
   return (
@@ -64,7 +66,10 @@ function ScopeField({ label, description, value, known, problemOf, onChange }: S
       placeholder="The server's default"
       onChange={setTyped}
       onOptionSubmit={keep}
-      onBlur={() => (name ? keep(name) : onChange(null))}
+      onBlur={() => {
+        if (name) keep(name);
+        else onChange(null);
+      }}
       onKeyDown={event => {
         if (event.key === 'Enter' && name) keep(name);
       }}

@@ -116,7 +116,7 @@ function Bars({ window, tree }: { window: Window; tree: Tree }) {
       <TokenBar
         label="What the window holds"
         segments={shown}
-        scale={Math.max(window.tokens, window.max_tokens)}
+        scale={Math.max(tokensOf(shown), window.max_tokens)}
         budget={window.max_tokens}
         tell={tell}
         onPoint={setPointed}

@@ -10,9 +10,14 @@ export interface Segment {
 
 const MOST = 240; // pieces in a bar; more of them nobody could see or point at
 
-/** What takes room in the window, in its order. */
+/** What takes room in the window, in its order; behind it what is recalled, which the budget does not count. */
 export function shownSegments(window: Window): Segment[] {
-  return merged(window.parts.filter(part => looks[part.state].isShown).map(segmentOf));
+  const recalled = (window.recalled ?? []).map(({ tokens }): Segment => ({
+    state: 'recalled',
+    tokens,
+    messages: [],
+  }));
+  return [...merged(window.parts.filter(part => looks[part.state].isShown).map(segmentOf)), ...recalled];
 }
 
 /** The whole thread, in its order. */

@@ -44,7 +44,7 @@ describe('a window', () => {
   });
 
   it('has one bar of what it holds and one of the thread', () => {
-    expect(shownSegments(window).map(segment => segment.state)).toEqual(['summary', 'retained', 'kept']);
+    expect(shownSegments(window).map(segment => segment.state)).toEqual(['summary', 'retained', 'kept', 'recalled']);
     expect(threadSegments(window).map(segment => segment.state)).toEqual(['summarised', 'retained', 'kept']);
   });
 

@@ -24,7 +24,7 @@ export function TreePane({ files, problems, current, onPick }: TreePaneProps) {
   const [wanted, setWanted] = useState('');
   const [turned, setTurned] = useState<ReadonlyMap<string, boolean>>(new Map());
   const open = useMemo(() => {
-    const folders = new Set(['Users', 'Workflows', ...foldersOf(current)]);
+    const folders = new Set(['Workflows', ...foldersOf(current)]);
     for (const [path, isOpen] of turned) {
       if (isOpen) folders.add(path);
       else folders.delete(path);

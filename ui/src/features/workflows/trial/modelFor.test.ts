@@ -46,3 +46,8 @@ test('where no message starts the user of its folder is asked, and it is said', 
     hint: expect.stringContaining('No message'),
   });
 });
+
+test('beside the file of a user that user is asked, beside others anybody', () => {
+  expect(modelFor(tree, 'Users/ben.json')).toEqual({ model: 'ben', hint: '' });
+  expect(modelFor(tree, 'Endpoints/Main.json')).toEqual({ model: 'ann', hint: '' });
+});

@@ -13,6 +13,8 @@ export function modelFor({ root, users, models }: ConfigOverview, file: string):
     const hint = start?.when && model !== shared ? `${starter.name} comes to this workflow for “${start.when}”.` : '';
     return { model, hint };
   }
+  const own = served.find(user => user.path === file);
+  if (own || !/^workflows\//i.test(file)) return { model: own?.models[0] ?? first, hint: '' };
   const folder = file.split('/')[1]?.toLowerCase();
   const owner = served.find(user => user.name.toLowerCase() === folder);
   return {
