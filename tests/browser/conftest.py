@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from mnemoir.app.parts import open_parts
 from mnemoir.server import ServerOptions, create_app
@@ -18,6 +18,7 @@ from tests.server.server_kit import asks, listening
 
 _HERE = Path(__file__).parent
 _TIMEOUT_MS = 20_000
+expect.set_options(timeout=_TIMEOUT_MS)  # many of these may run at once on a small machine
 
 OpenWindow = Callable[..., Awaitable[Window]]
 StartSite = Callable[..., Awaitable[Site]]

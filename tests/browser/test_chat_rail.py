@@ -121,7 +121,8 @@ async def test_the_menu_renames_exports_and_deletes_what_is_on_the_screen(
     more = page.get_by_role("button", name="More about Tea: green / black")
     await link.hover()
     await more.press("Enter")
-    await page.keyboard.press("ArrowDown")
+    await page.wait_for_function("document.activeElement.closest('[role=menu]')")
+    await page.keyboard.press("Home")
     await expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
     for _ in range(2):
         await page.keyboard.press("ArrowDown")

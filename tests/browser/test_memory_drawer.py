@@ -204,9 +204,10 @@ async def test_a_message_carries_the_switch_only_while_it_is_on(site: Site, open
             await page.evaluate("value => localStorage.setItem('memoryEnabled', value)", switch)
             await page.evaluate("dispatchEvent(new Event('memoryChanged'))")
         await page.get_by_role("textbox", name="Message").fill(text)
+        await expect(page.get_by_role("button", name="Send")).to_be_enabled()
         async with page.expect_request(lambda sent: "/v1/chat/" in sent.url):
             await page.keyboard.press("Enter")
-        await expect(page.get_by_role("button", name="Send")).to_be_visible()
+        await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert [body.get("memoryEnabled", "omitted") for body in bodies] == ["omitted", True, "omitted"]
 
 

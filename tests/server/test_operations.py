@@ -4,6 +4,7 @@ import orjson
 import pytest
 
 from mnemoir import __version__
+from tests.server.served_tree import served
 from tests.server.server_kit import asks, error_of, hello
 
 MEMORIES = "/api/memories"
@@ -26,6 +27,11 @@ async def test_ready_tells_how_many_texts_wait_for_a_vector(server):
 
 async def test_health_knows_a_connected_model(open_server, llm):
     server = await open_server(asks(llm))
+    assert (await server.get("/health"))["llm"] == "configured"
+
+
+async def test_health_knows_the_models_of_a_config_tree(open_server, llm, tmp_path):
+    server = await open_server(served(tmp_path, llm.url))
     assert (await server.get("/health"))["llm"] == "configured"
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from mnemoir import __version__
+from mnemoir.app.parts import Parts
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.docs_page import CONTENT_SECURITY, page
 from mnemoir.server.errors import status_of
@@ -41,12 +42,17 @@ async def ready(request: Request, site: SiteHere) -> Response:
     return JSONResponse(body, status_code=status)
 
 
+def _has_model(parts: Parts) -> bool:
+    """Whether chats are answered by a real one: the server's own, or those that a config tree names."""
+    return parts.workflows.serves_tree or parts.model.provider != "offline"
+
+
 async def _state(request: Request, site: SiteHere) -> tuple[dict[str, Any], int]:
     body = {
         "status": "ok",
         "version": __version__,
         "storage": "ok",
-        "llm": "missing" if site.parts.model.provider == "offline" else "configured",
+        "llm": "configured" if _has_model(site.parts) else "missing",
     }
     try:
         await site.parts.store.check()

@@ -11,7 +11,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -75,7 +75,7 @@ class Ui:
         if asset is None or path == "/index.html":
             return None
         note_route(scope, "/assets")
-        return asset.answer(header(scope, b"accept-encoding") or "")
+        return await asset.answer(header(scope, b"accept-encoding") or "")
 
     async def _page(self) -> Response:
         built = (await self._files()).get("index.html")
@@ -112,20 +112,19 @@ def _type_of(file: Path) -> str:
     return known or "application/octet-stream"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class _Asset:
     name: str
     type: str
     body: bytes
+    gzipped: bytes | None = None
 
-    def answer(self, accepted: str) -> Response:
+    async def answer(self, accepted: str) -> Response:
         """The file, in gzip's coding where that is accepted and makes it smaller."""
         fresh = "public, max-age=31536000, immutable" if self.name.startswith("assets/") else "no-cache"
         headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
-        if _GZIP.search(accepted) and self.type.startswith(_COMPRESSED):
-            return Response(self._gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=self.type)
-        return Response(self.body, headers=headers, media_type=self.type)
-
-    @cached_property
-    def _gzipped(self) -> bytes:
-        return gzip.compress(self.body, 6, mtime=0)
+        if not _GZIP.search(accepted) or not self.type.startswith(_COMPRESSED):
+            return Response(self.body, headers=headers, media_type=self.type)
+        if self.gzipped is None:
+            self.gzipped = await asyncio.to_thread(partial(gzip.compress, self.body, 6, mtime=0))
+        return Response(self.gzipped, headers=headers | {"content-encoding": "gzip"}, media_type=self.type)
