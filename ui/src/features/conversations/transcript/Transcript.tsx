@@ -41,6 +41,19 @@ export function Transcript({ conversation, tree, way, chosen, states, ...acts }:
     if (at >= 0) show.current.scrollToIndex(at, { align: isAtChoice ? 'center' : 'end' });
   }, [at, isAtChoice, conversation]);
 
+  // a browser glides to the ends, and rows that are measured on the way would stop it
+  useEffect(() => {
+    const element = scroller.current;
+    const jump = (event: KeyboardEvent) => {
+      if (event.target !== element || (event.key !== 'Home' && event.key !== 'End')) return;
+      event.preventDefault();
+      const last = show.current.options.count - 1;
+      show.current.scrollToIndex(event.key === 'Home' ? 0 : last, { align: event.key === 'Home' ? 'start' : 'end' });
+    };
+    element?.addEventListener('keydown', jump);
+    return () => element?.removeEventListener('keydown', jump);
+  }, []);
+
   return (
     <div ref={scroller} className={classes.scroller} tabIndex={0} role="group" aria-label="Transcript">
       <div role="list" aria-label="Messages" className={classes.rows} style={{ height: rows.getTotalSize() }}>
