@@ -115,9 +115,7 @@ OPEN = {"/health", "/api/health", "/docs", "/openapi.json", "/api/ui", "/ui"}
 
 async def test_n6_a_cookie_is_never_a_key_and_none_is_ever_set(open_server):
     server = await open_server(api_keys=[KEY])
-    free = (
-        OPEN | PAGES - {"/"} | set(ui_files(server))
-    )  # "/" is for who asks for HTML
+    free = OPEN | PAGES - {"/"} | set(ui_files(server))  # "/" is for who asks for HTML
     for method, path in every_route(server):
         answer = await server.ask(
             method, path, SAID, cookie=f"key={KEY}; authorization=Bearer {KEY}; X-API-Key={KEY}"

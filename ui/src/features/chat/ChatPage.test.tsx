@@ -21,6 +21,7 @@ function conversation(answer: (body: Record<string, unknown>) => Response) {
     http.get('*/health', () => HttpResponse.json({ llm: 'configured' })),
     http.get('*/v1/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
     http.get('*/api/conversations', () => HttpResponse.json({ results: [], next: null })),
+    http.get('*/api/conversations/:id', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
     http.get('*/api/conversations/:id/messages', () => HttpResponse.json({ results: messages, next: null })),
     http.post('*/v1/chat/completions', async ({ request }) => {
       const body = (await request.json()) as { messages: { content: string }[] };

@@ -22,7 +22,7 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
       { onError: error => notifyFailure('It could not be exported', error) },
     );
   return (
-    <Menu position="bottom-end" returnFocus={false} withInitialFocusPlaceholder={false}>
+    <Menu position="bottom-end" returnFocus={false}>
       <Menu.Target>
         <ActionIcon
           className={classes.more}

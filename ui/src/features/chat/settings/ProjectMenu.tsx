@@ -16,7 +16,7 @@ export function ProjectMenu() {
   const [opened, dialog] = useDisclosure(false);
   return (
     <>
-      <Menu position="bottom-end" width="15rem" withInitialFocusPlaceholder={false}>
+      <Menu position="bottom-end" width="15rem">
         <Menu.Target>
           <Button
             variant="default"
