@@ -17,12 +17,14 @@ export function shownSegments(window: Window): Segment[] {
     tokens,
     messages: [],
   }));
-  return [...merged(window.parts.filter(part => looks[part.state].isShown).map(segmentOf)), ...recalled];
+  const shown = window.parts.filter(part => looks[part.state].isShown).map(segmentOf);
+  return [...merged(shown, Math.max(tokensOf(shown), window.max_tokens)), ...recalled];
 }
 
 /** The whole thread, in its order. */
 export function threadSegments(window: Window): Segment[] {
-  return merged(window.parts.filter(part => part.message_ids.length > 0).map(segmentOf));
+  const thread = window.parts.filter(part => part.message_ids.length > 0).map(segmentOf);
+  return merged(thread, tokensOf(thread));
 }
 
 export function tokensOf(segments: readonly { tokens: number }[]): number {
@@ -33,19 +35,18 @@ function segmentOf(part: WindowPart): Segment {
   return { state: part.state, tokens: part.tokens, messages: part.message_ids };
 }
 
-/** Neighbours of one state together, as many as it takes to have few enough. */
-function merged(segments: Segment[]): Segment[] {
-  const together = Math.ceil(segments.length / MOST);
-  if (together < 2) return segments;
-  const found: (Segment & { parts: number })[] = [];
+/** Neighbours of one state together, until a piece is wide enough to be seen in a bar of so many tokens. */
+function merged(segments: Segment[], scale: number): Segment[] {
+  const least = scale / MOST;
+  const found: Segment[] = [];
   for (const segment of segments) {
     const last = found.at(-1);
-    if (last?.state === segment.state && last.parts < together) {
+    const isSmall = segment.tokens < least && segment.messages.length > 0;
+    if (isSmall && last?.state === segment.state && last.tokens < least) {
       last.tokens += segment.tokens;
       last.messages = [...last.messages, ...segment.messages];
-      last.parts += 1;
     } else {
-      found.push({ ...segment, parts: 1 });
+      found.push({ ...segment });
     }
   }
   return found;
