@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from mnemoir.core.memories import Provenance, SourceTurn
+from mnemoir.core.memories import Memory, Provenance, SourceTurn
 from mnemoir.ports.memory_store import Receipt
-from tests.contracts.words import MIRA, SAID, fact, message, rewrite, texts, within
+from tests.contracts.words import MIRA, SAID, fact, message, remove, rewrite, texts, within
 
 SECRET = "zanzibar-yellow-tandem"
 
@@ -61,6 +61,43 @@ async def test_a_fact_that_was_only_said_again_in_a_session_stays(store):
     assert await store.forget_session(MIRA, "s1") == 0
     assert await texts(store) == ["Likes tea"]
     assert [event.event for event in await store.history(MIRA, tea.id)] == ["ADD"]
+
+
+async def merge(store, kept, other, text: str) -> Memory:
+    """As a person joins two: `kept` says `text` then."""
+    joined = replace(rewrite(kept, text), reason="merged")
+    applied = await store.commit(MIRA, [remove(other, replaced_by=1), joined], Provenance(reason="request"))
+    return applied[-1].memory
+
+
+async def test_a_memory_that_was_given_the_text_of_a_session_s_goes_with_that_session(store, tmp_path):
+    bicycle, owned = await learn(store, "Owns a bicycle", "s2"), await learn(store, f"Owns a {SECRET}", "s1")
+    await merge(store, bicycle, owned, owned.text)
+    assert await store.forget_session(MIRA, "s1") == 1
+    assert (await texts(store), files_with(tmp_path, SECRET)) == ([], [])
+
+
+async def test_a_memory_that_has_another_text_since_stays_without_what_the_session_had_given_it(store, tmp_path):
+    bicycle, owned = await learn(store, "Owns a bicycle", "s2"), await learn(store, f"Owns a {SECRET}", "s1")
+    merged = await merge(store, bicycle, owned, owned.text)
+    await store.commit(MIRA, [rewrite(merged, "Sold a bicycle")], Provenance(reason="edit"))
+    assert await store.forget_session(MIRA, "s1") == 0
+    assert (await texts(store), files_with(tmp_path, SECRET)) == (["Sold a bicycle"], [])
+
+
+async def test_a_memory_joined_with_one_of_a_session_stays_with_words_of_its_own(store, tmp_path):
+    bicycle, owned = await learn(store, "Owns a bicycle", "s2"), await learn(store, f"Owns a {SECRET}", "s1")
+    await merge(store, bicycle, owned, bicycle.text)
+    assert await store.forget_session(MIRA, "s1") == 0
+    assert (await texts(store), files_with(tmp_path, SECRET)) == (["Owns a bicycle"], [])
+
+
+async def test_what_was_joined_into_a_memory_of_a_session_can_be_taken_back_after_it(store, tmp_path):
+    bicycle, owned = await learn(store, "Owns a bicycle", "s2"), await learn(store, f"Owns a {SECRET}", "s1")
+    await merge(store, owned, bicycle, owned.text)
+    assert await store.forget_session(MIRA, "s1") == 1
+    assert (await texts(store), files_with(tmp_path, SECRET)) == ([], [])
+    assert await store.removed(MIRA, bicycle.id) == bicycle
 
 
 async def test_messages_kept_word_for_word_go_by_what_their_metadata_say(store, tmp_path):

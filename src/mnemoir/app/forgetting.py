@@ -1,11 +1,14 @@
 """Forgetting a conversation: what was said in it, and everything that was made of it, wherever that is kept.
 
+Or what was remembered of a user: the conversations stay then, and nothing is learned any more of what was said before.
+
 First what was derived, so that a failure leaves the conversation to be forgotten again; the messages themselves last.
 Facts that were learned from it go too, unless another conversation has changed them since. Where the memory service
 is another server's, its facts are that server's to forget.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mnemoir.app.conversations import Conversations
@@ -78,6 +81,17 @@ class Forgetting:
             if await self.conversations.remove_empty(scope):
                 return total
 
+    async def forget_memories(self, scope: Scope) -> int:
+        """All memories of the scope's owner and the traces of its runs; how many memories there were.
+
+        What waits to be learned from is withdrawn first. Raises Conflict while something is being learned at this
+        moment, and StorageUnavailable; the memories are in place then.
+        """
+        owner = scope.owner
+        await self._withdraw(owner, lambda about: about.owner == owner)
+        await self.runs.forget(owner)  # traces quote what the user said
+        return await self.facts.delete_all(owner)
+
     async def _some_of(self, scope: Scope) -> list[str]:
         async with self.conversations.of(scope) as own:
             return [record.id for record in await asyncio.to_thread(own.manager.list_sessions, _PAGE)]
@@ -89,14 +103,23 @@ class Forgetting:
             return Forgotten()
 
     async def _forget_derived(self, scope: Scope, session_id: str) -> int:
-        for queue in (queue_of(scope), _NO_QUEUE):
-            await self.background.withdraw(queue, lambda job: _scope_of(job) == scope, patience_s=_PATIENCE_S)
+        await self._withdraw(scope, lambda about: replace(about, agent=None, app=None, node=None) == scope)
         memories = await self.facts.forget_session(scope, session_id)
         await self.runs.forget(scope)
         # a discussion is known by its id alone; few are kept, so few deletions look at the files of others
         if await self.discussions.is_kept(session_id) and not await self.conversations.others_have(scope, session_id):
             await self.discussions.remove_everywhere(session_id)
         return memories
+
+    async def _withdraw(self, scope: Scope, is_meant: Callable[[Scope], bool]) -> None:
+        """Of the jobs of the scope's owner, those about what is meant."""
+
+        def unwanted(job: Job) -> bool:
+            about = _scope_of(job)
+            return about is not None and is_meant(about)
+
+        for queue in (queue_of(scope), _NO_QUEUE):
+            await self.background.withdraw(queue, unwanted, patience_s=_PATIENCE_S)
 
 
 def not_found(session_id: str) -> NotFound:
@@ -108,6 +131,6 @@ def not_found(session_id: str) -> NotFound:
 
 
 def _scope_of(job: Job) -> Scope | None:
-    """Whose conversation a job is about; None for a job about none."""
+    """Whose job it is; None for one that is nobody's."""
     named = job.payload.get("scope")
-    return replace(Scope(**named), agent=None, app=None, node=None) if isinstance(named, dict) else None
+    return Scope(**named) if isinstance(named, dict) else None

@@ -80,9 +80,7 @@ async def search(
 )
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     scope = owner(project, named_user(user, "delete"))
-    # traces quote what the user said; they go first, so that a failure of either leaves all memories in place
-    await site.parts.runs.forget(scope)
-    deleted = await site.parts.facts.delete_all(scope)
+    deleted = await site.parts.forgetting.forget_memories(scope)
     _count(site, "delete")
     return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 

@@ -48,6 +48,7 @@ def named_after(connection: apsw.Connection, number: int, session: str) -> list[
 def drop_words(connection: apsw.Connection, number: int, session: str, derived: Derived) -> None:
     """Take the words of the session out of history, sources, closed states and receipts."""
     scope = {"scope_id": number}
+    connection.execute(_QUERIES["drop_merged_from"], {**scope, "session": session})  # while its texts are known
     for memory_id in derived.gone:
         connection.execute(_QUERIES["drop_history_of"], {**scope, "id": memory_id})
     for memory_id in derived.kept:

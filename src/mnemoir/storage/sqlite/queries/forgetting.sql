@@ -1,10 +1,16 @@
 -- name: derived
 -- Every memory that was made or changed by what was said in a session, with 1 where nobody else ever gave it the text
 -- it got last: by indexes sources_by_session, history_by_source and history_of_memory. Taking a memory back, joining
--- it with another and saying that it still holds give it no text.
-WITH touched (id) AS (
-    SELECT DISTINCT memory_id FROM history
-     WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
+-- it with another and saying that it still holds give it no text; who is joined with a memory of the session and gets
+-- its very text has it from there.
+WITH of_session (source_id) AS (
+    SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session
+), touched (id) AS (
+    SELECT memory_id FROM history WHERE source_id IN of_session
+    UNION
+    SELECT memory_id FROM history
+     WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
+       AND new_text IN (SELECT new_text FROM history WHERE source_id IN of_session)
 ), present (id, text) AS (
     SELECT id, (SELECT new_text FROM history
                  WHERE scope_id = :scope_id AND memory_id = touched.id AND new_text IS NOT NULL
@@ -36,6 +42,14 @@ DELETE FROM history WHERE scope_id = :scope_id AND memory_id = :id;
 DELETE FROM history
  WHERE scope_id = :scope_id AND memory_id = :id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
+
+-- name: drop_merged_from
+-- The events by which memories got, when they were joined with others, what a session had said.
+DELETE FROM history
+ WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
+   AND new_text IN (
+    SELECT new_text FROM history
+     WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session));
 
 -- name: drop_old_texts_of
 -- What later events of a memory quote of its earlier texts, with all that it was when it was removed.

@@ -1,6 +1,9 @@
 import { Drawer } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { LoadingState } from '@/shared/components/states';
 import classes from './memory.module.css';
-import { MemoryPanel } from './MemoryPanel';
+
+const MemoryPanel = lazy(async () => ({ default: (await import('./MemoryPanel')).MemoryPanel }));
 
 interface MemoryDrawerProps {
   opened: boolean;
@@ -19,7 +22,9 @@ export function MemoryDrawer({ opened, onClose }: MemoryDrawerProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
       classNames={{ content: classes.content, header: classes.header, title: classes.title, body: classes.body }}
     >
-      <MemoryPanel />
+      <Suspense fallback={<LoadingState />}>
+        <MemoryPanel />
+      </Suspense>
     </Drawer>
   );
 }

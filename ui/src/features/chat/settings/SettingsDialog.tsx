@@ -1,8 +1,8 @@
-import { Checkbox, Divider, Modal, SegmentedControl, Stack, Text, useMantineColorScheme } from '@mantine/core';
-import { useAbout } from '@/shared/api/about';
-import { change, useSettings } from '@/shared/settings/settings';
-import { KeySettings } from './KeySettings';
-import { ScopeSettings } from './ScopeSettings';
+import { Modal } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { LoadingState } from '@/shared/components/states';
+
+const SettingsForm = lazy(async () => ({ default: (await import('./SettingsForm')).SettingsForm }));
 
 interface SettingsDialogProps {
   opened: boolean;
@@ -11,8 +11,6 @@ interface SettingsDialogProps {
 
 /** What this browser does: whether it remembers, for whom and in which project, with which key, and how it looks. */
 export function SettingsDialog({ opened, onClose }: SettingsDialogProps) {
-  const { memoryEnabled } = useSettings();
-  const needsKey = useAbout().data?.needs_key ?? false;
   return (
     <Modal
       opened={opened}
@@ -21,55 +19,9 @@ export function SettingsDialog({ opened, onClose }: SettingsDialogProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
       styles={{ title: { fontWeight: 600 } }}
     >
-      <Stack gap="md">
-        <div>
-          <Checkbox
-            label="Long Term Memory"
-            checked={memoryEnabled}
-            onChange={event => change.memoryEnabled(event.currentTarget.checked)}
-            aria-describedby="memory-explained"
-          />
-          <Text id="memory-explained" size="xs" c="dimmed" mt={4} ml={32}>
-            Chats recall what is known of you, and learn from what you say. Off, they do neither.
-          </Text>
-        </div>
-        <Divider />
-        <ScopeSettings />
-        {needsKey && (
-          <>
-            <Divider />
-            <KeySettings />
-          </>
-        )}
-        <Divider />
-        <Appearance />
-      </Stack>
+      <Suspense fallback={<LoadingState />}>
+        <SettingsForm />
+      </Suspense>
     </Modal>
-  );
-}
-
-type Scheme = 'auto' | 'light' | 'dark';
-
-const schemes: { value: Scheme; label: string }[] = [
-  { value: 'auto', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-];
-
-function Appearance() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <div>
-      <Text size="sm" fw={500} mb={4} id="appearance">
-        Appearance
-      </Text>
-      <SegmentedControl
-        fullWidth
-        aria-labelledby="appearance"
-        data={schemes}
-        value={colorScheme}
-        onChange={value => setColorScheme(value)}
-      />
-    </div>
   );
 }
