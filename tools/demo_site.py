@@ -13,6 +13,7 @@ from typing import Any
 
 import aiohttp
 
+from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.serving import ServerProcess
 
@@ -25,11 +26,17 @@ async def demo_site() -> AsyncIterator[str]:
     """The URL of a server that was talked to."""
     async with ScriptedLLM() as llm:
         llm.rule(lambda asked: True, _reply)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix="mnemoir-") as folder:
             tree = Path(folder) / "workflows"
             await _init(tree, llm.openai_url)
             users = [argument for user in USERS for argument in ("--user", user)]
-            server = ServerProcess(Path(folder) / "data", arguments=["--config-dir", str(tree), *users])
+            model = {
+                "OPENAI_BASE_URL": llm.openai_url,
+                "OPENAI_API_KEY": "sk-demo",
+                "MNEMOIR_LLM__MODEL": "far-model",
+            }
+            arguments = ["--config-dir", str(tree), *users]
+            server = ServerProcess(Path(folder) / "data", arguments=arguments, environment=model)
             await asyncio.to_thread(server.start)
             try:
                 async with aiohttp.ClientSession(server.url) as http:
@@ -41,6 +48,8 @@ async def demo_site() -> AsyncIterator[str]:
 
 def _reply(asked: Asked) -> Answer:
     said = asked.prompt
+    if is_extraction(asked):
+        return Answer(text='{"facts": []}')
     text = next((turn["reply"] for turn in TALK["turns"] if turn["said"][:40] in said.rpartition('"user"')[2]), None)
     return Answer(text=text or TALK["otherwise"])
 

@@ -9,8 +9,10 @@ import orjson
 import pytest
 import pytest_asyncio
 
+from mnemoir.app.remembering import queue_of
 from mnemoir.conversations.node_keys import node_key
 from mnemoir.core.discussions import Discussion
+from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from tests.acceptance.conversation_kit import bytes_below, holds
 from tests.app.chat_kit import Chats, opened_chats, said, texts_of
@@ -299,6 +301,59 @@ async def test_a_user_who_talks_on_meanwhile_is_forgotten_up_to_a_moment(chats):
         assert texts_of(await chats.lines(id)) in ([], ["Again", "Understood."])
     assert succeeded(await chats.ask("DELETE", f"{ALL}?user_id=user"))["success"]
     assert not chats.folder().exists()
+
+
+# --- all memories of a user
+
+
+async def forget_memories(chats: Chats, user: str = "user") -> int:
+    return succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
+
+
+async def add_later(chats: Chats, words: str, **whose: str) -> None:
+    message = {"role": "user", "content": f"I own a {words}"}
+    await chats.post("/api/memories", {"messages": [message], "user_id": "user", "async_mode": True, **whose})
+
+
+async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(chats, learning):
+    learning.otherwise = DOWN
+    other = chats.anew()
+    await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+    await chats.chat(f"I own a {SECRET} too", id=None, memoryEnabled=True)
+    await add_later(chats, SECRET)
+    await add_later(chats, SECRET, run_id="tea", agent_id="cook", app_id="kitchen")
+    await add_later(chats, TANDEM, user_id="otto")
+    await add_later(other, TANDEM)
+    assert await forget_memories(chats) == 0
+    waiting = [
+        job
+        for queue in ("", queue_of(Scope(project=chats.project, user="user")))
+        for job in await chats.parts.jobs.kept(queue)
+    ]
+    assert SECRET not in str(waiting)
+    learning.otherwise = None
+    await learned(chats, f"I own a {TANDEM}", user="otto")
+    await learned(other, f"I own a {TANDEM}")
+    await chats.chat("I like tea", id="new", memoryEnabled=True)
+    await learned(chats, "I like tea")  # and turns are looked into in their order
+    assert SECRET in str(await chats.lines())
+
+
+@pytest.mark.parametrize("how", ["a turn", "an add"])
+async def test_what_is_being_learned_as_the_memories_are_forgotten_is_waited_for_and_goes(chats, learning, how):
+    learning.asked.clear()
+    learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
+    if how == "a turn":
+        await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+    else:
+        await add_later(chats, SECRET)
+    await learning.asked.wait()
+    forgetting = asyncio.create_task(forget_memories(chats))
+    await chats.get("/health")
+    assert not forgetting.done()
+    chats.llm.release()
+    assert await forgetting == 1
+    assert await facts(chats) == []
 
 
 @pytest.mark.asyncio(loop_scope="function")

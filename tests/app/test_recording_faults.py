@@ -18,12 +18,17 @@ from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_LOOP = pytest.mark.asyncio(loop_scope="function")
 SHORT = {"llm.timeouts.first_byte_s": 0.3, "llm.timeouts.between_bytes_s": 0.3}
+# vectors of messages are written behind the answers: they would take a fault that is meant for a chat
+UNSEARCHED = {"memory.vector_store.enabled": False}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def everyones(tmp_path_factory):
     with faulty_disk() as disk:
-        async with ScriptedLLM() as llm, opened_chats(tmp_path_factory.mktemp("faults"), llm, **SHORT) as opened:
+        async with (
+            ScriptedLLM() as llm,
+            opened_chats(tmp_path_factory.mktemp("faults"), llm, **SHORT, **UNSEARCHED) as opened,
+        ):
             yield opened, disk
 
 
@@ -159,9 +164,8 @@ async def test_a_disk_that_fails_at_any_step_stops_no_chat_and_loses_nothing_of_
         assert texts_of(await chats.lines())[:2] == ["one", "Understood."]
         if not failed:
             break
-    assert step > 3
-    thread = await chats.thread()
-    assert [one["role"] for one in thread[-2:]] == ["user", "assistant"]
+    assert 3 < step < 59  # one chat came through whole, and none of its writes was left out
+    assert texts_of(await chats.lines())[-2:] == [f"question {step}", "Understood."]
 
 
 async def test_an_answer_that_cannot_be_stored_is_the_client_s_all_the_same(chats, disk):

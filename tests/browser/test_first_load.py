@@ -1,5 +1,7 @@
 """What a browser fetches before one can chat."""
 
+import aiohttp
+import pytest
 from playwright.async_api import Response, expect
 
 from tests.browser.conftest import OpenWindow
@@ -8,12 +10,17 @@ from tests.browser_kit import Site
 MOST_SCRIPT = 300_000  # bytes as they cross the wire, compressed
 
 
-async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window: OpenWindow) -> None:
+@pytest.mark.parametrize("address", ["/", "/?conversation=tea"])
+async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window: OpenWindow, address: str) -> None:
+    said = [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "*Green* tea."}]
+    async with aiohttp.ClientSession(site.url) as http:
+        await http.post("/api/conversations", json={"id": "tea", "messages": said})
     window = await open_window(site)
     scripts: list[Response] = []
     window.page.on("response", lambda answer: scripts.append(answer) if answer.url.endswith(".js") else None)
-    page = await window.go("/")
+    page = await window.go(address)
     await expect(page.get_by_role("textbox", name="Message")).to_be_editable()
+    await expect(page.get_by_text("tea.")).to_have_count(1 if "tea" in address else 0)
     assert scripts
     assert {answer.headers["content-encoding"] for answer in scripts} == {"gzip"}
     sizes = [int(answer.headers["content-length"]) for answer in scripts]

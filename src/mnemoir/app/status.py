@@ -135,9 +135,9 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
     work = await _work(parts, counts, is_stored=not problem)
     remarks = [
         *_remarks_of_settings(parts),
-        *_remarks_of_models(model, embedder),
+        *_remarks_of_models(model, embedder, serves_tree=parts.workflows.serves_tree),
         *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
-        *_remarks_of_work(work),
+        *_remarks_of_work(work, parts.reembedding.trouble),
     ]
     times = parts.times
     return Status(
@@ -209,10 +209,14 @@ def _remarks_of_settings(parts: Parts) -> Iterator[Remark]:
         yield Remark(about="settings", state="warn", found=warning, to_do="Correct the value; see docs/settings.md.")
 
 
-def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth) -> Iterator[Remark]:
+def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth, *, serves_tree: bool) -> Iterator[Remark]:
     said = f"The model {model.name} at {model.url}"
     if model.url is None:
-        found = "No language model is connected: answers only quote what is remembered."
+        found = (
+            "No language model is connected beside those of the workflows: facts are found by rules only."
+            if serves_tree
+            else "No language model is connected: answers only quote what is remembered."
+        )
         yield Remark(about="model", state="warn", found=found, to_do=model.connected.to_do)
     elif not _is_well(model.connected):
         yield _of_connected("model", said, model.connected)
@@ -254,7 +258,10 @@ def _is_open(folder: Path) -> bool:
         return False
 
 
-def _remarks_of_work(work: Work) -> Iterator[Remark]:
+def _remarks_of_work(work: Work, trouble: str) -> Iterator[Remark]:
+    if trouble:
+        found = f"Vectors of memories could not be made: {trouble}. Search goes by words where they are missing."
+        yield Remark(about="work", state="warn", found=found, to_do="It is tried again by itself; see the embedder.")
     failed = sum(job.failed for job in work.jobs)
     if failed:
         found = f"{failed} background {'job was' if failed == 1 else 'jobs were'} given up within the last week."

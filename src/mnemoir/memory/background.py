@@ -92,7 +92,7 @@ class Background:
                         if ended := self._running.get(job.id):
                             await ended.wait()
         except TimeoutError as exc:
-            raise Conflict("Memories are being made of it at this moment. Try again later.") from exc
+            raise Conflict("Memories are being made of what was said, at this moment. Try again later.") from exc
 
     async def aclose(self) -> None:
         """Stop at once; what was under way is put back at the next start."""

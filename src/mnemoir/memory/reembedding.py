@@ -34,7 +34,7 @@ class Reembedding:
         self._look_again_s = look_again_s
         self._task: asyncio.Task[None] | None = None
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
-        self.trouble = ""  # why the last look could not be finished
+        self.trouble = ""  # why the last look could not be finished; never with a word of the texts
 
     def start(self) -> None:
         """Begin with what an earlier run left."""
@@ -45,6 +45,10 @@ class Reembedding:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+
+    async def look(self) -> None:
+        """Fill in what is missing, as far as that goes now; `trouble` tells how it went."""
+        await self._try(self.fill)
 
     async def fill(self) -> int:
         """Embed all that lacks a vector; how many got one. Raises ProviderError, StorageUnavailable."""
@@ -96,7 +100,7 @@ class Reembedding:
     async def _run(self) -> None:
         await self._try(self._embedding.warm)
         while True:
-            await self._try(self.fill)
+            await self.look()
             await asyncio.sleep(self._look_again_s)
 
     async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
@@ -104,9 +108,10 @@ class Reembedding:
             await step()
             self.trouble = ""
         except (ProviderError, StorageUnavailable) as exc:
-            self.trouble = exc.message
+            # a model's own words may quote the texts that were sent
+            self.trouble = exc.message if isinstance(exc, StorageUnavailable) else exc.code
             _log.warning("vectors cannot be made now", code=exc.code)
-            _log.debug("vectors cannot be made now", error=exc.message)  # it may quote the texts that were sent
+            _log.debug("vectors cannot be made now", error=exc.message)
 
 
 def _key(text: Unembedded) -> tuple[MemoryId, bytes]:

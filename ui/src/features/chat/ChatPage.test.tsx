@@ -48,6 +48,7 @@ test('a message is sent behind the newest one and its answer is shown', async ()
   expect(await screen.findByText('Green tea.')).toBeVisible();
   expect(bodies).toEqual([
     {
+      model: 'small',
       stream: true,
       user: 'user',
       conversation_id: 'tea',
@@ -79,6 +80,16 @@ test('what is tried first goes into the composer, and memory and model into the 
   await waitFor(() => expect(bodies).toHaveLength(1));
   expect(bodies[0]).toMatchObject({ memoryEnabled: true, model: 'large' });
   await screen.findByText('Green tea.');
+});
+
+test('a model that is gone is not asked: what the picker shows is', async () => {
+  localStorage.setItem('mnemoirModel', 'gone');
+  const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  renderAt('/', <ChatPage />);
+  expect(await screen.findByRole('combobox', { name: 'Model or workflow' })).toHaveValue('small');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+  await screen.findByText('Green tea.');
+  expect(bodies[0]).toMatchObject({ model: 'small' });
 });
 
 test('a refusal is told in place, and the words go back to where they were typed', async () => {

@@ -37,6 +37,7 @@ _REMEMBER = re.compile(
     r"(?:please\s|also\s|always\s)?(?:remember|don't forget|do not forget|never forget|note|keep in mind|"
     r"bear in mind|"
     r"make a note|take note|for future reference)\b(?:\sthis)?(?:\s?[:,])?\s(?:that\s)?"
+    r"(?!(?:that|it|these|those|them|all|everything)(?:\s(?:please|well|too|for me|for later|all|of that))*$)"
     r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
     re.IGNORECASE,
 )

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
+import { useSettings } from '@/shared/settings/settings';
 
 /** The names that can be asked: models, or the workflows of a config tree. */
 export function useModels() {
@@ -8,4 +9,14 @@ export function useModels() {
     queryFn: async () => (await unwrap(client.GET('/v1/models'))).data.map(model => model.id),
     staleTime: 60_000,
   });
+}
+
+/**
+ * The name that is asked: the one that was chosen, else, or if it is gone, the first one. A server of several users
+ * answers nobody who names none.
+ */
+export function useModel(): string {
+  const { model } = useSettings();
+  const { data: names } = useModels();
+  return !names || names.includes(model) ? model : (names[0] ?? '');
 }

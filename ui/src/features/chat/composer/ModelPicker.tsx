@@ -1,11 +1,11 @@
 import { NativeSelect } from '@mantine/core';
-import { change, useSettings } from '@/shared/settings/settings';
-import { useModels } from '../api/send-models';
+import { change } from '@/shared/settings/settings';
+import { useModel, useModels } from '../api/send-models';
 import classes from './Composer.module.css';
 
-/** Which model or workflow answers; remembered. A choice that is gone counts as none. */
+/** Which model or workflow answers; remembered. */
 export function ModelPicker() {
-  const { model } = useSettings();
+  const model = useModel();
   const { data: names = [] } = useModels();
   if (names.length === 0) return null;
   return (
@@ -14,7 +14,7 @@ export function ModelPicker() {
       classNames={{ input: classes.modelInput ?? '' }}
       size="xs"
       aria-label="Model or workflow"
-      value={names.includes(model) ? model : names[0]}
+      value={model}
       onChange={event => change.model(event.currentTarget.value)}
       data={names}
     />

@@ -4,6 +4,7 @@ import { type NavigateFunction, useNavigate } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
 import { type Settings, useSettings } from '@/shared/settings/settings';
 import type { Question } from '../api/send';
+import { useModel } from '../api/send-models';
 import type { Message, Place } from '../api/thread';
 import { showBranch } from '../api/thread-branch';
 import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
@@ -15,7 +16,8 @@ import { endTurn, stopTurn, type Turn, turnOf } from './turns';
 
 /** What can be done in a conversation; in one without an id the first message gives it one. */
 export function useTalk(conversation: string | null): Talk {
-  const { user, project, model, memoryEnabled } = useSettings();
+  const { user, project, memoryEnabled } = useSettings();
+  const model = useModel();
   const queries = useQueryClient();
   const navigate = useNavigate();
   return useMemo(
