@@ -11,6 +11,8 @@ import structlog
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
+    *("test_every_page.py", "test_wheel.py", "test_conversations_page.py", "test_chat_page.py"),
+    *("test_workflows_page.py", "test_memories_page.py", "test_hostile_pages.py", "test_runs_page.py"),
     *("test_kill.py", "test_conversation_crashes.py", "test_conversation_forgetting.py"),
     *("test_discussion_crashes.py", "test_workflow_reliability.py", "test_kill_while_making.py"),
     *("test_long_conversation.py", "test_outage.py", "test_conversation_isolation.py", "test_conversation_damage.py"),

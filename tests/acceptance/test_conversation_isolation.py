@@ -246,6 +246,11 @@ def test_a_foreign_id_and_an_unknown_one_are_answered_alike(place, talk):
         ("GET", "/window", None),
         ("GET", "/export", None),
         ("POST", "/flush", {}),
+        ("GET", "/node-memory", None),
+        ("DELETE", "/node-memory", None),
+        ("GET", "/node-memory/app%2Fnode", None),
+        ("DELETE", "/node-memory/app%2Fnode", None),
+        ("GET", "/attachments", None),
     ):
         foreign, unknown = (
             place.ask(method, f"{path_of(id)}{below}", params={"user_id": "stranger"}, json=body)
@@ -257,6 +262,23 @@ def test_a_foreign_id_and_an_unknown_one_are_answered_alike(place, talk):
         told = [{name for name in reply.headers if name.lower() not in ignored} for reply in (foreign, unknown)]
         assert told[0] == told[1]
     assert place.thread(talk, user_id="owner")[0] == ("user", "Mine")
+
+
+def test_a_chat_cannot_go_on_behind_another_s_message(place, talk):
+    for user in ("owner", "stranger"):
+        place.chat([said(f"Mine, says {user}")], talk, user=user)
+    place.chat([said("More")], talk, user="owner", history="server")
+    ids = {message["id"] for message in place.messages(talk, user_id="owner")}
+    foreign = ids - {message["id"] for message in place.messages(talk, user_id="stranger")}
+    before = place.thread(talk, user_id="owner")
+    for message in foreign:
+        taken, unknown = (
+            place.post([said("x")], talk, user="stranger", parent_id=parent) for parent in (message, 1_000_000)
+        )
+        assert (taken.status_code, error_of(taken, str(message))) == (400, error_of(unknown, "1000000"))
+    assert foreign
+    assert place.thread(talk, user_id="owner") == before
+    assert len(place.messages(talk, view="tree", user_id="stranger")) == 2
 
 
 def error_of(reply, id):

@@ -167,10 +167,7 @@ async def test_what_the_memory_routes_were_given_for_it_goes_too_while_it_waits(
     learning.otherwise = DOWN
     await chats.chat("Hello")
     for run_id, words in (("tea", SECRET), ("other", TANDEM)):
-        message = {"role": "user", "content": f"I own a {words}"}
-        await chats.post(
-            "/api/memories", {"messages": [message], "user_id": "user", "run_id": run_id, "async_mode": True}
-        )
+        await add_later(chats, words, run_id=run_id)
     await forget(chats)
     learning.otherwise = None
     await learned(chats, f"I own a {TANDEM}")
@@ -310,9 +307,11 @@ async def forget_memories(chats: Chats, user: str = "user") -> int:
     return succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
 
 
-async def add_later(chats: Chats, words: str, **whose: str) -> None:
+async def add_later(chats: Chats, words: str, **more: object) -> str:
+    """The id of its event."""
     message = {"role": "user", "content": f"I own a {words}"}
-    await chats.post("/api/memories", {"messages": [message], "user_id": "user", "async_mode": True, **whose})
+    body = {"messages": [message], "user_id": "user", "async_mode": True, **more}
+    return (await chats.post("/api/memories", body))["event_id"]
 
 
 async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(chats, learning):
@@ -337,6 +336,34 @@ async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(
     await chats.chat("I like tea", id="new", memoryEnabled=True)
     await learned(chats, "I like tea")  # and turns are looked into in their order
     assert SECRET in str(await chats.lines())
+
+
+async def event_of_an_add(chats: Chats, words: str, **more: object) -> str:
+    """The id of an add that was done behind its answer."""
+    event_id = await add_later(chats, words, **more)
+    async with asyncio.timeout(20):
+        while (await chats.get(f"/api/events/{event_id}"))["status"] != "SUCCEEDED":  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+    return event_id
+
+
+@pytest.mark.parametrize("what", ["all memories", "a conversation", "a session of its own"])
+async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, folder, what):
+    await chats.chat("Hello")
+    if what == "a session of its own":
+        gone = await event_of_an_add(chats, SECRET, metadata={"session_id": "tea"})
+    else:
+        gone = await event_of_an_add(chats, SECRET, run_id="tea")
+    other = await event_of_an_add(chats, TANDEM, user_id="otto")
+    if what == "all memories":
+        await forget_memories(chats)
+    else:
+        await forget(chats)
+    assert error_of(await chats.ask("GET", f"/api/events/{gone}")) == (404, "event_not_found")
+    told = await chats.get(f"/api/events/{other}")
+    assert [each["memory"] for each in told["results"]] == [f"I own a {TANDEM}"]
+    kept = [job.result for job in await chats.parts.jobs.kept("")]
+    assert SECRET not in str(kept)
 
 
 @pytest.mark.parametrize("how", ["a turn", "an add"])

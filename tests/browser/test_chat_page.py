@@ -212,6 +212,26 @@ async def test_an_error_of_the_model_is_told_in_place_and_retried(site: Site, op
     assert [one["content"] for one in await stored(site, page)] == ["Hello", "Understood."]
 
 
+async def test_the_end_stays_in_sight_when_an_answer_is_stored_stopped_or_fails(
+    site: Site, open_window: OpenWindow
+) -> None:
+    page = await (await open_window(site)).go("/")
+    again = page.get_by_role("button", name="Regenerate answer").last
+    site.llm.reply("A long answer. " * 300)
+    await say(page, "Tell me more")
+    await answered(page, "A long answer.")
+    await expect(again).to_be_in_viewport()
+    site.llm.reply("Half an answer and more. " * 40, stall_after=100)
+    await say(page, "And slowly")
+    await expect(answers(page).last).to_contain_text("Half an answer and more. Half")
+    await page.keyboard.press("Escape")
+    await answered(page, "This answer is incomplete.")
+    await expect(again).to_be_in_viewport()
+    site.llm.queue(failure(500, "the far model fell over"))
+    await say(page, "Go on")
+    await expect(page.get_by_role("button", name="Try again")).to_be_in_viewport()
+
+
 async def test_an_answer_that_breaks_off_is_shown_as_incomplete_with_its_cause(
     site: Site, open_window: OpenWindow
 ) -> None:

@@ -1,6 +1,6 @@
 """What holds for each page, empty or filled, narrow or wide, light or dark: no barrier, a name, reachable by keys."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import aiohttp
@@ -33,12 +33,11 @@ OPENED = {
 NARROW = (360, 740)
 FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
 
+Look = tuple[Scheme, tuple[int, int]]
+LOOKS: tuple[Look, ...] = (("light", NARROW), ("dark", PHONE), ("light", WIDE), ("dark", WIDE))
+
 every_page = pytest.mark.parametrize("path", PAGES)
-every_look = pytest.mark.parametrize(
-    ("scheme", "size"),
-    [("light", PHONE), ("dark", PHONE), ("light", WIDE), ("dark", WIDE)],
-    ids=["light-phone", "dark-phone", "light-wide", "dark-wide"],
-)
+every_target = pytest.mark.parametrize("target", [*PAGES, *OPENED])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,53 +75,36 @@ async def as_talked(open_window: OpenWindow, site: Talked, **look: object) -> Wi
     return window
 
 
-@every_look
-@every_page
-async def test_a_filled_page_has_no_barrier(
-    talked: Talked, open_window: OpenWindow, path: str, scheme: Scheme, size: tuple[int, int]
-) -> None:
-    window = await as_talked(open_window, talked, scheme=scheme, size=size)
-    page = await opened(window, path, PAGES[path])
+async def has_no_barrier(window: Window, looks: Sequence[Look] = LOOKS) -> None:
+    """In none of the looks, between which the page is changed as it stands."""
+    for scheme, (width, height) in looks:
+        await window.page.emulate_media(color_scheme=scheme)
+        await window.page.set_viewport_size({"width": width, "height": height})
+        await expect(window.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
+        await window.is_within()
+        await window.axe()
+
+
+@every_target
+async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWindow, target: str) -> None:
+    window = await as_talked(open_window, talked)
+    page = await opened(window, target.format(**talked.names), (PAGES | OPENED)[target])
     await expect(page.get_by_role("main")).to_have_count(1)
     await expect(page.get_by_role("banner")).to_have_count(1)
     await expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    await window.is_within()
-    await window.axe()
+    await has_no_barrier(window)
 
 
-@every_look
-@pytest.mark.parametrize("target", OPENED)
-async def test_what_an_address_names_is_shown_without_a_barrier(
-    talked: Talked, open_window: OpenWindow, target: str, scheme: Scheme, size: tuple[int, int]
-) -> None:
-    window = await as_talked(open_window, talked, scheme=scheme, size=size)
-    await opened(window, target.format(**talked.names), OPENED[target])
-    await window.is_within()
-    await window.axe()
-
-
-@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"])
 @every_page
-async def test_an_empty_page_has_no_barrier(
-    site: Site, open_window: OpenWindow, path: str, scheme: Scheme, size: tuple[int, int]
-) -> None:
-    window = await open_window(site, scheme=scheme, size=size)
+async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow, path: str) -> None:
+    window = await open_window(site)
     await opened(window, path, PAGES[path])
-    await window.is_within()
-    await window.axe()
+    await has_no_barrier(window, (LOOKS[1], LOOKS[2]))
 
 
-@pytest.mark.parametrize("target", [*PAGES, *OPENED])
-async def test_no_page_is_wider_than_the_narrowest_window(
-    talked: Talked, open_window: OpenWindow, target: str
-) -> None:
-    window = await as_talked(open_window, talked, size=NARROW)
-    await opened(window, target.format(**talked.names), (PAGES | OPENED)[target])
-    await window.is_within()
-
-
-@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
-@pytest.mark.parametrize("target", [*PAGES, *OPENED])
+@pytest.mark.parametrize(
+    ("target", "size"), [*((target, WIDE) for target in (*PAGES, *OPENED)), *((path, PHONE) for path in PAGES)]
+)
 async def test_the_tab_key_visits_every_control_and_shows_where_it_is(
     talked: Talked, open_window: OpenWindow, target: str, size: tuple[int, int]
 ) -> None:

@@ -18,7 +18,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.hostile_texts import FILE, MARKED, NAME, SAID, TITLE
-from tests.browser_kit import Scheme, Window
+from tests.browser_kit import Window
 from tests.scripted_llm import Asked, failure
 from tests.server.served_tree import answering, before, served
 from tests.workflows.nodes.pictures import image, png
@@ -206,12 +206,9 @@ async def found_in(page: Page) -> list[str]:
     return [*await page.evaluate(_FOUND), *await page.evaluate(_SCROLL.replace("FOUND", f"({_FOUND})"))]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("target", TARGETS)
-async def test_hostile_texts_are_words_on_every_page(
-    harmed: Harmed, open_window: OpenWindow, target: str, scheme: Scheme
-) -> None:
-    window = await open_window(harmed, scheme=scheme, size=NARROW)
+async def test_hostile_texts_are_words_on_every_page(harmed: Harmed, open_window: OpenWindow, target: str) -> None:
+    window = await open_window(harmed, size=NARROW)
     page = await shows(window, target.format(**harmed.names), TARGETS[target])
     assert await found_in(page) == []
     await window.is_within()

@@ -102,6 +102,22 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await expect(page).to_have_url(re.compile(f"id={said}"))
 
 
+async def test_phones_fold_all_but_the_search(site: Site, open_window: OpenWindow) -> None:
+    await remember(site, "folded", *FACTS)
+    page = await opened(await open_window(site, size=PHONE), "/memories?user=folded&age=1")
+    await expect(page.get_by_role("searchbox", name="Search memories")).to_be_visible()
+    await expect(page.get_by_text("folded in default")).to_be_visible()
+    hidden = (page.get_by_role("combobox", name="User"), page.get_by_label("Age", exact=True))
+    for field in hidden:
+        await expect(field).to_be_hidden()
+    await page.get_by_role("button", name="Filters (1)").click()
+    for field in hidden:
+        await expect(field).to_be_visible()
+    await page.get_by_label("Age", exact=True).select_option(label="Any age")
+    await expect(page.get_by_role("button", name="Filters", exact=True)).to_be_visible()
+    await expect(page.get_by_role("status")).to_have_text("6 memories")
+
+
 async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "search", *FACTS)
     page = await opened(await open_window(site), "/memories?user=search")

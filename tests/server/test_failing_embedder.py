@@ -83,6 +83,21 @@ async def test_a_save_is_taken_found_by_words_and_gets_its_vector_later_by_itsel
     assert np.linalg.norm(stored, axis=1) == pytest.approx(1.0, abs=1e-2)
 
 
+async def test_vectors_that_cannot_be_made_are_told_without_a_word_of_the_texts_until_they_can(open_server, llm):
+    server, broken = await open_server(embeds(llm)), [True]
+    refusal = failure(500, "I choke on: Lives in Graz")
+    llm.rule(lambda asked: broken[0] and asked.path == EMBEDDINGS, refusal)
+    await server.post(MEMORIES, said("Lives in Graz"))
+    for wanted in (1, 0):
+        broken[0] = bool(wanted)
+        await server.parts.reembedding.look()
+        status = await server.get("/api/status")
+        found = [remark["found"] for remark in status["remarks"] if remark["about"] == "work"]
+        assert (len(found), "Graz" in str(found)) == (wanted, False)
+        assert status["work"]["memory_vectors"] == {"done": 1 - wanted, "of": 1}
+        assert not wanted or "llm_unavailable" in found[0]
+
+
 async def test_an_embedder_that_is_not_there_takes_no_save_away(open_server, llm):
     server = await open_server(embeds(llm) | {"embedding.base_url": f"{closed_port_url()}/v1", "llm.tries": 1})
     await server.post(MEMORIES, said("Lives in Graz"))

@@ -1,6 +1,6 @@
 """Forgetting a conversation: what was said in it, and everything that was made of it, wherever that is kept.
 
-Or what was remembered of a user: the conversations stay then, and nothing is learned any more of what was said before.
+Or what was remembered of a user: the conversations stay then, and nothing more is learned of what was said before.
 
 First what was derived, so that a failure leaves the conversation to be forgotten again; the messages themselves last.
 Facts that were learned from it go too, unless another conversation has changed them since. Where the memory service
@@ -8,8 +8,9 @@ is another server's, its facts are that server's to forget.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
@@ -88,7 +89,7 @@ class Forgetting:
         moment, and StorageUnavailable; the memories are in place then.
         """
         owner = scope.owner
-        await self._withdraw(owner, lambda about: about.owner == owner)
+        await self._withdraw(owner)
         await self.runs.forget(owner)  # traces quote what the user said
         return await self.facts.delete_all(owner)
 
@@ -103,7 +104,7 @@ class Forgetting:
             return Forgotten()
 
     async def _forget_derived(self, scope: Scope, session_id: str) -> int:
-        await self._withdraw(scope, lambda about: replace(about, agent=None, app=None, node=None) == scope)
+        await self._withdraw(scope, session_id)
         memories = await self.facts.forget_session(scope, session_id)
         await self.runs.forget(scope)
         # a discussion is known by its id alone; few are kept, so few deletions look at the files of others
@@ -111,12 +112,15 @@ class Forgetting:
             await self.discussions.remove_everywhere(session_id)
         return memories
 
-    async def _withdraw(self, scope: Scope, is_meant: Callable[[Scope], bool]) -> None:
-        """Of the jobs of the scope's owner, those about what is meant."""
+    async def _withdraw(self, scope: Scope, session_id: str | None = None) -> None:
+        """Of the jobs of the scope's owner, those about one conversation or all; and what is kept of ended ones."""
 
         def unwanted(job: Job) -> bool:
-            about = _scope_of(job)
-            return about is not None and is_meant(about)
+            about = _about(job)
+            whose = about.get("scope")
+            if not isinstance(whose, dict) or Scope(**whose).owner != scope.owner:
+                return False
+            return session_id is None or session_id in (whose.get("conversation"), _session_of(about))
 
         for queue in (queue_of(scope), _NO_QUEUE):
             await self.background.withdraw(queue, unwanted, patience_s=_PATIENCE_S)
@@ -130,7 +134,12 @@ def not_found(session_id: str) -> NotFound:
     )
 
 
-def _scope_of(job: Job) -> Scope | None:
-    """Whose job it is; None for one that is nobody's."""
-    named = job.payload.get("scope")
-    return Scope(**named) if isinstance(named, dict) else None
+def _about(job: Job) -> Mapping[str, Any]:
+    """What the job is to do or, once that is done, what it did; each names its scope where it quotes anybody."""
+    return job.payload or job.result or {}
+
+
+def _session_of(about: Mapping[str, Any]) -> object:
+    """The session that what is added says itself it is from."""
+    request = about.get("request") or {}
+    return about.get("session") or (request.get("metadata") or {}).get("session_id")

@@ -54,10 +54,10 @@ class JobQueue(Protocol):
         """The newest jobs of the queue that have not ended, oldest first."""
 
     async def kept(self, queue: str) -> list[Job]:
-        """The jobs of the queue whose payload is still there: all but those that succeeded; oldest first."""
+        """The jobs of the queue, oldest first; those that ended too, as long as anything is kept of them."""
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
-        """Forget these, with their payloads, but for those that are RUNNING."""
+        """Forget these, with payloads and results, but for those that are RUNNING."""
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""

@@ -29,7 +29,8 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
 def add_later(facts: Facts, write: Latencies) -> Handler:
     """Works such jobs off, and notes in `write` how long each took.
 
-    A result is what a waiting caller is answered, with the tenant and project it is for.
+    A result is what a waiting caller is answered. It quotes memories, so it says whose they are and of which session:
+    they are forgotten with them.
     """
 
     async def run(job: Job) -> Mapping[str, Any]:
@@ -38,6 +39,6 @@ def add_later(facts: Facts, write: Latencies) -> Handler:
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
         with write.measured():
             result = await facts.add(scope, request)
-        return {"tenant": scope.tenant, "project": scope.project, **add_json(result, include_usage=False)}
+        return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
 
     return run

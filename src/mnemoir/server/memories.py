@@ -7,9 +7,10 @@ import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import Response
 
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.errors import MethodNotAllowed
 from mnemoir.server.later import KIND, payload_of
@@ -95,7 +96,7 @@ async def history(
         return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
     entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
     if not entries:
-        raise NotFound(f"There is no memory {memory_id[:128]!r} here.", code="memory_not_found")
+        raise unknown_memory(MemoryId(memory_id))
     return answer({"results": history_json(entries)})
 
 

@@ -12,10 +12,11 @@ from starlette.responses import Response
 
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import HistoryEntry, Kind, Memory
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Place, Project, Wanted
 from mnemoir.server.conversation_access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
@@ -109,7 +110,7 @@ async def details(
     deleted = memory is None or memory.valid_to is not None
     memory = memory or await site.parts.store.removed(scope, MemoryId(memory_id))
     if memory is None:
-        raise _not_found(memory_id)
+        raise unknown_memory(MemoryId(memory_id))
     told = listed_json(memory, visible) | ({"state": "deleted", "decays_at": None} if deleted else {})
     return answer({"memory": told, "sources": await _sources(site, scope, entries), "history": history_json(entries)})
 
@@ -169,7 +170,7 @@ async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str
     if scope is None and user is not None:
         return owner(project, user)
     if scope is None or (user is not None and user.strip() != scope.user):
-        raise _not_found(memory_id)
+        raise unknown_memory(MemoryId(memory_id))
     return scope
 
 
@@ -219,10 +220,3 @@ def _message_ids(own: OwnConversations, session: str, turns: set[tuple[str, str]
             break
         last, looked_at = page[-1].id, looked_at + len(page)
     return found
-
-
-def _not_found(memory_id: str) -> NotFound:
-    return NotFound(
-        f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
-        code="memory_not_found",
-    )

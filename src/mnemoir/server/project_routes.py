@@ -132,6 +132,6 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _belongs(job: Job, project: Project) -> bool:
-    """A finished job has only its result left, which then names the project."""
-    known = job.payload.get("scope") or job.result or {}
+    """A finished job has only its result left, which then names the scope; those of before named the project."""
+    known = job.payload.get("scope") or (job.result or {}).get("scope") or job.result or {}
     return (known.get("tenant"), known.get("project")) == (project.tenant, project.project)

@@ -22,26 +22,24 @@ _STATES = {"PENDING": "waiting", "RUNNING": "running", "SUCCEEDED": "done", "FAI
 async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore) -> Json:
     """Both, in the order of the nodes; a memory that several nodes read stands once."""
     nodes = list(run.nodes())
-    read = {(memory.id, memory.text): asdict(memory) for node in nodes for memory in node.memories}
     written = [
         await _remembering(place, node, one, run.scope, jobs, store)
         for place, node in enumerate(nodes)
         for one in node.written
     ]
-    return {"read": list(read.values()), "written": written}
+    return {"read": _read(nodes), "written": written}
 
 
 def summary_of(run: RunTrace) -> Json:
     """A run in a line, with the memories that it read."""
     nodes = list(run.nodes())
-    read = {(memory.id, memory.text): asdict(memory) for node in nodes for memory in node.memories}
     return {
         "id": run.id,
         "status": run.status,
         "workflow": run.workflows[-1].name if run.workflows else "",
         "conversation": run.scope.conversation,
         "nodes": len(nodes),
-        "memories": list(read.values()),
+        "memories": _read(nodes),
         "first_token_ms": run.first_token_ms,
         "duration_ms": run.duration_ms,
         "input_tokens": sum(node.input_tokens for node in nodes),
@@ -49,6 +47,11 @@ def summary_of(run: RunTrace) -> Json:
         "tokens_counted": any(node.tokens_counted for node in nodes),
         "error": run.error,
     }
+
+
+def _read(nodes: Sequence[NodeTrace]) -> list[Json]:
+    read = {(memory.id, memory.text): asdict(memory) for node in nodes for memory in node.memories}
+    return list(read.values())
 
 
 async def _remembering(

@@ -9,7 +9,7 @@ from mnemoir.memory.facts.duplicates import Duplicates
 from mnemoir.memory.facts.facts import Facts
 from mnemoir.memory.facts.options import FactSettings
 from mnemoir.memory.facts.policy import default_extraction_prompt
-from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn
+from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn, unknown_memory
 
 __all__ = [
     "AddRequest",
@@ -23,4 +23,5 @@ __all__ = [
     "Turn",
     "default_extraction_prompt",
     "freshness",
+    "unknown_memory",
 ]

@@ -25,6 +25,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.requests import unknown_memory
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing
@@ -210,7 +211,4 @@ def _gone(memory_id: MemoryId, *, was_there: bool) -> NotFound | Conflict:
             f"Memory {memory_id[:128]!r} cannot be taken back: what it was is not kept any more.",
             code="memory_not_restorable",
         )
-    return NotFound(
-        f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
-        code="memory_not_found",
-    )
+    return unknown_memory(memory_id)

@@ -9,7 +9,6 @@ import asyncio
 from datetime import datetime
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
@@ -24,7 +23,7 @@ from mnemoir.memory.facts.options import FactSettings
 from mnemoir.memory.facts.policy import extraction_policy
 from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
-from mnemoir.memory.facts.requests import AddRequest, AddResult
+from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
 from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
@@ -96,10 +95,7 @@ class Facts:
         scope = await self._store.locate(project, memory_id)
         owned = scope is not None and user in (None, scope.user)
         if scope is None or not owned or await self._store.delete(scope, memory_id) is None:
-            raise NotFound(
-                f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
-                code="memory_not_found",
-            )
+            raise unknown_memory(memory_id)
         return memory_id
 
     async def delete_all(self, scope: Scope) -> int:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from mnemoir.core.errors import NotFound
 from mnemoir.core.events import Usage
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied
 from mnemoir.ports.memory_store import Receipt
 
@@ -54,3 +56,11 @@ class AddResult:
     facts_found: bool
     usage: Usage
     redeemed: bool = False
+
+
+def unknown_memory(memory_id: MemoryId) -> NotFound:
+    """The answer about a memory that is not there, or not the caller's."""
+    return NotFound(
+        f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
+        code="memory_not_found",
+    )

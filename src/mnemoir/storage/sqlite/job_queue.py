@@ -53,14 +53,14 @@ class SqliteJobQueue:
         return [_job(*row) for row in reversed(rows)]
 
     async def kept(self, queue: str) -> list[Job]:
-        """The jobs of the queue that did not succeed, oldest first."""
+        """The jobs of the queue, ended ones too, oldest first."""
         rows: list[Any] = await self._db.read(
             lambda connection: connection.execute(_QUERIES["kept_jobs"], {"queue": queue}).fetchall()
         )
         return [_job(*row) for row in rows]
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
-        """Forget these, with their payloads, but for those that are RUNNING."""
+        """Forget these, with payloads and results, but for those that are RUNNING."""
 
         def work(connection: apsw.Connection) -> None:
             for job_id in job_ids:

@@ -24,12 +24,20 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
 
 MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
+_COLUMNS = tuple(RunSummary.__dataclass_fields__)
 _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
 
 
 def summary_of(run: RunTrace) -> RunSummary:
     """The run as lists show it."""
-    nodes = list(run.nodes())
+    nodes = memories = input_tokens = output_tokens = 0
+    tokens_counted = False
+    for node in run.nodes():
+        nodes += 1
+        memories += len(node.memories)
+        input_tokens += node.input_tokens
+        output_tokens += node.output_tokens
+        tokens_counted = tokens_counted or node.tokens_counted
     return RunSummary(
         id=run.id,
         started_at=run.started_at,
@@ -44,11 +52,11 @@ def summary_of(run: RunTrace) -> RunSummary:
         category=run.category,
         first_token_ms=run.first_token_ms,
         duration_ms=run.duration_ms,
-        nodes=len(nodes),
-        memories=sum(len(node.memories) for node in nodes),
-        input_tokens=sum(node.input_tokens for node in nodes),
-        output_tokens=sum(node.output_tokens for node in nodes),
-        tokens_counted=any(node.tokens_counted for node in nodes),
+        nodes=nodes,
+        memories=memories,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        tokens_counted=tokens_counted,
         error=run.error,
     )
 
@@ -62,10 +70,11 @@ def summary_in(row: Sequence[Any]) -> RunSummary:
 
 
 def row_of(run: RunTrace) -> dict[str, Any]:
-    """The columns of a run."""
+    """The columns of a run. Each chat makes them, so what is no text is taken as it is."""
     summary = summary_of(run)
-    columns = {name: _plain(getattr(summary, name)) for name in RunSummary.__dataclass_fields__}
-    return {**columns, "tenant": run.scope.tenant, "trace": trace_text(run)}
+    columns = {name: getattr(summary, name) for name in _COLUMNS}
+    texts = {name: _plain(value) for name, value in columns.items() if type(value) is str}
+    return {**columns, **texts, "tenant": run.scope.tenant, "trace": trace_text(run)}
 
 
 def owner_of(scope: Scope) -> dict[str, str]:

@@ -82,6 +82,14 @@ test('what is tried first goes into the composer, and memory and model into the 
   await screen.findByText('Green tea.');
 });
 
+test('an empty chat offers to switch the memory on', async () => {
+  conversation(() => streamed('data: [DONE]\n\n'));
+  renderAt('/', <ChatPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Switch it on' }));
+  expect(await screen.findByText(/Long-term memory is on/)).toBeVisible();
+  expect(localStorage.getItem('memoryEnabled')).toBe('true');
+});
+
 test('a model that is gone is not asked: what the picker shows is', async () => {
   localStorage.setItem('mnemoirModel', 'gone');
   const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));

@@ -53,9 +53,9 @@ UPDATE jobs SET state = 'PENDING', updated_at = :now WHERE state = 'RUNNING';
 DELETE FROM jobs WHERE ended_at IS NOT NULL AND ended_at < :before;
 
 -- name: kept_jobs
--- The jobs of a queue that did not succeed, oldest first; by looking at those of a week.
+-- The jobs of a queue, ended ones too, oldest first; by looking at those of a week.
 SELECT id, kind, payload, state, attempts, created_at, updated_at, result, error FROM jobs
- WHERE queue = :queue AND state <> 'SUCCEEDED' ORDER BY number;
+ WHERE queue = :queue ORDER BY number;
 
 -- name: tally_jobs
 -- How many jobs that did not succeed there are by kind and state, by kind; by looking at

@@ -1,7 +1,7 @@
-import { Alert, Button, Code, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
-import { useSettings } from '@/shared/settings/settings';
+import { change, useSettings } from '@/shared/settings/settings';
 import { useHealth } from '../api/send-health';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
@@ -24,9 +24,23 @@ export function EmptyChat({ talk }: { talk: Talk }) {
           What is on your mind?
         </Title>
         <Text c="dimmed">
-          {memoryEnabled
-            ? 'Long-term memory is on: what you tell is remembered, and recalled in other chats.'
-            : 'Long-term memory is off: this chat is kept, and no facts are learned from it. Switch it on in the settings of the project.'}
+          {memoryEnabled ? (
+            'Long-term memory is on: what you tell is remembered, and recalled in other chats.'
+          ) : (
+            <>
+              Long-term memory is off: this chat is kept, and no facts are learned from it.{' '}
+              <Anchor
+                component="button"
+                type="button"
+                inherit
+                underline="always"
+                onClick={() => change.memoryEnabled(true)}
+              >
+                Switch it on
+              </Anchor>{' '}
+              here or in the settings of the project.
+            </>
+          )}
         </Text>
         {health?.llm === 'missing' && <NoModel />}
         <Stack gap="xs">

@@ -48,6 +48,17 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
   useLayoutEffect(() => {
     if (hasRows) list.scrollToEnd();
   }, [hasRows, list]);
+  // a turn's rows give way to stored ones with other keys, so that nothing is left to be anchored to
+  const wasAtEnd = useRef(true);
+  const hasTurned = useRef(false);
+  useLayoutEffect(() => {
+    if (hasTurned.current && wasAtEnd.current) list.scrollToEnd();
+    if (turn) hasTurned.current = true;
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when the rows are others
+  }, [rows, list]);
+  useEffect(() => {
+    wasAtEnd.current = list.isAtEnd(AT_THE_END);
+  });
   const soughtAt = sought === null ? -1 : rows.findIndex(row => row.key === String(sought));
   const isFound = soughtAt >= 0;
   const place = useRef(soughtAt);

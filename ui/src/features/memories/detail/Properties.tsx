@@ -51,11 +51,16 @@ export function Properties({ memory }: { memory: ListedMemory }) {
           ),
       )}
       <Property name="Id">
-        <Code>{memory.id}</Code> <CopyButton text={memory.id} label="Copy the id" />
+        <div className={classes.id}>
+          <Code>{memory.id}</Code>
+          <CopyButton text={memory.id} label="Copy the id" />
+        </div>
       </Property>
       {memory.metadata && Object.keys(memory.metadata).length > 0 && (
         <Property name="Metadata">
-          <Words limit={2000}>{JSON.stringify(memory.metadata, null, 1)}</Words>
+          <div className={classes.metadata}>
+            <Words limit={2000}>{JSON.stringify(memory.metadata, null, 1)}</Words>
+          </div>
         </Property>
       )}
     </dl>

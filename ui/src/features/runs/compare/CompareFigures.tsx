@@ -22,8 +22,8 @@ export function CompareFigures({ runs }: { runs: readonly [RunWhole, RunWhole] }
     ['Done after', runs.map(run => run.duration_ms), span],
     ['Nodes', totals.map(of => of.nodes), COUNT],
     ['Memories read', totals.map(of => of.memories), COUNT],
-    ['Tokens in', totals.map(of => of.input_tokens), COUNT],
-    ['Tokens out', totals.map(of => of.output_tokens), COUNT],
+    ['Tokens in', totals.map(of => of.input_tokens || null), COUNT],
+    ['Tokens out', totals.map(of => of.output_tokens || null), COUNT],
   ];
   return (
     <div className={classes.wide} tabIndex={0} role="region" aria-label="Figures of both runs">
