@@ -27,6 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ALL = "/api/conversations"
 SECRET = "Zanzibarquince"
 TANDEM = "Tandemzinnober"
+STAYING = "Quillwortlantern"  # stays in conversations, so that no search of all files may be for it
 
 
 class Learning:
@@ -317,10 +318,10 @@ async def add_later(chats: Chats, words: str, **more: object) -> str:
 async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(chats, learning):
     learning.otherwise = DOWN
     other = chats.anew()
-    await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
-    await chats.chat(f"I own a {SECRET} too", id=None, memoryEnabled=True)
-    await add_later(chats, SECRET)
-    await add_later(chats, SECRET, run_id="tea", agent_id="cook", app_id="kitchen")
+    await chats.chat(f"I own a {STAYING}", memoryEnabled=True)
+    await chats.chat(f"I own a {STAYING} too", id=None, memoryEnabled=True)
+    await add_later(chats, STAYING)
+    await add_later(chats, STAYING, run_id="tea", agent_id="cook", app_id="kitchen")
     await add_later(chats, TANDEM, user_id="otto")
     await add_later(other, TANDEM)
     assert await forget_memories(chats) == 0
@@ -329,13 +330,13 @@ async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(
         for queue in ("", queue_of(Scope(project=chats.project, user="user")))
         for job in await chats.parts.jobs.kept(queue)
     ]
-    assert SECRET not in str(waiting)
+    assert STAYING not in str(waiting)
     learning.otherwise = None
     await learned(chats, f"I own a {TANDEM}", user="otto")
     await learned(other, f"I own a {TANDEM}")
     await chats.chat("I like tea", id="new", memoryEnabled=True)
     await learned(chats, "I like tea")  # and turns are looked into in their order
-    assert SECRET in str(await chats.lines())
+    assert STAYING in str(await chats.lines())
 
 
 async def event_of_an_add(chats: Chats, words: str, **more: object) -> str:
@@ -351,9 +352,9 @@ async def event_of_an_add(chats: Chats, words: str, **more: object) -> str:
 async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, folder, what):
     await chats.chat("Hello")
     if what == "a session of its own":
-        gone = await event_of_an_add(chats, SECRET, metadata={"session_id": "tea"})
+        gone = await event_of_an_add(chats, STAYING, metadata={"session_id": "tea"})
     else:
-        gone = await event_of_an_add(chats, SECRET, run_id="tea")
+        gone = await event_of_an_add(chats, STAYING, run_id="tea")
     other = await event_of_an_add(chats, TANDEM, user_id="otto")
     if what == "all memories":
         await forget_memories(chats)
@@ -363,17 +364,17 @@ async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, fold
     told = await chats.get(f"/api/events/{other}")
     assert [each["memory"] for each in told["results"]] == [f"I own a {TANDEM}"]
     kept = [job.result for job in await chats.parts.jobs.kept("")]
-    assert SECRET not in str(kept)
+    assert STAYING not in str(kept)
 
 
 @pytest.mark.parametrize("how", ["a turn", "an add"])
 async def test_what_is_being_learned_as_the_memories_are_forgotten_is_waited_for_and_goes(chats, learning, how):
     learning.asked.clear()
-    learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
+    learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {STAYING}"]}).decode(), silent=True)
     if how == "a turn":
-        await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
+        await chats.chat(f"I own a {STAYING}", memoryEnabled=True)
     else:
-        await add_later(chats, SECRET)
+        await add_later(chats, STAYING)
     await learning.asked.wait()
     forgetting = asyncio.create_task(forget_memories(chats))
     await chats.get("/health")
