@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.async_api import Browser, ConsoleMessage, Dialog, Page, Request
+from playwright.async_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, expect
 
 from mnemoir.app.parts import Parts
 from mnemoir.server.ui import STATIC
@@ -79,6 +79,13 @@ class Window:
     async def _on_dialog(self, dialog: Dialog) -> None:
         self.wrongs.append(f"dialog: {dialog.message}")
         await dialog.dismiss()
+
+
+async def turn(box: Locator, *, on: bool) -> None:
+    """Set a checkbox or switch, and wait: one whose state is in the address follows a moment later."""
+    await expect(box).to_be_checked(checked=not on)
+    await box.click()
+    await expect(box).to_be_checked(checked=on)
 
 
 async def barriers(page: Page) -> Sequence[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenWindow
-from tests.browser_kit import PHONE, Scheme, Site, Window
+from tests.browser_kit import PHONE, Scheme, Site, Window, turn
 
 HOSTILE = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> [click](javascript:alert(3)) "
@@ -203,7 +203,7 @@ async def test_a_deletion_is_undone_and_a_link_to_a_deleted_memory_restores_it(
     window = await open_window(site)
     page = await opened(window, "/memories?user=undo")
     for text in FACTS[:2]:
-        await row(page, text).get_by_role("checkbox").check()
+        await turn(row(page, text).get_by_role("checkbox"), on=True)
     await page.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("status")).to_have_text("4 memories")
     await page.get_by_role("button", name="Undo").click()

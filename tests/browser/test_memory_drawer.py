@@ -7,7 +7,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn
-from tests.browser_kit import PHONE, WIDE, Scheme, Site
+from tests.browser_kit import PHONE, WIDE, Scheme, Site, turn
 
 SIGN = "Agent Memory Enabled"
 TITLE = "Project Long Term Memory"
@@ -45,12 +45,12 @@ async def test_memory_is_off_until_it_is_switched_on(site: Site, open_window: Op
     box = page.get_by_role("checkbox", name="Long Term Memory", exact=True)
     await expect(box).not_to_be_checked()
     assert await stored(page) is None
-    await box.check()
+    await turn(box, on=True)
     assert (await stored(page), await page.evaluate("window.seen")) == ("true", 1)
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("button", name=SIGN)).to_be_visible()  # without a reload
     await open_settings(page)
-    await box.uncheck()
+    await turn(box, on=False)
     assert (await stored(page), await page.evaluate("window.seen")) == ("false", 2)
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("button", name=SIGN)).to_have_count(0)

@@ -14,7 +14,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.runs_kit import chat, start_tree
-from tests.browser_kit import Scheme, Site
+from tests.browser_kit import Scheme, Site, turn
 from tests.scripted_llm import ScriptedLLM, failure
 from tests.tree_kit import asked_by
 
@@ -76,11 +76,11 @@ async def test_a_paused_list_stays_as_it_is(tree: Site, open_window: OpenWindow)
     page = await (await open_window(tree)).go("/runs")
     await expect(page.locator("[data-live=yes]")).to_be_attached()
     before = await page.get_by_role("listitem").count()
-    await page.get_by_role("switch", name="Live updates").uncheck(force=True)
+    await turn(page.get_by_role("switch", name="Live updates"), on=False)
     happen(tree, "unseen")
     await chat(tree)
     assert await page.get_by_role("listitem").count() == before
-    await page.get_by_role("switch", name="Live updates").check(force=True)
+    await turn(page.get_by_role("switch", name="Live updates"), on=True)
     await expect(page.locator('a[href*="id=unseen"]')).to_be_visible()
 
 
@@ -189,7 +189,7 @@ async def test_two_runs_stand_beside_each_other(tree: Site, far_llm: ScriptedLLM
     await chat(tree, "How do I make broth?")
     page = await (await open_window(tree)).go("/runs")
     for row in (1, 0):
-        await page.get_by_role("listitem").nth(row).get_by_role("checkbox").check()
+        await turn(page.get_by_role("listitem").nth(row).get_by_role("checkbox"), on=True)
     await page.get_by_role("link", name="Compare two runs").click()
     figures = page.get_by_role("region", name="Figures of both runs")
     await expect(figures.get_by_role("row", name=re.compile("^Nodes"))).to_contain_text("the same")

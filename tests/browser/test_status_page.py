@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
-from tests.browser_kit import Scheme, Site
+from tests.browser_kit import Scheme, Site, turn
 
 NARROWEST = (360, 740)
 KEY = "a-key-of-sixteen-characters"
@@ -63,7 +63,7 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     for part in (recall, write):
         await expect(part).to_contain_text("1 time")
         await expect(part.locator(".recharts-line-dot")).to_have_count(2)  # the median and what 95 % are within
-    await page.get_by_role("switch", name="As tables").check()
+    await turn(page.get_by_role("switch", name="As tables"), on=True)
     await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
     await page.get_by_text("Last day", exact=True).click()
     await expect(page).to_have_url(f"{site.url}/status?as=table&span=day")

@@ -13,7 +13,7 @@ from playwright.async_api import Locator, Page, expect
 from mnemoir.workflows.starter import ModelServer, starter_files
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.reachable import tab_through
-from tests.browser_kit import PHONE, WIDE, Scheme, Site
+from tests.browser_kit import PHONE, WIDE, Scheme, Site, turn
 from tests.scripted_llm import ScriptedLLM, failure
 
 USERS = ["single-model", "sub-workflows", "prompt-routing"]
@@ -194,7 +194,7 @@ async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Si
     await problems.get_by_role("link", name=re.compile(r"Broken.json \$\[0\]\.endpointName")).click()
     await expect(page.locator(".cm-placeLine")).to_have_text('"endpointName": "local-olama",')
     await expect(page.locator(".cm-lintRange-error").first).to_have_text('"local-olama"')
-    await page.get_by_role("checkbox", name="Only this file").check()
+    await turn(page.get_by_role("checkbox", name="Only this file"), on=True)
     await expect(problems).not_to_contain_text("NoJson.json")
 
 
