@@ -1,12 +1,24 @@
 """Pages in a real browser: a window that notices what must never happen, and a look for barriers (axe)."""
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from playwright.async_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, expect
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Locator,
+    Page,
+    Request,
+    expect,
+)
 
 from mnemoir.app.parts import Parts
 from mnemoir.server.ui import STATIC
@@ -16,11 +28,16 @@ CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    # pages of the browser's own below its address bar, two in each window, though there is no screen
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
 )
 ROOT = Path(__file__).parents[1]
 AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
-WIDE, PHONE = (1440, 900), (390, 844)
+WIDE, PHONE, NARROW = (1440, 900), (390, 844), (360, 740)
 Scheme = Literal["light", "dark"]
+Look = tuple[Scheme, tuple[int, int]]
+T = TypeVar("T")
+LOOKS: tuple[Look, ...] = (("light", WIDE), ("dark", WIDE), ("dark", NARROW), ("light", NARROW))
 
 # browsers tell these of any answer with an error status; what the page makes of it is tested by itself
 _TOLD_ANYWAY = ("Failed to load resource",)
@@ -60,6 +77,19 @@ class Window:
         found = await barriers(self.page)
         assert not [barrier for barrier in found if barrier["id"] not in allowed], found
 
+    async def has_no_barrier(self, *looks: Look) -> None:
+        """In none of the looks (all of LOOKS without one), between which the page is changed as it stands."""
+        for scheme, size in looks or LOOKS:
+            await self.look(scheme, size)
+            await self.is_within()
+            await self.axe()
+
+    async def look(self, scheme: Scheme, size: tuple[int, int]) -> None:
+        """Change the colours and the window, and wait until the page followed."""
+        await self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        await self.page.emulate_media(color_scheme=scheme)
+        await expect(self.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
+
     async def is_within(self) -> None:
         """Nothing makes the page wider than its window, once it has followed a change of that."""
         for _ in range(_MOST_LOOKS):
@@ -88,12 +118,28 @@ async def turn(box: Locator, *, on: bool) -> None:
     await expect(box).to_be_checked(checked=on)
 
 
+async def until(told: Callable[[], Awaitable[T]], fits: Callable[[T], bool] = bool) -> T:
+    """What is told once that fits, or at last: something that follows what the page shows a moment later."""
+    for _ in range(_MOST_QUESTIONS):
+        answer = await told()
+        if fits(answer):
+            return answer
+        await asyncio.sleep(_PAUSE_S)
+    return await told()
+
+
+async def at_rest(scroller: Locator) -> float:
+    """Where something is scrolled to, once it is not on its way any more."""
+    top: float = await scroller.evaluate(_AT_REST)
+    return top
+
+
 async def barriers(page: Page) -> Sequence[dict[str, Any]]:
     """What axe finds on the page as it is now: rule, help, and where; serious and critical ones."""
     if not await page.evaluate("'axe' in window"):
-        await page.evaluate(AXE.read_text("utf-8"))
+        await page.evaluate(_axe())
     await page.evaluate(_SETTLED)
-    found = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    found = await page.evaluate(_RUN)
     return [
         {
             "id": each["id"],
@@ -107,7 +153,22 @@ async def barriers(page: Page) -> Sequence[dict[str, Any]]:
     ]
 
 
+@cache
+def _axe() -> str:
+    return AXE.read_text("utf-8")
+
+
 _MOST_LOOKS = 60
+_MOST_QUESTIONS, _PAUSE_S = 2000, 0.03
+_AT_REST = """async element => {
+  for (let top = NaN, still = 0; still < 6; still = element.scrollTop === top ? still + 1 : 0) {
+    top = element.scrollTop;
+    await new Promise(next => requestAnimationFrame(next));
+  }
+  return element.scrollTop;
+}"""
+# only a rule about sounds would look at what `preload` fetches: all style sheets, each time
+_RUN = "axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => ({ violations }))"
 _OVERHANG = """new Promise(look => requestAnimationFrame(() => requestAnimationFrame(
     () => look(document.documentElement.scrollWidth - window.innerWidth))))"""
 # what fades in is not judged half-way
@@ -116,18 +177,69 @@ _SETTLED = """Promise.allSettled(document.getAnimations()
     .map(animation => animation.finished))"""
 
 
+class Profile:
+    """A profile of the browser that windows have one after another.
+
+    What was fetched and compiled stays, which is most of what a first load costs. What pages stored does not, nor any
+    page that has a program.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._context: BrowserContext | None = None
+        self._is_lent = False
+
+    @contextlib.asynccontextmanager
+    async def lent(self, url: str, *, alone: bool, **options: Any) -> AsyncIterator[BrowserContext]:
+        """A context for one window on `url`: another one, never used, for who asks for it or comes second."""
+        if alone or options or self._is_lent:
+            async with await self._browser.new_context(**_OF_ALL, **options) as context:
+                yield context
+            return
+        self._context = self._context or await self._browser.new_context(**_OF_ALL)
+        self._is_lent = True
+        try:
+            yield self._context
+        finally:
+            await self._empty(self._context, url)
+            self._is_lent = False
+
+    async def _empty(self, context: BrowserContext, url: str) -> None:
+        """One page stays: with the last one, the process would end that holds what is compiled."""
+        try:
+            *others, last = context.pages or [await context.new_page()]
+            for page in others:
+                await page.close()
+            await last.unroute_all(behavior="ignoreErrors")
+            await last.goto(f"{url}/icon.svg")  # no program of ours, which could store something now
+            await last.evaluate("localStorage.clear(); sessionStorage.clear()")
+        except Error:  # the server is gone, or the page: begin anew
+            self._context = None
+            await context.close()
+
+
 @contextlib.asynccontextmanager
 async def opened(
-    browser: Browser, url: str, *, scheme: Scheme = "light", size: tuple[int, int] = WIDE, **context: Any
+    profile: Profile,
+    url: str,
+    *,
+    scheme: Scheme = "light",
+    size: tuple[int, int] = WIDE,
+    alone: bool = False,
+    **options: Any,
 ) -> AsyncIterator[Window]:
-    """A window on the site, in a profile of its own; at its end nothing wrong may have happened."""
+    """A window on the site; at its end nothing wrong may have happened.
+
+    `alone`, or with `options` of a context, it is in a profile that nobody used before.
+    """
     assert (STATIC / "index.html").exists(), "the web UI is not built: run `make ui`"
-    viewport = {"width": size[0], "height": size[1]}
-    profile = await browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce", **context)
-    try:
-        window = Window(page=await profile.new_page(), url=url)
+    async with profile.lent(url, alone=alone, **options) as context:
+        window = Window(page=await context.new_page(), url=url)
+        await window.page.emulate_media(color_scheme=scheme)
+        await window.page.set_viewport_size({"width": size[0], "height": size[1]})
         window.watch()
         yield window
         assert not window.wrongs, window.wrongs
-    finally:
-        await profile.close()
+
+
+_OF_ALL: dict[str, Any] = {"reduced_motion": "reduce", "viewport": {"width": WIDE[0], "height": WIDE[1]}}

@@ -5,9 +5,16 @@ import logging
 import os
 import sys
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
+import psutil
 import pytest
 import structlog
+from hypothesis import settings
+from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
+
+from tests.forked_servers import Forker
+from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
@@ -22,10 +29,26 @@ _LONGEST = (
 )
 
 
+_MEMORY = Path("/dev/shm")
+_ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fails
+
+# no example is wrong for having taken long: others may be at work on this machine
+settings.register_profile("untimed", settings(), deadline=None)
+settings.load_profile("untimed")
+
+
 def pytest_configure() -> None:
-    """Keep compiled modules, whatever the shell says: two hundred servers would each compile them, for 0.4 s."""
+    """Keep compiled modules, whatever the shell says: two hundred servers would each compile them, for 0.4 s.
+
+    Temporary files stand in memory where there is enough of it: most of what tests wait for is a disk that syncs, and
+    a killed process leaves the same behind on both. Who names PYTEST_DEBUG_TEMPROOT or --basetemp gets that.
+    """
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK | os.X_OK):
+        room = min(psutil.disk_usage(str(_MEMORY)).free, psutil.virtual_memory().available)
+        if room > _ENOUGH_BYTES:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -57,6 +80,15 @@ def _line_of(item: pytest.Item) -> int:
     return item.location[1] or 0
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _servers_are_forked() -> Iterator[None]:
+    """A server that is forked costs a tenth of one that imports everything anew, and hundreds are started."""
+    ServerProcess.forker = Forker()
+    yield
+    ServerProcess.forker.close()
+    ServerProcess.forker = None
+
+
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """Logs of a test may go to a stream that is closed with it."""
@@ -66,3 +98,17 @@ def _logging_as_it_was() -> Iterator[None]:
     structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture
+def planned_waits() -> Iterator[list[float]]:
+    """The seconds each repeat of a call is to wait, as they are planned; what a clock shows tells of the machine."""
+    waits: list[float] = []
+
+    def note(details: RetryDetails) -> None:
+        waits.append(details.wait_for)
+
+    hooks = get_on_retry_hooks()
+    set_on_retry_hooks([*hooks, note])
+    yield waits
+    set_on_retry_hooks(hooks)

@@ -86,7 +86,7 @@ def asked_titles(llm: ThreadedLLM) -> list[str]:
     return [asked.body["messages"][0]["content"] for asked in llm.requests if "messages" in (asked.body or {})]
 
 
-def eventually(holds: Callable[[], T], within_s: float = 10) -> T:
+def eventually(holds: Callable[[], T], within_s: float = 120) -> T:
     """What `holds` gives as soon as it is something; fails when that does not come to pass."""
     deadline = time.monotonic() + within_s
     while not (found := holds()):

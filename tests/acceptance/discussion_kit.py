@@ -202,7 +202,7 @@ class House:
     def get(self, id: str, below: str = "", **query: object) -> Json:
         """What `/api/discussions` tells of one."""
         url = f"{self.server.url}/api/discussions/{quote(id, safe='')}{below}"
-        told = self.session.get(url, params=query, timeout=30)
+        told = self.session.get(url, params=query, timeout=60)
         assert told.status_code == 200, told.text
         answer: Json = told.json()
         return answer
@@ -229,8 +229,8 @@ class House:
 
     def notes(self) -> str:
         """All that the traces of runs say, one after the other."""
-        listed = self.session.get(f"{self.server.url}/api/runs?limit=20", timeout=10).json()["results"]
-        runs = [self.session.get(f"{self.server.url}/api/runs/{run['id']}", timeout=10).text for run in listed]
+        listed = self.session.get(f"{self.server.url}/api/runs?limit=20", timeout=60).json()["results"]
+        runs = [self.session.get(f"{self.server.url}/api/runs/{run['id']}", timeout=60).text for run in listed]
         return "\n".join(runs)
 
 

@@ -300,7 +300,7 @@ def told(server: ServerProcess, discussion: str, said: Sequence[str]) -> Json:
     """Say it all in the discussion; the trace of the run, when all is done."""
     messages = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
     messages[0]["content"] += f"[DiscussionId]{discussion}[/DiscussionId]"
-    reply = requests.post(f"{server.url}/v1/chat/completions", json={"messages": messages}, timeout=20)
+    reply = requests.post(f"{server.url}/v1/chat/completions", json={"messages": messages}, timeout=60)
     assert reply.status_code == 200, reply.text
     assert reply.json()["choices"][0]["message"]["content"] == "Go on."
     settle(server)

@@ -77,7 +77,6 @@ class Writer(threading.Thread):
         assert self._place.chat([said(label)], "talk", user=self.name).endswith(label)
 
 
-@pytest.mark.timeout(300)  # eight starts of a server, on a machine that may have other things to do
 def test_eight_kills_lose_no_message_double_none_and_leave_no_vector_out(tmp_path):
     rng = random.Random(31)
     acknowledged: dict[str, list[str]] = {f"writer{n}": [] for n in range(WRITERS)}
@@ -90,7 +89,7 @@ def test_eight_kills_lose_no_message_double_none_and_leave_no_vector_out(tmp_pat
             for writer in writers:
                 writer.start()
             for _ in range(rng.randint(1, 24)):
-                assert answered_count.acquire(timeout=30)
+                assert answered_count.acquire(timeout=60)
             threading.Event().wait(rng.random() * 0.02)  # a random point between two answers
             place.server.kill()
             for writer in writers:

@@ -174,7 +174,7 @@ def test_of_a_user_whose_everything_is_deleted_no_word_is_left(place, words):
     before = bytes_of(place, "gus")
     for id in place.ids(user_id="fay"):
         place.do("DELETE", path_of(id), user_id="fay")
-    gone = place.http.delete(f"{place.server.url}/api/memories", params={"user_id": "fay"}, timeout=30)
+    gone = place.http.delete(f"{place.server.url}/api/memories", params={"user_id": "fay"}, timeout=60)
     assert gone.status_code == 200
     assert found(place, words) == {}
     assert (place.ids(user_id="fay"), bytes_of(place, "gus")) == ([], before)
@@ -259,7 +259,7 @@ def test_a_deletion_waits_for_what_is_being_learned_and_takes_it_too(place, word
 
     place.model.when_learning = silent
     place.chat([said(f"My aunt is called {words.new()}")], "learning", user="max", memoryEnabled=True)
-    assert asked.wait(10)
+    assert asked.wait(60)
     with ThreadPoolExecutor(1) as other:
         deleting = other.submit(place.do, "DELETE", path_of("learning"), user_id="max")
         place.model.llm.release()
@@ -315,7 +315,7 @@ def test_words_that_a_reader_kept_in_the_file_are_gone_once_the_file_is_opened_a
 
 def delete_or_die(server: ServerProcess, id: str) -> None:
     try:
-        requests.delete(f"{server.url}/api/conversations{path_of(id)}", params={"user_id": ANN}, timeout=30)
+        requests.delete(f"{server.url}/api/conversations{path_of(id)}", params={"user_id": ANN}, timeout=60)
     except requests.RequestException:
         return
 

@@ -149,7 +149,7 @@ def test_two_users_with_one_discussion_and_one_lock_have_their_own_at_the_same_t
 
     house.model.trouble = silent_for_ann
     house.chat(talk, ann, settles=False, model="Ann")
-    assert reached.wait(10)
+    assert reached.wait(60)
     house.chat(talk, ben, settles=False, model="Ben")
     # Ben's memories are made while Ann's lock is held and her model silent
     house.model.trouble = lambda asked: None
@@ -189,7 +189,7 @@ def settle_of(house, user):
     """Wait until no run of that user is under way."""
 
     def over():
-        listed = house.session.get(f"{house.server.url}/api/runs?status=running", timeout=5).json()["results"]
+        listed = house.session.get(f"{house.server.url}/api/runs?status=running", timeout=60).json()["results"]
         return not any(run["user"] == user for run in listed)
 
     eventually(over)

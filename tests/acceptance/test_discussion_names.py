@@ -81,7 +81,7 @@ def test_an_id_is_refused_or_kept_below_the_folder_of_discussions_and_no_two_sha
         settle(house.server)
     assert outside_of(house.folder, house.root) == before
 
-    listed = house.session.get(f"{house.server.url}/api/discussions?limit=1000", timeout=10).json()["results"]
+    listed = house.session.get(f"{house.server.url}/api/discussions?limit=1000", timeout=60).json()["results"]
     remembered = {one["id"] for one in listed}.intersection(IDS)
     assert set(DIFFERENT) <= remembered
     assert remembered.isdisjoint(UNSPEAKABLE)
@@ -98,7 +98,7 @@ def test_no_path_of_the_api_leads_out_of_the_folder_of_discussions(house):
     for id in IDS:
         for encoded in {quote(id, safe=""), id.replace("\0", "%00").replace("\n", "%0A").replace("?", "%3F")} - {""}:
             for below in ("", "/memories", "/search?q=k999"):
-                told = house.session.get(f"{house.server.url}/api/discussions/{encoded}{below}", timeout=10)
+                told = house.session.get(f"{house.server.url}/api/discussions/{encoded}{below}", timeout=60)
                 assert told.status_code in (200, 400, 404, 405, 422), (id, told.text)
                 assert CANARY not in told.text
     assert (outside_of(house.folder, house.root), sorted(os.listdir(house.root))) == before

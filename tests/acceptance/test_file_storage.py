@@ -41,7 +41,7 @@ def test_fifty_adds_at_once_to_one_project_lose_nothing_also_over_a_kill(server,
     assert sorted(record["id"] for record in kept) == sorted(memory_id for ids in added for memory_id in ids)
     for user in range(5):
         target = f"{server.url}/api/memories/user {user}?project=atlas&limit=0"
-        listed = requests.get(target, timeout=30).json()["results"]
+        listed = requests.get(target, timeout=60).json()["results"]
         assert {memory["id"] for memory in listed} == {r["id"] for r in kept if r["user_id"] == f"user {user}"}
 
 
@@ -67,10 +67,10 @@ def everything_asked(server: ServerProcess, name: str, *, with_settings: bool) -
     """Each way to read and to write a project."""
     memories, project = f"{server.url}/api/memories", {"project": name}
     body = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
-    yield requests.get(f"{memories}/mira", params=project, timeout=30)
-    yield requests.post(f"{memories}/search", json={"query": "x", "user_id": "mira"}, params=project, timeout=30)
-    yield requests.post(memories, json=body, params=project, timeout=30)
-    yield requests.delete(memories, params=project | {"user_id": "mira"}, timeout=30)
-    yield requests.get(f"{server.url}/api/export", params=project, timeout=30)
+    yield requests.get(f"{memories}/mira", params=project, timeout=60)
+    yield requests.post(f"{memories}/search", json={"query": "x", "user_id": "mira"}, params=project, timeout=60)
+    yield requests.post(memories, json=body, params=project, timeout=60)
+    yield requests.delete(memories, params=project | {"user_id": "mira"}, timeout=60)
+    yield requests.get(f"{server.url}/api/export", params=project, timeout=60)
     if with_settings:
-        yield requests.put(f"{memories}/settings", json={"searchLimit": 8}, params=project, timeout=30)
+        yield requests.put(f"{memories}/settings", json={"searchLimit": 8}, params=project, timeout=60)

@@ -166,7 +166,7 @@ async def test_what_is_said_is_the_name_of_a_file_below_the_public_folder_or_non
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not happened():
             await asyncio.to_thread(lambda: None)  # nothing tells, and the server needs its turns
 

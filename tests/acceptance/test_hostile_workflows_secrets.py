@@ -106,7 +106,7 @@ FAILURES = ("object", "message", "text", "cut", "rubbish", "event", "nothing")
 def chat(server: ServerProcess, model: str, *said: str, stream: bool = False) -> requests.Response:
     messages = [{"role": "user", "content": text} for text in said]
     body = {"model": model, "messages": messages, "stream": stream}
-    return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=30)
+    return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
 
 
 def work(server: ServerProcess) -> Iterator[requests.Response]:
@@ -117,12 +117,12 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
             yield chat(server, name, f"{SAID} fail by {how}", stream=True)
     for number in range(len(LOUD)):
         yield chat(server, f"loud{number}", f"[DiscussionId]../{SAID}[/DiscussionId]{SAID}", SAID)
-    listed = requests.get(f"{server.url}/api/runs?limit=200", timeout=30)
+    listed = requests.get(f"{server.url}/api/runs?limit=200", timeout=60)
     yield listed
     for run_of in listed.json()["results"]:
-        yield requests.get(f"{server.url}/api/runs/{run_of['id']}", timeout=30)
+        yield requests.get(f"{server.url}/api/runs/{run_of['id']}", timeout=60)
     for path in ("/health", "/ready", "/metrics", "/openapi.json", "/v1/models", "/api/tags", "/config"):
-        yield requests.get(server.url + path, timeout=30)
+        yield requests.get(server.url + path, timeout=60)
 
 
 def bytes_in(folder: Path) -> str:
@@ -186,7 +186,7 @@ def test_a_whole_session_calls_the_endpoints_of_the_tree_and_nobody_else(tmp_pat
                 chat(server, model, "Hello", stream=stream) for model in ("ann", "far") for stream in (False, True)
             ]
             for path in ("/v1/models", "/api/tags", "/api/ps", "/docs", "/api/runs", "/metrics"):
-                requests.get(server.url + path, timeout=30)
+                requests.get(server.url + path, timeout=60)
             server.stop()
     assert [answer.status_code for answer in answers] == [200, 200, 502, 502]
     calls = {json.loads(line)[1] for line in record.read_text().splitlines()}

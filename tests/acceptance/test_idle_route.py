@@ -1,10 +1,10 @@
-"""While a server adds, searches and streams, a route that does nothing is answered soon all the same.
+"""While a server adds, searches and streams, a route that does nothing is answered all the same.
 
-How soon is measured by the benchmarks; here a second would mean that something held the event loop.
+How soon is measured by the benchmarks. Here answers are counted that come while an add is under way: something that
+held the event loop would let none through.
 """
 
 import threading
-import time
 
 import requests
 
@@ -16,30 +16,32 @@ TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Osl
 
 
 def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):
+    answered: list[int] = []
+    during_adds: list[int] = []
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: True, Answer(text="word " * 400))
         environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": llm.openai_url}
         with ServerProcess(tmp_path / "data", environment=environment) as server:
-            workers = [threading.Thread(target=add_and_search, args=(server,))]
+            workers = [threading.Thread(target=add_and_search, args=(server, answered, during_adds))]
             workers += [threading.Thread(target=chat, args=(server,)) for _ in range(STREAMS)]
             for worker in workers:
                 worker.start()
-            waits = []
             with requests.Session() as session:
                 while any(worker.is_alive() for worker in workers):
-                    began = time.perf_counter()
-                    assert session.get(f"{server.url}/api/version", timeout=30).status_code == 200
-                    waits.append(time.perf_counter() - began)
-                    workers[0].join(0.01)
-    assert max(waits) < 1
-    assert len(waits) > 20
+                    answered.append(session.get(f"{server.url}/api/version", timeout=60).status_code)
+    assert set(answered) == {200}
+    assert len(answered) > 20
+    assert len(during_adds) == 2
+    assert min(during_adds) > 5
 
 
-def add_and_search(server: ServerProcess) -> None:
+def add_and_search(server: ServerProcess, answered: list[int], during_adds: list[int]) -> None:
     memories = f"{server.url}/api/memories"
     for _ in range(2):
         body = {"messages": TURNS, "user_id": "busy", "infer": False}
+        before = len(answered)
         requests.post(memories, json=body, timeout=60).raise_for_status()
+        during_adds.append(len(answered) - before)
         found = {"query": "who paints trains in Oslo?", "user_id": "busy"}
         requests.post(f"{memories}/search", json=found, timeout=60).raise_for_status()
     requests.get(f"{server.url}/api/export", timeout=60).raise_for_status()

@@ -4,7 +4,6 @@ import random
 import threading
 
 import apsw
-import pytest
 import requests
 
 from tests.serving import ServerProcess
@@ -30,7 +29,7 @@ class Writer(threading.Thread):
             said = [{"role": "user", "content": f"{label} part {part}"} for part in range(PER_ADD)]
             try:
                 body = {"messages": said, "user_id": "everyone", "infer": False}
-                answer = session.post(f"{self._server.url}/api/memories", json=body, timeout=30)
+                answer = session.post(f"{self._server.url}/api/memories", json=body, timeout=60)
             except requests.RequestException:
                 return
             if answer.status_code == 200:
@@ -38,7 +37,6 @@ class Writer(threading.Thread):
                 self._count.release()
 
 
-@pytest.mark.timeout(300)  # fifty starts of a server, on a machine that may have other things to do
 def test_fifty_kills_lose_no_acknowledged_write_and_leave_no_half_add(tmp_path):
     rng, acknowledged = random.Random(7), {}
     server = ServerProcess(tmp_path / "data")
@@ -49,7 +47,7 @@ def test_fifty_kills_lose_no_acknowledged_write_and_leave_no_half_add(tmp_path):
         for writer in writers:
             writer.start()
         for _ in range(rng.randint(1, 12)):
-            assert answered.acquire(timeout=30)
+            assert answered.acquire(timeout=60)
         threading.Event().wait(rng.random() * 0.02)  # a random point between two answers
         server.kill()
         for writer in writers:

@@ -19,7 +19,7 @@ def server(tmp_path_factory):
     with ServerProcess(tmp_path_factory.mktemp("large") / "data") as running:
         for query in ("warm", "up"):
             body = {"query": query, "user_id": "mira"}
-            requests.post(f"{running.url}/api/memories/search", json=body, timeout=30).raise_for_status()
+            requests.post(f"{running.url}/api/memories/search", json=body, timeout=60).raise_for_status()
         yield running
 
 
@@ -28,7 +28,7 @@ def peak_after(server: ServerProcess, path: str, headers: bytes, piece: bytes, c
     process = Path(f"/proc/{server.pid}")
     (process / "clear_refs").write_text("5")  # the peak is counted anew from here
     before = resident(process, "VmRSS")
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
         client.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n".encode() + headers + b"\r\n\r\n")
         with contextlib.suppress(ConnectionError):  # the server may close as soon as it knows enough
             for _ in range(count):

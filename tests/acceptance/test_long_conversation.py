@@ -85,11 +85,11 @@ def test_a_fact_of_turn_3_reaches_the_prompt_at_turn_300(tmp_path, records):
                 if turn in (TURNS // 2, TURNS):
                     settle(server)  # what runs behind the answers is waited for twice only
                 body = {"messages": history, "metadata": {"session_id": "the long talk"}}
-                reply = client.post(f"{server.url}/v1/chat/completions", json=body, timeout=30)
+                reply = client.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
                 assert reply.status_code == 200, reply.text
                 history.append(reply.json()["choices"][0]["message"])
             settle(server)
-            memories = client.get(f"{server.url}/api/discussions/the%20long%20talk/memories", timeout=10)
+            memories = client.get(f"{server.url}/api/discussions/the%20long%20talk/memories", timeout=60)
 
     [*_, last] = [asked for asked in llm.requests if asked.body["messages"][0]["content"].startswith("ANSWER")]
     system, *sent = [message["content"] for message in last.body["messages"]]

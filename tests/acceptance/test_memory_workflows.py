@@ -240,7 +240,7 @@ def say(
     elif id and by == "metadata":
         body["metadata"] = {"session_id": id}
     headers = {"X-Session-Id": id} if id and by == "header" else {}
-    answer = requests.post(server.url + route, json=body, headers=headers, timeout=30)
+    answer = requests.post(server.url + route, json=body, headers=headers, timeout=60)
     assert answer.status_code == 200, answer.text
     settle(server)
     if not stream:
@@ -324,7 +324,7 @@ def test_without_an_id_an_older_assistant_is_shown_recent_messages(server, llm):
 def test_a_summary_may_be_written_by_a_workflow(server, llm, talk):
     say(server, "hand", lines(12), talk)
     assert shown_to_answer(llm) == "|".join(["By hand: Tea was had."] * 2)
-    summary = requests.get(f"{server.url}/api/discussions/{talk}/summary?user=hand", timeout=5).json()["summary"]
+    summary = requests.get(f"{server.url}/api/discussions/{talk}/summary?user=hand", timeout=60).json()["summary"]
     assert summary["text"] == "By hand: Tea was had."
     say(server, "hand", lines(12))
     assert shown_to_answer(llm) == "By hand: Tea was had.|None"
@@ -412,6 +412,6 @@ def test_the_worked_examples_of_records_and_times_come_out(server, llm, talk, tr
     root = tree / "DiscussionIds" / "%users" / "vectors"
     times = json.loads((root / talk / "timestamps.json").read_text())
     assert hashlib.sha256(b"m1 m1 m1 ").hexdigest() in times
-    found = requests.get(f"{server.url}/api/discussions/{talk}/records?user=vectors", timeout=5).json()
+    found = requests.get(f"{server.url}/api/discussions/{talk}/records?user=vectors", timeout=60).json()
     assert "incomplete" not in json.dumps(found)
     assert "Item 2 lacks summary" in json.dumps(nodes_of(newest_run(server))["Remember"]["notes"])

@@ -27,17 +27,17 @@ def server_of(tmp_path, llm: ThreadedLLM) -> ServerProcess:
 
 def chat(server: ServerProcess, text: str, user: str = "mira") -> requests.Response:
     body = {"model": "mnemoir", "messages": [{"role": "user", "content": text}], "user": user, "memoryEnabled": True}
-    return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=30)
+    return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
 
 
 def memories(server: ServerProcess, user: str = "mira") -> list[dict]:
     """Newest first."""
-    listed = requests.get(f"{server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=30)
+    listed = requests.get(f"{server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=60)
     return listed.json()["results"]
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.01)  # nothing tells a client when work behind its answer is done
@@ -53,7 +53,7 @@ def test_a_server_killed_while_it_extracts_remembers_the_turn_once_after_its_res
 
         seen = learn_every_turn(llm, silent_at_first)
         assert chat(server, "I live in Graz.").status_code == 200
-        assert asked.wait(10)
+        assert asked.wait(60)
         server.kill()
         is_up = True
         server.start()
@@ -61,7 +61,7 @@ def test_a_server_killed_while_it_extracts_remembers_the_turn_once_after_its_res
         assert chat(server, "I row on the lake.").status_code == 200
         wait_until(lambda: len(memories(server)) > 1)
         assert [memory["memory"] for memory in memories(server)] == ["I row on the lake.", "I live in Graz."]
-        (entry,) = requests.get(f"{server.url}/api/memories/{memories(server)[1]['id']}/history", timeout=30).json()[
+        (entry,) = requests.get(f"{server.url}/api/memories/{memories(server)[1]['id']}/history", timeout=60).json()[
             "results"
         ]
         assert "I live in Graz." in str(entry)

@@ -38,8 +38,8 @@ def work(server: ServerProcess) -> None:
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
         messages = [{"role": "user", "content": "I'm Alex and I live in Graz."}]
         client.chat.completions.create(model="mnemoir", messages=messages, extra_body={"memoryEnabled": True})
-    requests.post(f"{server.url}/api/memories/search", json={"query": "where?", "user_id": "user"}, timeout=30)
-    requests.get(f"{server.url}/docs", timeout=30)
+    requests.post(f"{server.url}/api/memories/search", json={"query": "where?", "user_id": "user"}, timeout=60)
+    requests.get(f"{server.url}/docs", timeout=60)
 
 
 def connections(record: Path) -> list[str]:

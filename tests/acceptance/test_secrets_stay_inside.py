@@ -37,23 +37,23 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
     for path in ("/v1/chat/completions", "/api/chat", "/api/generate"):
         for stream in (False, True):
             body = {"model": "m", "messages": turn, "prompt": SAID, "stream": stream, "memoryEnabled": True}
-            yield requests.post(server.url + path, json=body, headers=HELD, timeout=30)
+            yield requests.post(server.url + path, json=body, headers=HELD, timeout=60)
     for infer in (True, False):
         yield requests.post(
             memories, json={"messages": turn, "user_id": "mira", "infer": infer}, headers=HELD, timeout=30
         )
     later = {"messages": turn, "user_id": "otto", "async_mode": True}
-    yield requests.post(memories, json=later, headers=HELD, timeout=30)
-    yield requests.post(f"{memories}/search", json={"query": SAID, "user_id": "mira"}, headers=HELD, timeout=30)
-    yield requests.post(memories, data=SAID, headers=HELD, timeout=30)
-    yield requests.post(memories, json={"messages": SAID, "user_id": "mira"}, headers=HELD, timeout=30)
+    yield requests.post(memories, json=later, headers=HELD, timeout=60)
+    yield requests.post(f"{memories}/search", json={"query": SAID, "user_id": "mira"}, headers=HELD, timeout=60)
+    yield requests.post(memories, data=SAID, headers=HELD, timeout=60)
+    yield requests.post(memories, json={"messages": SAID, "user_id": "mira"}, headers=HELD, timeout=60)
     stranger = {"Authorization": f"Bearer {SENT[0]}", "X-API-Key": SENT[0]}
-    yield requests.get(f"{memories}/mira", headers=stranger, timeout=30)
-    yield requests.get(server.url.replace("://", f"://{SENT[1]}:{SENT[2]}@") + "/api/memories/mira", timeout=30)
+    yield requests.get(f"{memories}/mira", headers=stranger, timeout=60)
+    yield requests.get(server.url.replace("://", f"://{SENT[1]}:{SENT[2]}@") + "/api/memories/mira", timeout=60)
     for path in ("/health", "/ready", "/metrics", "/openapi.json", "/docs", "/config", "/v1/models", "/api/tags"):
-        yield requests.get(server.url + path, headers=HELD, timeout=30)
-    yield requests.get(f"{memories}/settings", headers=HELD, timeout=30)
-    yield requests.get(f"{server.url}/api/export", headers=HELD, timeout=30)
+        yield requests.get(server.url + path, headers=HELD, timeout=60)
+    yield requests.get(f"{memories}/settings", headers=HELD, timeout=60)
+    yield requests.get(f"{server.url}/api/export", headers=HELD, timeout=60)
 
 
 def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
@@ -67,7 +67,8 @@ def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
             "MNEMOIR_SERVER__METRICS": "true",
         }
         for level in ("debug", "info"):  # the second start tries again what waits for a vector, and is refused
-            with ServerProcess(tmp_path / "data", environment=environment | {"MNEMOIR_LOG__LEVEL": level}) as server:
+            environment["MNEMOIR_LOG__LEVEL"] = level
+            with ServerProcess(tmp_path / "data", environment=environment, forked=False) as server:
                 answers += work(server)
                 process = " ".join(psutil.Process(server.pid).cmdline())
                 server.stop()
@@ -102,8 +103,8 @@ def test_everything_a_server_makes_is_its_owners_alone_whatever_the_umask(tmp_pa
         ended.callback(os.umask, before)
         server = ended.enter_context(ServerProcess(made[0], environment=environment))
         body = {"messages": [{"role": "user", "content": SAID}], "user_id": "mira", "infer": False}
-        requests.post(f"{server.url}/api/memories", json=body, timeout=30).raise_for_status()
-        requests.put(f"{server.url}/api/memories/settings", json={"searchLimit": 8}, timeout=30).raise_for_status()
+        requests.post(f"{server.url}/api/memories", json=body, timeout=60).raise_for_status()
+        requests.put(f"{server.url}/api/memories/settings", json={"searchLimit": 8}, timeout=60).raise_for_status()
         requests.put(
             f"{server.url}/api/memories/extraction-prompt", json={"prompt": "Places."}, timeout=30
         ).raise_for_status()

@@ -106,26 +106,26 @@ def test_an_sdist_makes_the_same_wheel_where_no_node_is(sdist, wheel, tmp_path):
 
 
 def test_the_page_is_served_from_the_wheel(served):
-    page = requests.get(f"{served.url}/", headers={"Accept": "text/html"}, timeout=30)
+    page = requests.get(f"{served.url}/", headers={"Accept": "text/html"}, timeout=60)
     assert page.headers["content-type"].startswith("text/html")
     asked_for = re.findall(r'(?:src|href)="\./([^"]+)"', page.text)
     assert len(asked_for) >= 2
     for name in asked_for:
-        assert requests.get(f"{served.url}/{name}", timeout=30).status_code == 200, name
+        assert requests.get(f"{served.url}/{name}", timeout=60).status_code == 200, name
 
 
 def test_every_file_of_the_pages_is_served_as_it_was_built(served, wheel):
     with zipfile.ZipFile(wheel) as archive:
         files = [name for name in archive.namelist() if name.startswith(STATIC) and not name.endswith("/index.html")]
         for name in files:
-            answer = requests.get(f"{served.url}/{name.removeprefix(STATIC)}", timeout=30)
+            answer = requests.get(f"{served.url}/{name.removeprefix(STATIC)}", timeout=60)
             assert (answer.status_code, answer.content == archive.read(name)) == (200, True), name
 
 
 def test_the_documentation_and_the_api_are_served_from_the_wheel(served):
-    assert "/v1/chat/completions" in requests.get(f"{served.url}/docs", timeout=30).text
-    assert requests.get(f"{served.url}/health", timeout=30).json()["status"] == "ok"
-    assert requests.get(f"{served.url}/", timeout=30).text == "Mnemoir is running"
+    assert "/v1/chat/completions" in requests.get(f"{served.url}/docs", timeout=60).text
+    assert requests.get(f"{served.url}/health", timeout=60).json()["status"] == "ok"
+    assert requests.get(f"{served.url}/", timeout=60).text == "Mnemoir is running"
 
 
 def test_what_is_shipped_chats_and_remembers_at_once(served):

@@ -319,7 +319,7 @@ def test_a_client_that_closes_the_stream_ends_the_model_s_call_and_all_that_woul
     llm.reply("One two three", stall_after=1)
     with post(server, path, {**body, "stream": True}, stream=True) as answer:
         next(answer.iter_content(chunk_size=None))
-    assert llm.wait_disconnected(2)
+    assert llm.wait_disconnected(30)
     run = run_of(server, answer.headers["x-workflow-run-id"])
     assert run["status"] == "cancelled"
     assert asked_titles(llm) == ["Sorting", "Talking"]
@@ -329,7 +329,7 @@ def test_a_client_that_waits_for_a_whole_answer_may_leave_too(server, llm):
     llm.queue(Answer(text="Never", silent=True))
     with pytest.raises(requests.ReadTimeout):
         requests.post(f"{server.url}/v1/completions", json={"prompt": MARKED}, timeout=(5, 0.5))
-    assert llm.wait_disconnected(2)
+    assert llm.wait_disconnected(30)
     assert newest_run(server)["status"] == "cancelled"
 
 
@@ -345,12 +345,12 @@ def test_a_client_that_leaves_a_finished_stream_takes_nothing_with_it(server, ll
 
 
 def test_open_webui_finds_one_model_and_a_version(server):
-    models = requests.get(f"{server.url}/v1/models", timeout=5).json()["data"]
-    tags = requests.get(f"{server.url}/api/tags", timeout=5).json()["models"]
-    running = requests.get(f"{server.url}/api/ps", timeout=5).json()["models"]
+    models = requests.get(f"{server.url}/v1/models", timeout=60).json()["data"]
+    tags = requests.get(f"{server.url}/api/tags", timeout=60).json()["models"]
+    running = requests.get(f"{server.url}/api/ps", timeout=60).json()["models"]
     assert [model["id"] for model in models] == [tag["name"] for tag in tags] == [one["name"] for one in running]
     assert [tag["model"] for tag in tags] == ["Mira:latest"]
-    assert requests.get(f"{server.url}/api/version", timeout=5).json() == {"version": "0.9"}
+    assert requests.get(f"{server.url}/api/version", timeout=60).json() == {"version": "0.9"}
 
 
 def test_a_task_of_open_webui_runs_the_workflow_as_any_message_does(server, llm):
@@ -362,9 +362,9 @@ def test_a_task_of_open_webui_runs_the_workflow_as_any_message_does(server, llm)
 
 
 def test_vs_code_is_told_the_context_and_that_tools_can_be_used(server):
-    major, minor = map(int, requests.get(f"{server.url}/api/version", timeout=5).json()["version"].split("."))
+    major, minor = map(int, requests.get(f"{server.url}/api/version", timeout=60).json()["version"].split("."))
     assert (major, minor) >= (0, 7)
-    (tag,) = requests.get(f"{server.url}/api/tags", timeout=5).json()["models"]
+    (tag,) = requests.get(f"{server.url}/api/tags", timeout=60).json()["models"]
     shown = post(server, "/api/show", {"model": tag["model"]}).json()
     info = shown["model_info"]
     assert info[f"{info['general.architecture']}.context_length"] > 8192
@@ -380,17 +380,17 @@ def test_a_stream_ends_when_another_request_asks_for_it(server, llm, path, asked
     with post(server, path, {"model": "Mira", **asked}, stream=True) as answer:
         lines = answer.iter_lines()
         first = json.loads(next(lines))
-        ended = requests.delete(f"{server.url}{path}", json={"request_id": first["request_id"]}, timeout=5)
+        ended = requests.delete(f"{server.url}{path}", json={"request_id": first["request_id"]}, timeout=60)
         last = json.loads([line for line in lines if line][-1])
     assert ended.json() == {"status": "cancelled", "request_id": first["request_id"]}
-    assert (list(last), llm.wait_disconnected(2)) == (["error"], True)
+    assert (list(last), llm.wait_disconnected(30)) == (["error"], True)
     assert run_of(server, answer.headers["x-workflow-run-id"])["status"] == "cancelled"
-    again = requests.delete(f"{server.url}{path}", json={"request_id": first["request_id"]}, timeout=5)
+    again = requests.delete(f"{server.url}{path}", json={"request_id": first["request_id"]}, timeout=60)
     assert again.status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/api/generate"])
 @pytest.mark.parametrize(("sent", "status"), [(b"{}", 400), (b"[]", 400), (b'{"request_id": 1}', 400), (b"{", 400)])
 def test_an_end_asked_for_without_an_id_is_refused(server, path, sent, status):
-    answer = requests.delete(f"{server.url}{path}", data=sent, timeout=5)
+    answer = requests.delete(f"{server.url}{path}", data=sent, timeout=60)
     assert (answer.status_code, "error" in answer.json()) == (status, True)

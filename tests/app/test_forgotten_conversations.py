@@ -87,7 +87,7 @@ async def facts(chats: Chats, user: str = "user") -> list[str]:
 
 async def learned(chats: Chats, *wanted: str, user: str = "user") -> None:
     """Until exactly these are the user's memories."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await facts(chats, user) != sorted(wanted):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
 
@@ -342,7 +342,7 @@ async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(
 async def event_of_an_add(chats: Chats, words: str, **more: object) -> str:
     """The id of an add that was done behind its answer."""
     event_id = await add_later(chats, words, **more)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await chats.get(f"/api/events/{event_id}"))["status"] != "SUCCEEDED":  # noqa: ASYNC110
             await asyncio.sleep(0.002)
     return event_id
@@ -389,7 +389,7 @@ async def test_facts_that_the_model_inside_learned_go_too(tmp_path):
     offline = {"llm.provider": "offline", "embedding.provider": "builtin"}
     async with ScriptedLLM() as llm, opened_chats(tmp_path, llm, **offline) as chats:
         await chats.chat("My dog is called Rover and I live in Graz.", memoryEnabled=True)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await facts(chats):  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
         assert (await forget(chats))["memories"] >= 1

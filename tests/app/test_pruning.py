@@ -145,7 +145,7 @@ async def test_it_begins_with_the_start_and_what_is_begun_is_ended_whole(convers
         talk(conversations, MIRA, name, days_ago=31)
     pruning = Pruning(conversations, 30, clock)
     pruning.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(await ids(conversations)) == len(names):  # noqa: ASYNC110  # nothing tells it
             await asyncio.sleep(0.001)
     await pruning.aclose()
@@ -160,7 +160,7 @@ async def test_one_that_was_used_since_it_was_found_to_be_old_stays(conversation
         talk(conversations, MIRA, f"talk {number:02}", days_ago=50 - number)
     async with conversations.of(MIRA) as own:
         pruning = asyncio.create_task(conversations.prune(10))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while own.manager.session_exists("talk 00"):  # noqa: ASYNC110
                 await asyncio.sleep(0)
         own.manager.save_message("talk 19", Message("user", "Still here"))

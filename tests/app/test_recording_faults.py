@@ -47,7 +47,7 @@ def disk(everyones) -> Disk:
 
 async def stored(chats: Chats, count: int) -> list[tuple[str, str, str | None]]:
     """Role, words and end of the messages of the conversation, once there are so many."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(found := await chats.thread(view="tree")) < count:  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
     return [(one["role"], one["content"].strip(), one["finish_reason"]) for one in found]

@@ -20,14 +20,14 @@ class Doors:
         self.may_close.set()
 
     def open(self, key: str) -> str:
-        assert self.may_open.wait(20)
+        assert self.may_open.wait(60)
         if key == "broken":
             raise StorageUnavailable("It cannot be opened.")
         self.opened.append(key)
         return f"value of {key}"
 
     def close(self, value: str) -> None:
-        assert self.may_close.wait(20)
+        assert self.may_close.wait(60)
         self.closed.append(value.removeprefix("value of "))
         if value == "value of stuck":
             raise StorageUnavailable("It cannot be closed.")
@@ -53,7 +53,7 @@ async def use(pool: UserPool[str, str], *keys: str) -> None:
 
 async def settled(doors: Doors, *stand_open: str) -> None:
     """What is too much is closed behind its users' backs."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while doors.stand_open != sorted(stand_open):  # noqa: ASYNC110  # threads tell nobody
             await asyncio.sleep(0.001)
 
@@ -89,7 +89,7 @@ async def test_a_value_that_is_held_is_never_closed_however_many_others_come(doo
 async def test_nobody_waits_for_the_value_of_another_to_be_closed(doors):
     pool = UserPool(doors.open, doors.close, most_idle=1)
     doors.may_close.clear()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await use(pool, *"abcd", "c")
     assert (doors.opened, doors.closed) == (list("abcd"), [])
     doors.may_close.set()

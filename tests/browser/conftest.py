@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import async_playwright, expect
 
 from mnemoir.app.parts import open_parts
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
-from tests.browser_kit import ARGUMENTS, CHROMIUM, Site, Window, opened
+from tests.browser_kit import ARGUMENTS, CHROMIUM, Profile, Site, Window, opened
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import asks, listening
 
@@ -32,23 +32,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    """Chromium without a screen."""
+async def profile() -> AsyncIterator[Profile]:
+    """A profile of a Chromium without a screen, in which all pages of a server share a process."""
     async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        yield chromium
+        arguments = [*ARGUMENTS, "--process-per-site"]
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield Profile(chromium)
         await chromium.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def start_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartSite]:
-    """Starts servers that last as long as the file of tests; settings as dotted keys, options by name."""
+    """Starts servers that last as long as the file of tests; settings as dotted keys, options by name.
+
+    With `quick_vectors` the scripted model makes them, without meaning: for a test with thousands of texts.
+    """
     async with contextlib.AsyncExitStack() as running:
 
-        async def start(settings: dict[str, Any] | None = None, **options: Any) -> Site:
+        async def start(
+            settings: dict[str, Any] | None = None, *, quick_vectors: bool = False, **options: Any
+        ) -> Site:
             llm = await running.enter_async_context(ScriptedLLM())
             data = tmp_path_factory.mktemp("site") / "data"
-            given = {"storage.data_dir": str(data)} | asks(llm) | (settings or {})
+            served = asks(llm) | (embeds(llm) if quick_vectors else {})
+            given = {"storage.data_dir": str(data)} | served | (settings or {})
             parts = await open_parts(load_settings(None, given, environ={}))
             running.push_async_callback(parts.aclose)
             await parts.start()
@@ -61,6 +68,12 @@ async def start_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
         yield start
 
 
+def embeds(llm: ScriptedLLM) -> dict[str, Any]:
+    """Settings of a server whose vectors are made by the model, which does so in no time."""
+    at = {"base_url": llm.openai_url, "api_key": "sk-canary-3141592653", "model": "far-model"}
+    return {"embedding.provider": "openai"} | {f"embedding.{name}": value for name, value in at.items()}
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def site(start_site: StartSite) -> Site:
     """A keyless server whose model is scripted, for this file of tests."""
@@ -68,12 +81,12 @@ async def site(start_site: StartSite) -> Site:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_window(browser: Browser) -> AsyncIterator[OpenWindow]:
-    """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`."""
+async def open_window(profile: Profile) -> AsyncIterator[OpenWindow]:
+    """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`, `await open_window(site, alone=True)`."""
     async with contextlib.AsyncExitStack() as windows:
 
         async def start(site: Site, **look: Any) -> Window:
-            window = await windows.enter_async_context(opened(browser, site.url, **look))
+            window = await windows.enter_async_context(opened(profile, site.url, **look))
             window.page.set_default_timeout(_TIMEOUT_MS)
             return window
 

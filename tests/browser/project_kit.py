@@ -18,7 +18,7 @@ _SET = """(({ project, memory }) => {
 async def begin(window: Window, project: str, target: str = "/", *, memory: bool = False) -> Page:
     """Open an address in a project, at first as if this browser had been there before."""
     chosen = json.dumps({"project": project, "memory": memory})
-    await window.page.context.add_init_script(f"{_SET}({chosen})")
+    await window.page.add_init_script(f"{_SET}({chosen})")
     return await window.go(target)
 
 

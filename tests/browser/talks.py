@@ -59,7 +59,6 @@ async def begin_all(site: Site) -> None:
     await begin_branched(site)
     words = [f"Number {number}: {'a longer message about tea, pots and cups. ' * 6}" for number in range(30)]
     await begin(site, "window", *words, title="About pots")
-    await begin(site, "long", *(f"Message {number} of a long talk." for number in range(LONG)), title="A long talk")
     await begin(site, "hostile", *HOSTILE, title="<b>bold</b> \u202eltr", tags=["<i>tag</i>"])
     await begin(site, "nodes", "Soup?", "Yes.", title="Dinner")
     objects = LocalObjects(site.parts.conversations.folder_of(OWNER) / "objects")
@@ -68,4 +67,5 @@ async def begin_all(site: Site) -> None:
     objects.save(node_key("user", "nodes", "user/cooking/Check"), document(("run_1", "Is that right?", "Yes.")))
     await begin(site, "tea-time", "Green tea, from a pot.", "With pleasure.", title="Tea time")
     await remember(site)
-    await ask(site, "POST", "/tea/flush")
+    await ask(site, "POST", "/tea/flush")  # of all conversations, so the long one comes later: nobody searches it
+    await begin(site, "long", *(f"Message {number} of a long talk." for number in range(LONG)), title="A long talk")

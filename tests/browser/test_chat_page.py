@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
-from tests.browser_kit import PHONE, Scheme, Site, Window
+from tests.browser_kit import Site, at_rest, until
 from tests.scripted_llm import Answer, closed_port_url, failure
 
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -71,6 +71,7 @@ async def a_conversation(site: Site, *texts: str) -> str:
 
 async def stored(site: Site, page: Page) -> Sequence[dict[str, Any]]:
     """The messages of the conversation that the page shows."""
+    await expect(page).to_have_url(re.compile("conversation="))
     name = re.search(r"conversation=([^&]+)", page.url)
     assert name is not None
     async with httpx.AsyncClient(base_url=site.url) as client:
@@ -191,7 +192,7 @@ async def test_an_answer_that_is_stopped_is_kept_and_marked(site: Site, open_win
     await page.keyboard.press("Escape")
     await expect(page.get_by_text("This answer is incomplete.")).to_be_visible()
     await expect(answers(page)).to_contain_text("Half")
-    newest = (await stored(site, page))[-1]
+    newest = (await until(lambda: stored(site, page), lambda all: all[-1]["finish_reason"] == "incomplete"))[-1]
     assert (newest["finish_reason"], newest["content"][:4]) == ("incomplete", "Half")
     await say(page, "Go on")
     await answered(page, "Understood.")
@@ -204,6 +205,7 @@ async def test_an_error_of_the_model_is_told_in_place_and_retried(site: Site, op
     site.llm.queue(failure(500, "the far model fell over"))
     await say(page, "Hello")
     await expect(page.get_by_role("alert")).to_contain_text("the far model fell over")
+    await expect(page.get_by_role("link", name="Open the run")).to_have_attribute("href", re.compile("id=run_"))
     await expect(questions(page)).to_have_count(1)
     await window.axe()
     await page.get_by_role("button", name="Try again").click()
@@ -344,9 +346,12 @@ async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) 
 async def test_an_edit_is_given_up_with_escape(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Hello', 'Hi')}")
     await page.get_by_role("button", name="Edit message").click()
+    await expect(page.get_by_role("textbox", name="Edit message")).to_be_focused()
     await page.keyboard.type(" there")
+    await expect(page.get_by_role("textbox", name="Edit message")).to_have_value("Hello there")
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("textbox", name="Edit message")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Edit message")).to_be_focused()
     assert len(await stored(site, page)) == 2
 
 
@@ -360,6 +365,7 @@ async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: O
     await say(left, "left")
     await expect(answers(left).last).to_contain_text("To")
     await right.get_by_role("button", name="Edit message").first.click()
+    await expect(right.get_by_role("textbox", name="Edit message")).to_be_focused()
     await right.keyboard.press("Control+A")
     await right.keyboard.type("ONE")
     await right.keyboard.press("Enter")
@@ -373,6 +379,27 @@ async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: O
     assert parents["left"] == ids["A"]
     assert parents["To the left, slowly"] == ids["left"]
     assert (parents["ONE"], parents["To the right"]) == (None, ids["ONE"])
+
+
+async def test_a_tab_goes_on_from_what_was_said_in_another_one(site: Site, open_window: OpenWindow) -> None:
+    address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
+    window = await open_window(site)
+    left, right = await window.go(address), await window.page.context.new_page()
+    await right.goto(f"{site.url}{address}")
+    await answered(right, "A")
+    await say(left, "two")
+    await expect(answers(right)).to_have_count(2)
+    await say(right, "three")
+    await expect(answers(left)).to_have_count(3)
+    texts = [one["content"] for one in await stored(site, right)]
+    assert texts == ["one", "A", "two", "Understood.", "three", "Understood."]
+
+
+async def test_an_address_of_a_conversation_that_is_gone_says_so(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/?conversation=gone")
+    await expect(page.get_by_role("heading", name="Nothing is said here")).to_be_visible()
+    await page.get_by_role("link", name="New chat").click()
+    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
 
 
 # --- pictures
@@ -418,9 +445,12 @@ async def test_pictures_are_dropped_and_pasted(site: Site, open_window: OpenWind
     await expect(page.get_by_role("img", name="dropped.png")).to_have_count(2)
 
 
-async def test_a_picture_the_server_refuses_is_told_with_its_limit(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/")
-    large = PNG + bytes(9 * 1024 * 1024)  # as base64 over the limit of a request
+async def test_a_picture_the_server_refuses_is_told_with_its_limit(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    strict = await start_site(max_body_bytes=100_000)
+    page = await (await open_window(strict)).go("/")
+    large = PNG + bytes(100_000)
     await page.get_by_label("Pictures to attach").set_input_files(
         [{"name": "large.png", "mimeType": "image/png", "buffer": large}]
     )
@@ -460,16 +490,18 @@ async def test_a_line_of_a_megabyte_leaves_the_page_usable(site: Site, open_wind
     await answered(page, "Understood.")
 
 
-async def test_two_thousand_messages_scroll(site: Site, open_window: OpenWindow) -> None:
+async def test_two_thousand_messages_scroll(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site(quick_vectors=True)
     talk = await a_conversation(site, *(f"message {n} " + "word " * (n % 90) for n in range(2000)))
     page = await (await open_window(site)).go(f"/?conversation={talk}")
     await expect(page.get_by_text("message 1999")).to_be_in_viewport()
     region = page.get_by_role("region", name="Messages")
-    for _ in range(60):
+
+    async def at_the_beginning() -> int:
         await region.evaluate("region => region.scrollTo(0, 0)")
-        if await region.get_by_text("message 0", exact=True).count():
-            break
-        await page.wait_for_timeout(50)
+        return await region.get_by_text("message 0", exact=True).count()
+
+    assert await until(at_the_beginning)
     await expect(region.get_by_text("message 0", exact=True)).to_be_in_viewport()
     assert await region.get_by_role("article").count() < 60
     await page.get_by_role("button", name="Jump to newest").click()
@@ -512,10 +544,10 @@ async def test_the_reader_s_place_stays_while_an_answer_grows(site: Site, open_w
     await region.hover()
     await page.mouse.wheel(0, -1500)
     await expect(page.get_by_role("button", name="Jump to newest")).to_be_visible()
-    before = await region.evaluate("region => region.scrollTop")
+    before = await at_rest(region)
     site.llm.release()
     await expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
-    assert abs(await region.evaluate("region => region.scrollTop") - before) < 40
+    assert abs(await at_rest(region) - before) < 40
     await page.get_by_role("button", name="Jump to newest").click()
     await expect(page.get_by_text("paragraph 59")).to_be_in_viewport()
 
@@ -546,6 +578,7 @@ async def test_all_of_it_works_without_a_mouse(site: Site, open_window: OpenWind
     await answered(page, "Understood.")
     await reach(page, "Edit message", backwards=True)
     await page.keyboard.press("Enter")
+    await expect(page.get_by_role("textbox", name="Edit message")).to_be_focused()
     await page.keyboard.type(", and a third")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("group", name="version 2 of 2")).to_be_visible()
@@ -560,23 +593,16 @@ async def reach(page: Page, name: str, *, backwards: bool = False) -> None:
     raise AssertionError(f"{name} is not reached by Tab")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [None, PHONE])
-async def test_no_barriers(site: Site, open_window: OpenWindow, scheme: Scheme, size: tuple[int, int] | None) -> None:
-    window = await open_window(site, scheme=scheme, **({"size": size} if size else {}))
+async def test_no_barriers(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
     page = await window.go("/")
     await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
-    await checked(window)
+    await window.has_no_barrier()
     site.llm.reply("A *list*:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code`")
     await say(page, "Hello")
     await answered(page, "A list:")
     await expect(answers(page)).to_contain_text("first token")
-    await checked(window)
-
-
-async def checked(window: Window) -> None:
-    await window.is_within()
-    await window.axe()
+    await window.has_no_barrier()
 
 
 async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) -> None:
@@ -589,7 +615,7 @@ async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) 
 
 
 async def test_the_first_load_is_small(site: Site, open_window: OpenWindow) -> None:
-    window = await open_window(site)
+    window = await open_window(site, alone=True)
     loaded: list[Request] = []
     window.page.on("requestfinished", lambda request: loaded.append(request))
     page = await window.go("/")

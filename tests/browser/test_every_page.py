@@ -1,7 +1,7 @@
 """What holds for each page, empty or filled, narrow or wide, light or dark: no barrier, a name, reachable by keys."""
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import aiohttp
@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, TimeoutError, expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser.reachable import tab_through
-from tests.browser_kit import PHONE, WIDE, Scheme, Site, Window
+from tests.browser_kit import NARROW, PHONE, WIDE, Site, Window
 from tools.demo_site import TALK, demo_site
 
 PAGES = {
@@ -31,11 +31,7 @@ OPENED = {
     "/runs?id={run}": "Runs",
     "/runs?compare={run},{other_run}": "Runs",
 }
-NARROW = (360, 740)
 FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
-
-Look = tuple[Scheme, tuple[int, int]]
-LOOKS: tuple[Look, ...] = (("light", NARROW), ("dark", PHONE), ("light", WIDE), ("dark", WIDE))
 
 every_page = pytest.mark.parametrize("path", PAGES)
 every_target = pytest.mark.parametrize("target", [*PAGES, *OPENED])
@@ -76,16 +72,6 @@ async def as_talked(open_window: OpenWindow, site: Talked, **look: object) -> Wi
     return window
 
 
-async def has_no_barrier(window: Window, looks: Sequence[Look] = LOOKS) -> None:
-    """In none of the looks, between which the page is changed as it stands."""
-    for scheme, (width, height) in looks:
-        await window.page.emulate_media(color_scheme=scheme)
-        await window.page.set_viewport_size({"width": width, "height": height})
-        await expect(window.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
-        await window.is_within()
-        await window.axe()
-
-
 @every_target
 async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWindow, target: str) -> None:
     window = await as_talked(open_window, talked)
@@ -93,14 +79,14 @@ async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWin
     await expect(page.get_by_role("main")).to_have_count(1)
     await expect(page.get_by_role("banner")).to_have_count(1)
     await expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    await has_no_barrier(window)
+    await window.has_no_barrier(("light", NARROW), ("dark", PHONE), ("light", WIDE), ("dark", WIDE))
 
 
 @every_page
 async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow, path: str) -> None:
     window = await open_window(site)
     await opened(window, path, PAGES[path])
-    await has_no_barrier(window, (LOOKS[1], LOOKS[2]))
+    await window.has_no_barrier(("dark", PHONE), ("light", WIDE))
 
 
 @pytest.mark.parametrize(

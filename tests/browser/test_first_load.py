@@ -15,7 +15,7 @@ async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window
     said = [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "*Green* tea."}]
     async with aiohttp.ClientSession(site.url) as http:
         await http.post("/api/conversations", json={"id": "tea", "messages": said})
-    window = await open_window(site)
+    window = await open_window(site, alone=True)
     scripts: list[Response] = []
     window.page.on("response", lambda answer: scripts.append(answer) if answer.url.endswith(".js") else None)
     page = await window.go(address)
@@ -28,7 +28,7 @@ async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window
 
 
 async def test_other_pages_bring_their_own_script(site: Site, open_window: OpenWindow) -> None:
-    window = await open_window(site)
+    window = await open_window(site, alone=True)
     page = await window.go("/")
     await page.wait_for_load_state("networkidle")
     async with page.expect_response(lambda answer: "MemoriesPage" in answer.url):

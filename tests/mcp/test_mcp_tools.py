@@ -89,6 +89,17 @@ async def test_kept_conversations_are_found(server):
     assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
 
+async def test_the_server_tells_when_an_agent_called_last(server):
+    held = {"Authorization": f"Bearer {KEY}"}
+    async with aiohttp.ClientSession(server.url, headers=held) as http, agent(server, "--user", "vera") as client:
+        await told(client, "list_memories")
+        await told(client, "search_memories", query="anything")
+        async with http.get("/api/clients") as answer:
+            seen = next(one for one in (await answer.json())["results"] if one["kind"] == "mcp")
+    assert (seen["route"], seen["model"]) == ("POST /api/memories/search", None)
+    assert seen["count"] >= 2
+
+
 async def test_a_wrong_argument_and_a_wrong_key_are_told_to_the_agent(server):
     async with agent(server, "--user", "mira") as client:
         assert "limit" in await refusal(client, "search_memories", query="x", limit=1000)

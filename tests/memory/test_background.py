@@ -55,13 +55,13 @@ async def background(queue, steps):
 
 
 async def wait_for(steps):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await steps.finished.wait()
 
 
 async def ended(queue, job_id):
     """The job when it has ended; its worker writes that down right after the handler returned."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (job := await queue.get(job_id)).state in ("PENDING", "RUNNING"):  # noqa: ASYNC110 - no row tells when it changes
             await asyncio.sleep(0)
     return job

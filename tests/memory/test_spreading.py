@@ -39,7 +39,7 @@ async def test_several_workers_work_at_a_time_and_the_order_is_kept():
     both_at_work = asyncio.Barrier(2)
 
     async def together(index: int, item: str) -> str:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await both_at_work.wait()
         return f"{index}{item}"
 
@@ -139,7 +139,7 @@ async def test_workers_go_on_while_the_caller_is_busy_with_a_result():
 
     async with aclosing(spread_in_order(list("abc"), [tells])) as results:
         assert await anext(results) == (0, "A")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await all_done.wait()
 
 

@@ -9,6 +9,7 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Wanted
 from mnemoir.ports.search_rows import Revision, SearchRow
 
 T = TypeVar("T")
@@ -73,6 +74,9 @@ class ListedRows:
 
     def live(self, scope: Scope) -> Sequence[int]:
         return sorted(self._user(scope).stored)
+
+    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+        raise NotImplementedError("lists with conditions are for real stores")
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         stored = self._user(scope).stored

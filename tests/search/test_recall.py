@@ -14,6 +14,9 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search import Indexing, Question, Recall, SearchResult, terms_of
+from mnemoir.search.cues import address
+from mnemoir.search.ranking import Query, Stages, rank
+from mnemoir.search.weights import Weights
 
 MIRA = Scope(project="p", user="mira")
 NOW = datetime(2026, 1, 21, 10, 30, tzinfo=UTC)
@@ -253,6 +256,27 @@ async def test_nearest_goes_by_words_when_the_embedding_model_is_down() -> None:
     notebook.model.is_down = True  # type: ignore[attr-defined]
     [near] = await notebook.recall.nearest(MIRA, ["green tea"], SEEN, k=3)
     assert ([hit.memory.id for hit in near], set(near[0].signals)) == (["f"], {"words"})
+
+
+async def test_a_row_is_related_by_its_own_words_or_its_own_vector_alone() -> None:
+    notebook = Notebook()
+    await notebook.write(message("tea", "drinks green tea"), message("beside", "hm"), fact("other", "has a dog"))
+    with notebook.recall._residents.index(notebook.store, MIRA) as index:
+        asked = Query(
+            text="tea",
+            addressed=address("tea", ()),
+            embedding=None,
+            asked_at=NOW,
+            limit=5,
+            threshold=0.0,
+            codes=lambda seqs: {},
+        )
+        all_rows = index.alive.copy()
+        evident, related = (
+            [row.seq for row in rank(index, query, all_rows, Weights(), Stages())]
+            for query in (asked, replace(asked, related=True))
+        )
+    assert (evident, related) == ([1, 2], [1])
 
 
 async def test_searching_the_past_is_refused() -> None:

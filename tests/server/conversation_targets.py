@@ -46,6 +46,7 @@ ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("POST", "/messages", {"messages": [{"role": "user", "content": "Hi"}]}),
     ("PATCH", "/messages/1", {"pinned": True}),
     ("GET", "/window", None),
+    ("GET", "/branches", None),
     ("GET", "/node-memory", None),
     ("DELETE", "/node-memory", None),
     ("GET", f"/node-memory/{NODE}", None),

@@ -1,4 +1,4 @@
-"""Who has chatted with the server: the kind of client and nothing more."""
+"""Who has called the server: the kind of client and nothing more."""
 
 import pytest
 
@@ -24,6 +24,25 @@ async def test_who_called_last_comes_first_and_memory_routes_do_not_count(server
     assert [seen["kind"] for seen in (await server.get("/api/clients"))["results"]] == ["ollama-python", "curl"]
 
 
+async def test_tools_of_agents_are_seen_by_their_routes_and_no_id_in_these(server):
+    agent = {"user_agent": "mnemoir-mcp/0.1.0"}
+    said = {"messages": [{"role": "user", "content": "I row."}], "user_id": "mira", "infer": False}
+    (added,) = (await server.post("/api/memories", said, **agent))["results"]
+    await server.ask("DELETE", f"/api/memories/{added['id']}?user_id=mira", **agent)
+    (seen,) = (await server.get("/api/clients"))["results"]
+    del seen["last_at"]
+    route = "DELETE /api/memories/{memory_id}"
+    assert seen == {"kind": "mcp", "route": route, "model": None, "memory": None, "count": 2}
+
+
+async def test_a_tool_with_a_wrong_key_is_no_call(open_server):
+    server = await open_server(api_keys=["a-key-of-sixteen-characters"])
+    refused = await server.ask("GET", "/api/memories?user_id=mira", user_agent="mnemoir-mcp/0.1.0")
+    assert refused.status == 401
+    held = {"authorization": "Bearer a-key-of-sixteen-characters"}
+    assert (await server.get("/api/clients", **held))["results"] == []
+
+
 def test_a_thousand_names_take_no_more_room_than_one():
     clients = Clients()
     for n in range(1000):
@@ -42,7 +61,10 @@ def test_a_thousand_names_take_no_more_room_than_one():
         ({"user-agent": "OpenAI/JS 6.1.0"}, "openai-node"),
         ({"user-agent": "ollama-python/0.6.1 (x86_64 linux) Python/3.12"}, "ollama-python"),
         ({"user-agent": "ollama-js/0.6.0 (x64 linux Node.js/v22)"}, "ollama-js"),
-        ({"user-agent": "node-fetch"}, "sillytavern"),
+        ({"user-agent": "node-fetch"}, "node-fetch"),
+        ({"user-agent": "node-fetch/1.0 (+https://github.com/bitinn/node-fetch)"}, "node-fetch"),
+        ({"user-agent": "node-fetch", "x-mnemoir-client": "sillytavern"}, "sillytavern"),
+        ({"user-agent": "mnemoir-mcp/0.1.0"}, "mcp"),
         ({"user-agent": "mnemoir-cli/0.1.0"}, "mnemoir-chat"),
         ({"user-agent": "mnemoir/0.1.0"}, "mnemoir"),
         ({"user-agent": "Python/3.12 aiohttp/3.12", "x-openwebui-chat-id": "7"}, "open-webui"),

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections.abc import AsyncIterator
 
 import orjson
@@ -70,36 +69,49 @@ async def test_a_large_body_takes_no_memory(listen):
     assert psutil.Process().memory_info().rss - before < 32 * 1024 * 1024  # client and server share this process
 
 
-async def test_half_sent_requests_are_closed_at_the_deadline_and_hold_up_nobody(listen, http):
-    server = await listen(request_deadline_s=0.5)
+@contextlib.asynccontextmanager
+async def half_sent(url: str) -> AsyncIterator[list[asyncio.Future[bytes]]]:
+    """A hundred requests that are never finished; what each is told, once it is."""
     async with contextlib.AsyncExitStack() as held:
-        halves = [await held.enter_async_context(connected(server.url)) for _ in range(100)]
+        halves = [await held.enter_async_context(connected(url)) for _ in range(100)]
         for number, (_, writer) in enumerate(halves):
             head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()
             writer.write(head + (b"Content-Length: 100\r\n\r\n{" if number % 2 else b"X-Slow: "))
-        async with asyncio.timeout(1), http.get(f"{server.url}/health") as answer:
+        ends = [asyncio.ensure_future(reader.read()) for reader, _ in halves]
+        held.callback(lambda: [end.cancel() for end in ends])
+        yield ends
+
+
+async def test_half_sent_requests_hold_up_nobody(listen, http):
+    server = await listen(request_deadline_s=3600)
+    async with half_sent(server.url) as ends, http.get(f"{server.url}/health") as answer:
+        assert (answer.status, [end for end in ends if end.done()]) == (200, [])
+
+
+async def test_half_sent_requests_are_closed_at_the_deadline_and_hold_up_nobody(listen, http):
+    server = await listen(request_deadline_s=0.5)
+    async with half_sent(server.url) as halves, asyncio.timeout(60):
+        ends = await asyncio.gather(*halves)
+        async with http.get(f"{server.url}/health") as answer:
             assert answer.status == 200
-        async with asyncio.timeout(5):
-            ends = [await reader.read() for reader, _ in halves]
     assert {end.split(b"\r\n")[0] for end in ends} == {b"HTTP/1.1 408 Request Timeout"}
 
 
 async def test_a_drip_does_not_move_the_deadline(listen):
     server = await listen(request_deadline_s=0.3)
-    began = time.monotonic()
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(b"GET /health HTTP/1.1\r\nX-Slow: ")
-        answered = asyncio.ensure_future(reader.read())
+        # its first line only: a byte that meets a closed connection resets it, and then there is no end to read
+        answered = asyncio.ensure_future(reader.readline())
         while not answered.done():
             writer.write(b"x")
             await asyncio.wait([answered], timeout=0.05)
-    assert answered.result().startswith(b"HTTP/1.1 408")
-    assert time.monotonic() - began < 2
+    assert answered.result().startswith(b"HTTP/1.1 408")  # a drip that moved it would be answered never
 
 
 async def test_an_endless_head_is_cut(listen):
     server = await listen()
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(b"GET /health HTTP/1.1\r\nX-Long: " + b"x" * 200_000)
         status, _, body = await response(reader)
     assert (status, orjson.loads(body)["code"]) == (431, "payload_too_large")
@@ -107,7 +119,7 @@ async def test_an_endless_head_is_cut(listen):
 
 async def test_connections_over_the_limit_are_told_so_and_old_ones_go_on(listen):
     server = await listen(most_connections=20)
-    async with contextlib.AsyncExitStack() as held, asyncio.timeout(10):
+    async with contextlib.AsyncExitStack() as held, asyncio.timeout(60):
         inside = [await held.enter_async_context(connected(server.url)) for _ in range(20)]
         for reader, writer in inside:
             writer.write(request("GET", "/health"))
@@ -123,7 +135,7 @@ async def test_connections_over_the_limit_are_told_so_and_old_ones_go_on(listen)
 
 async def test_idle_connections_far_over_the_limit_are_not_kept(listen):
     server = await listen(most_connections=20)
-    async with contextlib.AsyncExitStack() as held, asyncio.timeout(10):
+    async with contextlib.AsyncExitStack() as held, asyncio.timeout(60):
         idle = [await held.enter_async_context(connected(server.url)) for _ in range(100)]
         ends = [asyncio.ensure_future(reader.read()) for reader, _ in idle]
         done = 0
@@ -140,15 +152,12 @@ async def test_idle_connections_far_over_the_limit_are_not_kept(listen):
 
 async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http):
     server = await listen(asks(llm), most_active_chats=16)
-    refused_after: list[float] = []
 
     async def chat() -> int:
-        began = time.perf_counter()
         async with http.post(server.url + CHAT, json=hello()) as answer:
             await answer.read()
             if answer.status == 503:
                 assert answer.headers["Retry-After"] == "1"
-                refused_after.append(time.perf_counter() - began)
             return answer.status
 
     llm.default = Answer(text="yes")
@@ -160,7 +169,7 @@ async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http
 
 async def test_requests_in_a_row_are_answered_in_order(listen):
     server = await listen()
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(request("GET", "/api/version") + request("GET", "/no/such") + request("GET", "/health"))
         assert [(await response(reader))[0] for _ in range(3)] == [200, 404, 200]
 
@@ -168,7 +177,7 @@ async def test_requests_in_a_row_are_answered_in_order(listen):
 async def test_a_chunked_body_is_a_body(listen):
     server = await listen()
     body = orjson.dumps(hello())
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % CHAT.encode())
         writer.writelines(b"1\r\n%c\r\n" % byte for byte in body)
         writer.write(b"0\r\n\r\n")
@@ -178,7 +187,7 @@ async def test_a_chunked_body_is_a_body(listen):
 async def test_a_client_that_asks_first_is_told_to_go_on(listen):
     server = await listen()
     body = orjson.dumps(hello())
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(
             request("POST", CHAT, b"", "Expect: 100-continue").replace(b"Length: 0", b"Length: %d" % len(body))
         )
@@ -190,7 +199,7 @@ async def test_a_client_that_asks_first_is_told_to_go_on(listen):
 @pytest.mark.parametrize("target", ["/", "/health", "/api/memories/mira", "/v1/models", "/api/version", "/docs"])
 async def test_head_is_get_without_a_body(listen, target):
     server = await listen()
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(request("HEAD", target))
         head = await reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200")
@@ -218,7 +227,7 @@ async def test_methods_not_offered_name_those_that_are(server, target, allowed):
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02", b"GET\r\n\r\n", b"NONSENSE / HTTP/1.1\r\n\r\n"])
 async def test_what_is_not_http_is_refused_in_json(listen, garbage):
     server = await listen()
-    async with connected(server.url) as (reader, writer), asyncio.timeout(5):
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
         writer.write(garbage + b"\r\n\r\n")
         status, _, body = await response(reader)
     assert (status, orjson.loads(body)["code"]) == (400, "invalid_http")

@@ -39,6 +39,16 @@ async def spoken(server):
     return server
 
 
+@pytest.mark.parametrize("id", [".", ".."])
+async def test_an_id_that_no_address_can_name_is_refused_and_a_chat_that_has_it_is_not_kept(server, id):
+    assert error_of(await server.ask("POST", at(), {"id": id})) == (422, "validation_error")
+    await begin(server, "c", "one")
+    assert error_of(await server.ask("POST", of("c", "/branch"), {"message_id": 1, "id": id}))[0] == 422
+    chat = {"messages": said("Hello"), "conversation_id": id, "model": "mnemoir"}
+    assert (await server.ask("POST", "/v1/chat/completions", chat)).status == 200
+    assert [one["id"] for one in (await server.get(at()))["results"]] == ["c"]
+
+
 @pytest.mark.parametrize("target", LISTS)
 async def test_a_limit_is_a_whole_number(spoken, target):
     for limit in LIMITS:

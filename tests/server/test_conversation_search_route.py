@@ -63,6 +63,28 @@ async def test_hits_stand_in_the_order_of_their_scores(filled, mode):
     assert len(scores) > 1
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+async def test_what_is_hardly_like_the_question_is_left_out_when_that_is_asked_for(filled, mode):
+    everything = await found(filled, "a resting kitten", mode=mode)
+    kept = await found(filled, "a resting kitten", mode=mode, related=True)
+    assert kept == [CAT, "Cats do that.", "She eats only fish."]
+    assert set(everything) >= {*kept, CODE}
+    assert await found(filled, "medieval siege weapons", mode=mode, related=True) == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+async def test_what_shares_a_word_with_the_question_always_stays(filled, mode):
+    said = "All day we talked about something else: " + "bonds, shares, yields and the price of copper wire. " * 9
+    await add(filled, "work", said)
+    await filled.post(of("work", "/flush"), None)
+    assert said in await found(filled, "how long do kittens rest a day?", mode=mode, related=True)
+
+
+async def test_words_alone_find_what_stands_beside_a_word_only_where_that_is_not_left_out(filled):
+    assert await found(filled, "parser.py", mode="keyword") == [CODE, "Look at line three."]
+    assert await found(filled, "parser.py", mode="keyword", related=True) == [CODE]
+
+
 async def test_a_search_is_narrowed_before_it_is_limited(filled):
     assert set(await found(filled, "cat parser line fish", conversation_id="work")) == {CODE, "Look at line three."}
     assert set(await found(filled, "cats", role="assistant")) <= {"Cats do that.", "Look at line three."}

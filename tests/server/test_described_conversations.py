@@ -8,6 +8,7 @@ import pytest_asyncio
 from pydantic import TypeAdapter
 
 from mnemoir.server import (
+    conversation_branches,
     conversation_messages,
     conversation_nodes,
     conversation_pruning,
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 everyones, server, objects = shared_server(), own_project(), objects
 
 _ROUTERS = (
-    *(conversations, conversation_messages, conversation_nodes, conversation_window),
+    *(conversations, conversation_messages, conversation_branches, conversation_nodes, conversation_window),
     *(conversation_search, conversation_pruning, discussions),
 )
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -67,6 +68,8 @@ TOLD = [
     ("POST", ONE + "/flush", of("f", "/flush"), None),
     ("GET", ONE + "/messages", of("f", "/messages"), None),
     ("GET", ONE + "/messages", of("f", "/messages", view="tree"), None),
+    ("GET", ONE + "/messages", of("f", "/messages", around=0, limit=2), None),
+    ("GET", ONE + "/branches", of("f", "/branches"), None),
     ("POST", ONE + "/messages", of("f", "/messages"), {"messages": MESSAGES}),
     ("GET", ONE + "/window", of("f", "/window", q="cup"), None),
     ("GET", ONE + "/window", of("f", "/window", max_tokens=20, strategy="hybrid"), None),

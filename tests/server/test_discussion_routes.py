@@ -439,7 +439,7 @@ async def test_a_message_without_content_is_a_blank_one(remembering):
 async def test_who_leaves_a_rebuild_ends_it(remembering, http, llm):
     llm.queue(Answer(silent=True))
     asked = asyncio.create_task(progress_of(http, remembering, of("tea-time", "rebuild"), {"messages": SAID}))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await llm.arrived.wait()
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
@@ -453,7 +453,7 @@ async def test_a_rebuild_that_waits_for_its_model_gives_signs_of_life(listen, tm
     server = await listen(settings, heartbeat_s=0.01)
     llm.queue(Answer(silent=True))
     async with (
-        asyncio.timeout(5),
+        asyncio.timeout(60),
         http.post(f"{server.url}{of('tea-time', 'rebuild')}", json={"messages": SAID}) as answer,
     ):
         assert await answer.content.readline() == b"\n"

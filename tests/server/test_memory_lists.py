@@ -52,6 +52,52 @@ async def test_conditions_narrow_the_list_and_combine(server):
     assert await listed(server, "&offset=1&limit=1") == ["Rows"]
 
 
+async def found(server: Server, **conditions: object) -> list[str]:
+    body = {"query": "row the boat", "user_id": "mira", "explain": True} | conditions
+    page = await server.post(f"{MEMORIES}/search", body)
+    memory_schemas.SearchAnswer.model_validate(page)
+    return [memory["memory"] for memory in page["results"]]
+
+
+async def test_conditions_narrow_a_search_as_they_narrow_a_list(server):
+    await remember(
+        server,
+        {"memory": "Rows a boat", "created_at": "2026-01-01", "updated_at": "2026-03-01"},
+        {"memory": "Owns a boat", "created_at": "2026-02-01", "metadata": {"session_id": "boats"}},
+        {"memory": "I row the boat.", "created_at": "2026-02-02", "role": "user"},
+        {"memory": "Rowed a boat", "created_at": "2026-02-03", "expiration_date": "2026-02-04"},
+    )
+    everything = await found(server)
+    assert sorted(everything) == ["I row the boat.", "Owns a boat", "Rows a boat"]
+    assert await found(server, kind="message") == ["I row the boat."]
+    assert sorted(await found(server, kind="fact", limit=2)) == ["Owns a boat", "Rows a boat"]
+    assert await found(server, source="boats") == ["Owns a boat"]
+    assert await found(server, q="ROW fact") == []
+    assert await found(server, q="ROWS") == ["Rows a boat"]
+    assert await found(server, since="2026-02-02") == ["I row the boat."]
+    assert await found(server, since="2026-02-15", by="updated") == ["Rows a boat"]
+    assert await found(server, until="2026-01-15") == ["Rows a boat"]
+    assert await found(server, hidden="only") == ["Rowed a boat"]
+    assert len(await found(server, hidden="with")) == 4
+    (owned,) = [id for id in await ids_of(server) if await found(server, id=[id]) == ["Owns a boat"]]
+    assert await found(server, id=[owned], kind="message") == []
+    nothing = dict.fromkeys(("kind", "since", "until", "by", "source", "q", "id", "hidden"))
+    assert await found(server, **nothing, unknown="x") == everything
+
+
+async def ids_of(server: Server) -> list[str]:
+    return [memory["id"] for memory in (await server.get(f"{MEMORIES}?user_id=mira"))["results"]]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [{"kind": "dream"}, {"since": "someday"}, {"hidden": "all"}, {"by": "upwards"}, {"id": "mem_a"}, {"q": 7}],
+)
+async def test_a_condition_that_cannot_be_met_is_refused_and_not_dropped(server, condition):
+    body = {"query": "row the boat", "user_id": "mira"} | condition
+    assert error_of(await server.ask("POST", f"{MEMORIES}/search", body)) == (422, "validation_error")
+
+
 @pytest.mark.parametrize("order", ["created_desc", "created_asc", "updated_desc", "updated_asc"])
 async def test_pages_follow_each_other_by_their_cursor_and_belong_to_one_order(server, order):
     await remember(server, *({"memory": f"Fact {n}", "created_at": f"2026-01-{n % 3 + 1:02}"} for n in range(7)))

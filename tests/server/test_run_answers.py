@@ -81,7 +81,7 @@ async def test_answers_are_as_they_are_described(server):
 
 async def test_an_event_of_the_feed_is_as_it_is_described(listen, http):
     server = await listen()
-    async with asyncio.timeout(5), http.get(f"{server.url}{RUNS}/live") as feed:
+    async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live") as feed:
         assert await feed.content.readuntil(b"\n\n") == b":\n\n"
         happen(server, "r1", a_node())
         told = orjson.loads((await feed.content.readuntil(b"\n\n")).removeprefix(b"data: "))

@@ -17,7 +17,7 @@ async def said(server, text: str) -> str:
 
 async def written(server, run_id: str, holds: Callable[[dict], bool] = lambda told: told["state"] == "done") -> dict:
     """What the run wrote, once that holds of it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             told = (await server.get(f"{RUNS}/{run_id}/memories"))["written"]
             if told and holds(told[0]):

@@ -7,6 +7,7 @@ import pytest
 
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.server.run_models import RunNodeMoved
 from tests.server.server_kit import error_of
 
 RUNS = "/api/runs"
@@ -117,7 +118,7 @@ async def test_runs_are_only_looked_at(server, method):
 
 async def test_the_feed_tells_of_beginnings_and_ends_as_they_happen(listen, http):
     server = await listen()
-    async with asyncio.timeout(5), http.get(f"{server.url}{RUNS}/live") as feed:
+    async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live") as feed:
         assert feed.headers["content-type"].startswith("text/event-stream")
         assert await feed.content.readuntil(b"\n\n") == b":\n\n"
         happen(server, "r1")
@@ -125,16 +126,35 @@ async def test_the_feed_tells_of_beginnings_and_ends_as_they_happen(listen, http
         assert [(run["id"], run["status"]) for run in told] == [("r1", "running"), ("r1", "finished")]
 
 
+async def test_the_feed_tells_of_nodes_to_who_asks_for_them(listen, http):
+    server = await listen()
+    told = []
+    async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live?nodes=true") as feed:
+        await feed.content.readuntil(b"\n\n")
+        await server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}]})
+        while not told or told[-1].get("status") != "finished":
+            name, _, data = (await feed.content.readuntil(b"\n\n")).rpartition(b"data: ")
+            told.append(orjson.loads(data))
+            assert name == (b"event: node\n" if "run_id" in told[-1] else b"")
+    nodes = [RunNodeMoved.model_validate(event) for event in told if "run_id" in event]
+    assert {node.run_id for node in nodes} == {told[0]["id"]}
+    assert [(node.title, node.state) for node in nodes] == [
+        ("Answer", "running"),
+        ("Answer", "running"),
+        ("Answer", "finished"),
+    ]
+
+
 async def test_a_silent_feed_gives_signs_of_life(listen, http):
     server = await listen(heartbeat_s=0.01)
-    async with asyncio.timeout(5), http.get(f"{server.url}{RUNS}/live") as feed:
+    async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live") as feed:
         for _ in range(3):
             assert await feed.content.readuntil(b"\n\n") == b":\n\n"
 
 
 async def test_a_reader_who_leaves_gives_the_place_back(listen, http):
     server = await listen()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for _ in range(100):
             feed = await http.get(f"{server.url}{RUNS}/live")
             while feed.status == 503:  # places of those who left are given back one by one
@@ -147,7 +167,7 @@ async def test_a_reader_who_leaves_gives_the_place_back(listen, http):
 async def test_there_are_only_so_many_readers_of_the_feed(listen, http):
     server = await listen()
     feeds = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         for _ in range(64):
             feed = await http.get(f"{server.url}{RUNS}/live")
             feeds.append(feed)

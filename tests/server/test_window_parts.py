@@ -14,7 +14,17 @@ LONG = [f"Number {number}: {'tea ' * 40}" for number in range(20)]
 
 
 def ids(window, state):
-    return [id for part in window["parts"] if part["state"] == state for id in part["message_ids"]]
+    """Of the messages that parts with this state reach over; ids of one conversation alone have no gaps."""
+    parts = [part for part in window["parts"] if part["state"] == state and part["first_id"] is not None]
+    return [id for part in parts for id in range(part["first_id"], part["last_id"] + 1)]
+
+
+def counts(window):
+    """How many messages have each state."""
+    found = {}
+    for part in window["parts"]:
+        found[part["state"]] = found.get(part["state"], 0) + part["messages"]
+    return found
 
 
 async def stored(server, id):
@@ -24,8 +34,8 @@ async def stored(server, id):
 async def test_every_message_is_in_one_part_in_the_order_of_the_thread(server):
     await begin(server, "c", *LONG)
     window = await server.get(of("c", "/window", max_tokens=200, summarise="false"))
-    told = [id for part in window["parts"] for id in part["message_ids"]]
-    assert told == await stored(server, "c")
+    told = await stored(server, "c")
+    assert [part["first_id"] for part in window["parts"]] == [told[0], *told[-len(window["messages"]) :]]
     assert ids(window, "kept") == told[-len(window["messages"]) :]
     assert ids(window, "dropped") == told[: -len(window["messages"])]
 
@@ -35,8 +45,8 @@ async def test_what_the_window_holds_costs_what_it_says(server):
     window = await server.get(of("c", "/window", max_tokens=300, summarise="false"))
     assert sum(part["tokens"] for part in window["parts"] if part["state"] == "kept") == window["tokens"] <= 300
     (dropped,) = (part for part in window["parts"] if part["state"] == "dropped")
-    assert (dropped["role"], len(dropped["message_ids"])) == (None, 20 - len(window["messages"]))
-    assert dropped["tokens"] > 300
+    assert (dropped["role"], dropped["messages"]) == (None, 20 - len(window["messages"]))
+    assert dropped["tokens"] == sum(len(text) // 4 for text in LONG[: dropped["messages"]])
 
 
 async def test_a_window_that_holds_all_drops_nothing(server):
@@ -55,6 +65,40 @@ async def test_an_important_message_is_retained(server):
     window = await server.get(of("c", "/window", max_tokens=400, strategy="hybrid", summarise="false"))
     assert ids(window, "retained") == [first]
     assert first not in ids(window, "kept")
+
+
+async def test_however_long_a_thread_is_what_is_left_out_is_told_in_stretches(server):
+    await begin(server, "c", *(f"Number {number}" for number in range(1000)))
+    pinned = (await stored(server, "c"))[300]
+    await server.ask("PATCH", of("c", f"/messages/{pinned}"), {"pinned": True})
+    window = await server.get(of("c", "/window", max_tokens=20, strategy="hybrid", summarise="false"))
+    assert counts(window) == {
+        "dropped": 1000 - len(window["messages"]),
+        "retained": 1,
+        "kept": counts(window)["kept"],
+    }
+    assert [(part["state"], part["messages"]) for part in window["parts"]][:3] == [
+        ("dropped", 300),
+        ("retained", 1),
+        ("dropped", 999 - 300 - counts(window)["kept"]),
+    ]
+
+
+async def test_files_and_calls_of_what_is_left_out_count_too(server):
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": f'{{"word": "{"tea " * 40}"}}'}}
+    picture = {"type": "image_url", "image_url": {"url": "https://pictures.example/cup.png"}}
+    await begin(
+        server,
+        "c",
+        messages=[
+            {"role": "user", "content": [picture, {"type": "text", "text": "What is this?"}]},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            *({"role": "user", "content": LONG[0]} for _ in range(4)),
+        ],
+    )
+    window = await server.get(of("c", "/window", max_tokens=90, summarise="false"))
+    assert window["parts"][0]["state"] == "dropped"
+    assert window["parts"][0]["tokens"] > 85 + 40 + 2 * (len(LONG[0]) // 4)
 
 
 async def test_what_stands_in_front_of_a_new_context_is_cleared(server):
@@ -86,6 +130,7 @@ async def test_a_summary_stands_for_what_it_covers_and_looking_asks_no_model(ope
     covered = ids(made, "summarised")
     assert 0 < max(covered, default=0) <= made["summary"]["upto_message_id"]
     assert sorted(covered + ids(made, "kept") + ids(made, "dropped")) == await stored(server, "c")
+    assert sum(counts(made).values()) == len(LONG)
     again = await server.get(of("c", "/window", max_tokens=400, summarise="false"))
     assert again["parts"] == made["parts"]
 

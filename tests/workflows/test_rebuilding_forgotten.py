@@ -164,6 +164,9 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
             somebody.start()
             somebody.join()
 
+        def moved(self, trace, node):
+            """Nobody follows."""
+
         async def forget(self):
             try:
                 await forget_chunk(desk.discussions, place(desk, "d1"), first.key, kind=kind, patience_s=0.0)

@@ -136,3 +136,13 @@ def test_of_a_long_text_the_end_is_shown():
     told = traced_text("a" + "b" * MOST_TRACED_CHARACTERS)
     assert told == "[1 earlier characters are not shown.]\n" + "b" * MOST_TRACED_CHARACTERS
     assert traced_text("short") == "short"
+
+
+async def test_each_node_is_told_of_as_it_begins_speaks_and_ends(desk, llm):
+    llm.queue(Answer(text="plan"), Answer(text="Soup."))
+    await reply(desk.tree(asks("Think", "x"), answers("Say")), talk("Hi", stream=True))
+    await desk.runs.next()
+    assert desk.runs.moves == [
+        *[("Think", False, False), ("Think", True, False), ("Think", True, True)],
+        *[("Say", False, False), ("Say", True, False), ("Say", True, True)],
+    ]

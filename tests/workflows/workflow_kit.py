@@ -80,11 +80,15 @@ class ListedRuns:
 
     def __init__(self) -> None:
         self.begun_runs: list[RunTrace] = []
+        self.moves: list[tuple[str, bool, bool]] = []  # of nodes: which, whether it has spoken, whether it is over
         self._ended: asyncio.Queue[RunTrace] = asyncio.Queue()
         self._as_they_ended: list[RunTrace] = []
 
     def begun(self, run: RunTrace) -> None:
         self.begun_runs.append(run)
+
+    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+        self.moves.append((node.title, node.first_token_ms is not None, node.duration_ms is not None))
 
     def ended(self, run: RunTrace) -> None:
         self._as_they_ended.append(copy.deepcopy(run))
@@ -95,7 +99,7 @@ class ListedRuns:
 
     async def next(self) -> RunTrace:
         """The trace of the next run that is over, also with what runs behind the answer."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             return await self._ended.get()
 
     def check(self) -> None:
@@ -197,7 +201,7 @@ async def reply(workflows: Workflows, request: ChatRequest | None = None) -> str
 
 async def asked(llm: ScriptedLLM, times: int) -> None:
     """Wait until that many requests have come to the model."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while len(llm.requests) < times:
             llm.arrived.clear()
             await llm.arrived.wait()

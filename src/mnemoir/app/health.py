@@ -4,10 +4,12 @@ A model's server is asked at most twice a minute, when somebody looks, and never
 tokens. An embedding model in this process embeds one plain sentence.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aiohttp
 
+from mnemoir.app.endpoints import EndpointHealth, Endpoints
 from mnemoir.app.kept import Kept
 from mnemoir.app.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
 from mnemoir.core.clock import to_text, utc_now
@@ -59,11 +61,17 @@ class Checkup:
     """Looks after the models of one server."""
 
     def __init__(
-        self, settings: Settings, model: ChatModel, embedding: EmbeddingModel, session: aiohttp.ClientSession
+        self,
+        settings: Settings,
+        model: ChatModel,
+        embedding: EmbeddingModel,
+        endpoints: Endpoints,
+        session: aiohttp.ClientSession,
     ) -> None:
         self._settings = settings
         self._model = model
         self._embedding = embedding
+        self._endpoints = endpoints
         self._session = session
         self._of_model = Kept(self._reach_model, for_s=_LOOK_AGAIN_S)
         self._of_embedder = Kept(self._reach_embedder, for_s=_LOOK_AGAIN_S)
@@ -96,8 +104,13 @@ class Checkup:
             connected=connected,
         )
 
+    async def endpoints(self, *, fresh: bool = False) -> Sequence[EndpointHealth]:
+        """The models of the config tree, those with problems first."""
+        return await self._endpoints.health(patience_s=_PATIENCE_S, fresh=fresh)
+
     async def aclose(self) -> None:
         """Stop looking."""
+        await self._endpoints.aclose()
         await self._of_model.aclose()
         await self._of_embedder.aclose()
 

@@ -13,6 +13,7 @@ from mnemoir.app import remembering
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.models import choose_embedding, choose_model
@@ -23,7 +24,7 @@ from mnemoir.app.stock import Stock
 from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import make_workflows, open_discussions, open_runs
+from mnemoir.app.workflows import make_workflows, open_back_ends, open_discussions, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -139,8 +140,9 @@ async def open_parts(settings: Settings) -> Parts:
         runs = own(open_runs(settings))
         memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
         kept = open_discussions(embedding, indexing, own)
+        back_ends = open_back_ends(settings, session)
         workflows, discussions = make_workflows(
-            settings, served, model, memory, kept, conversations, runs, session, own
+            settings, served, model, memory, kept, conversations, runs, back_ends, session, own
         )
         recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
         return Parts(
@@ -171,7 +173,7 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, model, embedding, session)),
+            checkup=own(Checkup(settings, model, embedding, Endpoints(served, back_ends, session), session)),
             stock=own(Stock(settings, store, runs, conversations, embedding.name)),
             times=times,
             _open=opened.pop_all(),

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Literal
 
 from mnemoir import __version__
+from mnemoir.app.endpoints import EndpointHealth
 from mnemoir.app.health import Connected, EmbedderHealth, ModelHealth
 from mnemoir.app.latencies import Spread
 from mnemoir.app.parts import Parts
@@ -21,6 +22,7 @@ from mnemoir.ports.jobs import JobTally
 
 _HOUR, _DAY = 60, 24 * 60
 _LITTLE_SPACE = 200 * 1024 * 1024
+_MOST_NAMED = 5
 _NO_COUNTS = Counts(
     projects=None,
     users=None,
@@ -101,7 +103,7 @@ class Choices:
 class Remark:
     """Something that is not as it should be, and the next step."""
 
-    about: Literal["settings", "model", "embedder", "storage", "work"]
+    about: Literal["settings", "model", "endpoints", "embedder", "storage", "work"]
     state: Health
     found: str
     to_do: str
@@ -109,12 +111,16 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The whole. `storage_problem` says why the stored memories cannot be read, "" when they can."""
+    """The whole. `storage_problem` says why the stored memories cannot be read, "" when they can.
+
+    `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
+    """
 
     version: str
     started_at: str
     up_s: float
     model: ModelHealth
+    endpoints: Sequence[EndpointHealth]
     embedder: EmbedderHealth
     room: Room
     storage_problem: str
@@ -127,8 +133,11 @@ class Status:
 
 async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
     """The status now; what takes a while to find out is some seconds old, but for models when it is to be `fresh`."""
-    model, embedder, room = await gather(
-        parts.checkup.model(fresh=fresh), parts.checkup.embedder(fresh=fresh), parts.stock.room()
+    model, endpoints, embedder, room = await gather(
+        parts.checkup.model(fresh=fresh),
+        parts.checkup.endpoints(fresh=fresh),
+        parts.checkup.embedder(fresh=fresh),
+        parts.stock.room(),
     )
     problem = await _storage_problem(parts)
     counts = _NO_COUNTS if problem else await parts.stock.counts()
@@ -136,6 +145,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
     remarks = [
         *_remarks_of_settings(parts),
         *_remarks_of_models(model, embedder, serves_tree=parts.workflows.serves_tree),
+        *_remarks_of_endpoints(endpoints),
         *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
         *_remarks_of_work(work, parts.reembedding.trouble),
     ]
@@ -145,6 +155,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         started_at=to_text(parts.started_at),
         up_s=round(monotonic() - parts.started, 1),
         model=model,
+        endpoints=endpoints,
         embedder=embedder,
         room=room,
         storage_problem=problem,
@@ -225,6 +236,24 @@ def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth, *, serves_t
         yield Remark(about="model", state="warn", found=found, to_do="Try again; see the run for what was asked.")
     if not _is_well(embedder.connected):
         yield _of_connected("embedder", f"The embedding model {embedder.name}", embedder.connected)
+
+
+def _remarks_of_endpoints(endpoints: Sequence[EndpointHealth]) -> Iterator[Remark]:
+    """One for all of them: a server that is down may be that of fifty."""
+    ill = [one for one in endpoints if one.state in ("warn", "fail")]
+    if not ill:
+        return
+    state: Health = "fail" if any(one.state == "fail" for one in ill) else "warn"
+    if len(ill) == 1:
+        [one] = ill
+        yield Remark(about="endpoints", state=state, found=f"The endpoint {one.name}: {one.problem}", to_do=one.to_do)
+        return
+    named = ", ".join(one.name for one in ill[:_MOST_NAMED])
+    more = f" and {len(ill) - _MOST_NAMED} more" if len(ill) > _MOST_NAMED else ""
+    found = f"{len(ill)} of {len(endpoints)} endpoints have problems: {named}{more}."
+    yield Remark(
+        about="endpoints", state=state, found=found, to_do="The list of endpoints tells what to do about each."
+    )
 
 
 def _is_well(connected: Connected) -> bool:

@@ -1,14 +1,19 @@
 """The config tree that is served: its users, what is wrong in it, and what of it changes the settings."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import Settings
 from mnemoir.workflows.checking import Problem, check
+from mnemoir.workflows.config.lookup import Stamp, is_settled, stamp_of
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.node_types import node_types
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +22,28 @@ class Served:
 
     tree: ConfigTree
     users: tuple[str, ...]
+
+
+class UntilChanged(Generic[T]):
+    """What reading a whole tree tells, which takes a part of a second: kept until one of its files changes.
+
+    `make` gets a tree opened for it. One caller at a time may ask.
+    """
+
+    def __init__(self, root: Path, make: Callable[[ConfigTree], T]) -> None:
+        self._root = root
+        self._make = make
+        self._made: tuple[frozenset[tuple[str, Stamp]], Hashable, T] | None = None
+
+    def get(self, beside: Hashable = None) -> T:
+        """What it tells now. It is made again, too, when what else it is made of, `beside`, is no longer the same."""
+        seen = frozenset(_stamps(self._root))
+        if self._made is None or self._made[:2] != (seen, beside):
+            made = self._make(ConfigTree(self._root))
+            if any(not _is_settled(self._root / path) for path, _ in seen):
+                return made  # a next change may have the same stamp
+            self._made = (seen, beside, made)
+        return self._made[2]
 
 
 def open_tree(settings: Settings) -> Served | None:
@@ -68,3 +95,16 @@ def _log_directory(served: Served | None, named: str | None, *, file_logging: bo
         return None
     asks = any(served.tree.user(name).settings.logs_to_file for name in served.users)
     return served.tree.public / "logs" if file_logging or asks else None
+
+
+def _stamps(root: Path) -> Iterator[tuple[str, Stamp]]:
+    for where, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(where, name)
+            if name.lower().endswith(".json") and os.path.exists(path):
+                yield os.path.relpath(path, root), stamp_of(os.stat(path))
+
+
+def _is_settled(path: Path) -> bool:
+    """One that has gone meanwhile is looked for the next time anyway."""
+    return not path.exists() or is_settled(path.stat())

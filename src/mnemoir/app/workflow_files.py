@@ -14,13 +14,13 @@ from pathlib import Path
 import orjson
 
 from mnemoir.app.in_thread import in_thread
-from mnemoir.app.tree import Served
+from mnemoir.app.tree import Served, UntilChanged
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
 from mnemoir.workflows.checking import Problem, check
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import workflow_at
-from mnemoir.workflows.config.lookup import Stamp, folded, is_settled, stamp_of
+from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.redaction import without_secrets
 from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
@@ -86,7 +86,7 @@ class WorkflowFiles:
     def __init__(self, served: Served | None) -> None:
         self._served = served
         self._checking = asyncio.Lock()
-        self._checked: tuple[frozenset[tuple[str, Stamp]], ConfigProblems] | None = None
+        self._problems = None if served is None else UntilChanged(served.tree.root, _checked)
 
     async def overview(self, models: Sequence[str]) -> ConfigOverview:
         """`models` are the names that clients may give."""
@@ -104,8 +104,10 @@ class WorkflowFiles:
 
     async def problems(self) -> ConfigProblems:
         """The whole check. Who asks while one is under way waits for it."""
+        if self._problems is None:
+            return _counted([])
         async with self._checking:
-            return await in_thread(self._problems)
+            return await in_thread(self._problems.get)
 
     def _overview(self, models: Sequence[str]) -> ConfigOverview:
         if self._served is None:
@@ -163,18 +165,6 @@ class WorkflowFiles:
         if found is None:
             raise NotFound(f"There is no user {named[:80]!r} in the config tree, or its file is broken.")
         return found
-
-    def _problems(self) -> ConfigProblems:
-        if self._served is None:
-            return _counted([])
-        root = self._served.tree.root
-        seen = frozenset(_stamps(str(root)))
-        if self._checked is None or self._checked[0] != seen:
-            told = _counted(check(ConfigTree(root), [], node_types()))
-            if any(not is_settled(os.stat(root / path)) for path, _ in seen if os.path.exists(root / path)):
-                return told  # a next change may have the same stamp
-            self._checked = (seen, told)
-        return self._checked[1]
 
 
 def _starts(user: UserTree) -> Iterator[Start]:
@@ -236,12 +226,8 @@ def _is_sound(user: UserTree) -> bool:
     return True
 
 
-def _stamps(root: str) -> Iterator[tuple[str, Stamp]]:
-    for where, _, names in os.walk(root):
-        for name in names:
-            path = os.path.join(where, name)
-            if name.lower().endswith(".json") and os.path.exists(path):
-                yield os.path.relpath(path, root), stamp_of(os.stat(path))
+def _checked(tree: ConfigTree) -> ConfigProblems:
+    return _counted(check(tree, [], node_types()))
 
 
 def _counted(problems: Sequence[Problem]) -> ConfigProblems:

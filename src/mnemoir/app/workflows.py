@@ -56,6 +56,17 @@ def open_runs(settings: Settings) -> RunStore:
     return SqliteRunStore(path, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
+def open_back_ends(settings: Settings, session: aiohttp.ClientSession) -> HttpBackEnds:
+    """The endpoints of a config tree; none is asked yet."""
+    return HttpBackEnds(
+        session,
+        timeouts=timeouts_of(settings.workflows.timeouts),
+        tries=settings.llm.tries,
+        most_bytes=settings.llm.most_bytes,
+        calls_at_once=settings.workflows.endpoint_calls_at_once,
+    )
+
+
 def make_workflows(
     settings: Settings,
     served: Served | None,
@@ -64,6 +75,7 @@ def make_workflows(
     discussions: DiscussionMemory,
     conversations: UserConversations,
     runs: RunStore,
+    back_ends: HttpBackEnds,
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions]:
@@ -77,13 +89,7 @@ def make_workflows(
         conversations=conversations,
         discussions=discussions,
         discussion_places=places,
-        back_ends=HttpBackEnds(
-            session,
-            timeouts=timeouts_of(chosen.timeouts),
-            tries=settings.llm.tries,
-            most_bytes=settings.llm.most_bytes,
-            calls_at_once=chosen.endpoint_calls_at_once,
-        ),
+        back_ends=back_ends,
         modules=own(_modules(settings, served)),
         files=user_files(settings, served),
         wikipedia=HttpOfflineWikipedia(session),

@@ -135,14 +135,14 @@ class InProcess:
 
 @asynccontextmanager
 async def connect(
-    settings: Settings, *, url: str | None, in_process: bool, chats: bool = False
+    settings: Settings, *, url: str | None, in_process: bool, chats: bool = False, caller: str = "cli"
 ) -> AsyncIterator[Connection]:
     """The server at `url`; without one, the server of the settings if it runs, else its routes in this process.
 
     `in_process` leaves a running server out, for a data directory that was named. With `chats` this process does all
-    that a server does: chats recall and are remembered.
+    that a server does: chats recall and are remembered. `caller` is what the server is told of who asks.
     """
-    headers = _headers_of(settings)
+    headers = _headers_of(settings, caller)
     async with new_session() as session:
         address = url or settings.server.url
         if not in_process and await is_mnemoir(address, session):
@@ -228,11 +228,11 @@ async def _lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
         yield rest
 
 
-def _headers_of(settings: Settings) -> dict[str, str]:
+def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
     """The key this machine's settings hold, as the server wants it; the admin key opens what the others open."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    return {"content-type": "application/json", "user-agent": f"mnemoir-cli/{__version__}", **sent}
+    return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
 
 
 def _bytes(body: object) -> bytes:

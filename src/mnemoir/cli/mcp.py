@@ -55,6 +55,7 @@ async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
         config=session.config,
         url=session.url or load_settings(session.config, {}).server.url,
         project=session.project,
+        caller="mcp",
     )
     async with running.connected() as connection:
         yield tool_server(connection, user=user, project=session.project)

@@ -18,6 +18,7 @@ from mnemoir.conversations.sessions import (
     checked_session_id,
     metadata_of,
 )
+from mnemoir.conversations.ways import Branch, in_tree_order
 
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
 _PAGE = 500
@@ -98,6 +99,25 @@ class ManagedTree(ManagedSearch):
     def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
         return self.storage.way_to(session_id, message_id, limit)
+
+    def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """What stands before a message on its branch, newest first; [] at the beginning alone."""
+        return self.storage.way_before(session_id, message_id, limit)
+
+    def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """How the way through a message goes on behind it, oldest first: along the thread, else the newest branch.
+
+        For ROOT that is the thread from its beginning; [] at the end alone.
+        """
+        return self.storage.way_behind(session_id, message_id, limit)
+
+    def place_on_thread(self, session_id: str, message_id: int) -> int | None:
+        """How many messages of the thread stand in front of that one; None for one that is not on it."""
+        return self.storage.place_on_thread(session_id, message_id)
+
+    def branches(self, session_id: str) -> list[Branch]:
+        """The tree in short: its runs of messages without a choice, each behind the one that it branches off."""
+        return in_tree_order(self.storage.branch_runs(session_id))
 
     def branch_session(
         self,

@@ -96,6 +96,7 @@ class MessageIndex:
             limit=asked.limit,
             threshold=0.0,
             codes=self._codes,
+            related=wanted.filter.related,
         )
         shown = self._shown(wanted)
         if hidden:

@@ -17,6 +17,8 @@ from mnemoir.conversations.vectors import IndexedVectors, VectorStore
 from mnemoir.core.clock import from_epoch
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.codes import unpack_vector
+from mnemoir.search.terms import query_terms, read_terms, terms_of
+from mnemoir.search.weights import Weights
 
 _REMOVED_LOOK = 10_000
 _ROLES: tuple[Role, ...] = get_args(Role)
@@ -76,6 +78,16 @@ class NearestMessages:
         return bool(self._rows.unembedded_messages(ANY_MODEL, 1, after=message_id)) or message_id in (
             self._rows.vectors_to_remove(_REMOVED_LOOK)
         )
+
+
+def related_to(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
+    """Those that share a word with the question, or are more like it than unrelated texts are; in their order."""
+    asked, least = query_terms(query), Weights().related_cosine
+    return [
+        hit
+        for hit in hits
+        if (hit.similarity or 0.0) >= least or np.isin(asked, read_terms(terms_of(hit.message.text))).any()
+    ]
 
 
 def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> SearchHit:

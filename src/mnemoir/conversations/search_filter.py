@@ -24,7 +24,8 @@ class SearchFilter:
 
     `since` counts in, `until` does not. Times without a zone are UTC. `tags_any` and `tags_all` are of the session,
     as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its metadata. What
-    was said on any branch is found; with `on_thread` only what is on the thread now, or off it.
+    was said on any branch is found; with `on_thread` only what is on the thread now, or off it. With `related`, what
+    shares no word with the question is found only where it is more like it than unrelated texts are.
     """
 
     since: datetime | None = None
@@ -38,6 +39,7 @@ class SearchFilter:
     agent: str | None = None
     visibility: Literal["private", "shared"] | None = None
     on_thread: bool | None = None
+    related: bool = False
 
     @property
     def is_of_sessions(self) -> bool:

@@ -18,7 +18,7 @@ from mnemoir.conversations.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.message_index import Asked, MessageIndex
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.nearest_messages import NearestMessages, hit_of
+from mnemoir.conversations.nearest_messages import NearestMessages, hit_of, related_to
 from mnemoir.conversations.reranking import reranked
 from mnemoir.conversations.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.searched_rows import SearchedStorage
@@ -125,7 +125,7 @@ class SemanticSearch:
             return []
         await asyncio.to_thread(meaning.jobs.refuse_other_model)
         embedding = await self._embedded(meaning, query)
-        found = await asyncio.to_thread(meaning.nearest.find, embedding, _looked(top_k, rerank), wanted)
+        found = await self._near(meaning, query, embedding, _looked(top_k, rerank), wanted)
         near = [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
         return await self._ordered(query, near, top_k, rerank)
 
@@ -155,7 +155,7 @@ class SemanticSearch:
             return await self._ordered(query, hits, top_k, rerank)
         count = max(_FEWEST_FUSED, 4 * looked)
         by_words = await self._ranked(query, None, count, wanted)
-        by_meaning = await asyncio.to_thread(self._meaning.nearest.find, embedding, count, wanted)
+        by_meaning = await self._near(self._meaning, query, embedding, count, wanted)
         fused = by_rank(by_words, by_meaning) if alpha is None else by_weight(by_words, by_meaning, alpha)
         return await self._ordered(query, fused[:looked], top_k, rerank)
 
@@ -255,6 +255,12 @@ class SemanticSearch:
         except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return None
+
+    async def _near(
+        self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
+    ) -> list[SearchHit]:
+        found = await asyncio.to_thread(meaning.nearest.find, embedding, count, wanted)
+        return related_to(query, found) if wanted.filter.related else found
 
     async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
         asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())

@@ -18,6 +18,7 @@ from mnemoir.conversations.sessions import (
     StoredMessage,
     Summary,
 )
+from mnemoir.conversations.ways import WayRows
 
 
 class SessionRows(Protocol):
@@ -134,7 +135,7 @@ class WindowRows(Protocol):
         """Give up the claim without a summary."""
 
 
-class TreeRows(Protocol):
+class TreeRows(WayRows, Protocol):
     """Branches. The thread is the way from the first message to the head; what is read elsewhere is the thread alone.
 
     Messages are found again by what they say: role and text, without a model's thinking and blanks at the edges.
@@ -182,15 +183,6 @@ class TreeRows(Protocol):
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
-
-    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
-        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
-
-    def newest_end(self, session_id: str, message_id: int) -> int:
-        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
-
-    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Let the thread end with this message, whichever branch it is on; False when the session has none such.

@@ -180,13 +180,21 @@ class Summary:
 
 
 def checked_session_id(session_id: str) -> str:
-    """The id itself. Raises InvalidRequest for what is no text, empty, too long, or not storable."""
+    """The id itself. Raises InvalidRequest for what is no text, empty, too long, not storable, or "." or "..".
+
+    Whoever follows an address takes these two out of its path, so a session called so could not be asked about.
+    """
     if not isinstance(session_id, str) or not 0 < len(session_id) <= _LONGEST_ID:
         raise InvalidRequest(
             f"A session's id is a text of 1 to {_LONGEST_ID} characters, not {session_id!r:.80}.", field="session_id"
         )
     if "\0" in session_id or not session_id.isprintable():
         raise InvalidRequest(f"A session's id has printable characters only: {session_id!a:.80}.", field="session_id")
+    if session_id in (".", ".."):
+        raise InvalidRequest(
+            f"A session cannot be called {session_id!r}: no address could name it. Choose another id.",
+            field="session_id",
+        )
     return session_id
 
 

@@ -4,38 +4,17 @@ A strategy gives plain messages. What it read them from is noted on the way, so 
 in the store, and no strategy has to tell.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.importance import IMPORTANT
-from mnemoir.conversations.messages import Message, Role
+from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import SessionStorage, WindowRows
 from mnemoir.conversations.sessions import StoredMessage, Summary
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.validity import SUMMARY_PREFIX
-
-_PAGE = 512
-_SHOWN = ("kept", "retained")
-
-PartState = Literal["kept", "retained", "summary", "note", "summarised", "dropped", "cleared"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowPart:
-    """A message that the window holds, or a run of messages that it does not hold, oldest first.
-
-    `kept` is of the recent part, `retained` older and held all the same. `summary` and `note` stand for no message of
-    the store and have a text. `summarised` are in the summary alone, `dropped` in nothing; `cleared` stand in front
-    of the mark where the context was begun anew.
-    """
-
-    state: PartState
-    tokens: int
-    message_ids: Sequence[int] = ()
-    role: Role | None = None  # of a single message
-    text: str | None = None
+from mnemoir.conversations.window_states import Borders, WindowPart, thread_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,66 +103,14 @@ def told_window(
     known = rows.get_summary(session_id)
     summary = known if known and any(_shows(message, known) for message in made) else None
     session = rows.get_session(session_id)
-    thread = _Thread(
-        held=held,
-        summary=summary,
-        mark=session.context_after if session else None,
+    borders = Borders(
+        summarised_upto=summary.upto_message_id if summary else None,
+        cleared_upto=session.context_after if session else None,
         keeps_important=keeps_important,
     )
-    told = list(thread.newest_first(_thread(rows, session_id)))[::-1]
-    return ToldWindow(
-        messages=messages, parts=[*(_made(one, summary) for one in made), *_runs(told)], summary=summary
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Thread:
-    """A walk through the thread from its newest message, which tells the state of each."""
-
-    held: Mapping[int, Message]
-    summary: Summary | None
-    mark: int | None
-    keeps_important: bool
-    is_recent: bool = field(default=True, init=False)
-    is_covered: bool = field(default=False, init=False)
-    is_cleared: bool = field(default=False, init=False)
-
-    def newest_first(self, thread: Iterator[StoredMessage]) -> Iterator[WindowPart]:
-        for stored in thread:
-            self.is_cleared = self.is_cleared or stored.id == self.mark
-            self.is_covered = self.is_covered or (
-                self.summary is not None and stored.id == self.summary.upto_message_id
-            )
-            state = self._state(stored)
-            message = self.held.get(stored.id, stored.message)
-            yield WindowPart(
-                state=state,
-                tokens=CHARS4.count_one(message),
-                message_ids=(stored.id,),
-                role=message.role,
-            )
-
-    def _state(self, stored: StoredMessage) -> PartState:
-        if self.is_cleared:
-            return "cleared"
-        if stored.id in self.held:
-            return "kept" if self.is_recent else "retained"
-        self.is_recent = False
-        is_apart = self.keeps_important and _is_apart(stored)
-        return "summarised" if self.is_covered and not is_apart else "dropped"
-
-
-def _is_apart(stored: StoredMessage) -> bool:
-    """Whether it counts as important, and so stands word for word or not at all."""
-    is_important = stored.importance is not None and stored.importance >= IMPORTANT
-    return stored.message.role == "system" or stored.pinned or is_important
-
-
-def _thread(rows: SessionStorage, session_id: str) -> Iterator[StoredMessage]:
-    before = None
-    while page := rows.thread_messages(session_id, _PAGE, before=before):
-        yield from page
-        before = page[-1].id
+    stretches = rows.thread_stretches(session_id, list(held), borders.ids, IMPORTANT)
+    parts = [*(_made(one, summary) for one in made), *thread_parts(stretches, held, borders)]
+    return ToldWindow(messages=messages, parts=parts, summary=summary)
 
 
 def _shows(message: Message, summary: Summary) -> bool:
@@ -199,28 +126,4 @@ def _made(message: Message, summary: Summary | None) -> WindowPart:
         tokens=CHARS4.count_one(message),
         role=message.role,
         text=message.text.removeprefix(SUMMARY_PREFIX),
-    )
-
-
-def _runs(told: Sequence[WindowPart]) -> Iterator[WindowPart]:
-    """What the window holds one by one, the rest in runs of one state."""
-    run: list[WindowPart] = []
-    for part in told:
-        if run and (part.state in _SHOWN or part.state != run[0].state):
-            yield _joined(run)
-            run = []
-        if part.state in _SHOWN:
-            yield part
-        else:
-            run.append(part)
-    if run:
-        yield _joined(run)
-
-
-def _joined(run: Sequence[WindowPart]) -> WindowPart:
-    return WindowPart(
-        state=run[0].state,
-        tokens=sum(part.tokens for part in run),
-        message_ids=[id for part in run for id in part.message_ids],
-        role=run[0].role if len(run) == 1 else None,
     )

@@ -1,8 +1,9 @@
 """Chat models: a request in no protocol's words, and the answer as events or whole."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Protocol
 
 from mnemoir.core.clock import to_text, utc_now
@@ -18,16 +19,35 @@ class LastCalls:
     answered_at: str | None = None
     failed_at: str | None = None
     error: str | None = None  # what the last failed call raised; it may quote what was sent
+    code: str | None = None  # of that error
 
-    @contextmanager
-    def noting(self) -> Iterator[None]:
+    def noting(self) -> AbstractContextManager[None]:
         """Around one call. One that its caller ends tells nothing."""
-        try:
-            yield
-        except ProviderError as exc:
-            self.failed_at, self.error = to_text(utc_now()), exc.message
-            raise
-        self.answered_at = to_text(utc_now())
+        return _Noting(self)
+
+    def ended(self, exc: BaseException | None) -> None:
+        """A call ended now: with its answer, or with that."""
+        if exc is None:
+            self.answered_at = to_text(utc_now())
+        elif isinstance(exc, ProviderError):
+            self.failed_at, self.error, self.code = to_text(utc_now()), exc.message, exc.code
+
+
+class _Noting:
+    """A class of its own, for each chat makes one: a generator would cost it three times as much."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: LastCalls) -> None:
+        self._calls = calls
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._calls.ended(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,11 @@ class Wanted:
     by: Literal["created", "updated"] = "created"
     ascending: bool = False
 
+    @property
+    def is_all(self) -> bool:
+        """Whether it asks for no more than to be visible."""
+        return self == Wanted(visible=self.visible, by=self.by, ascending=self.ascending)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:

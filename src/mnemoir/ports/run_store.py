@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
-from mnemoir.core.runs import RunStatus, RunTrace
+from mnemoir.core.runs import NodeTrace, RunStatus, RunTrace
 from mnemoir.core.scope import Scope
 
 
@@ -38,6 +38,17 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeMoved:
+    """A node of a run under way has begun, has said its first word, or has ended; what it did is in the run."""
+
+    run_id: str
+    number: int
+    title: str
+    type: str
+    state: Literal["running", "finished", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
     """Which runs to list; None narrows nothing.
 
@@ -63,6 +74,9 @@ class RunStore(Protocol):
     def begun(self, run: RunTrace) -> None:
         """A run begins: those who follow hear of it."""
 
+    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+        """A node of a run under way begins, speaks or ends: those who follow nodes too hear of it."""
+
     def ended(self, run: RunTrace) -> None:
         """A run has ended: it is written down soon, and those who follow hear of it."""
 
@@ -77,8 +91,8 @@ class RunStore(Protocol):
     async def count(self) -> int:
         """How many runs are kept."""
 
-    def follow(self) -> AsyncGenerator[RunSummary, None]:
-        """Runs as they begin and end; a follower who is too slow misses some."""
+    def follow(self, *, nodes: bool = False) -> AsyncGenerator[RunSummary | NodeMoved, None]:
+        """Runs as they begin and end, with `nodes` also their nodes; a follower who is too slow misses some."""
 
     async def forget(self, scope: Scope) -> None:
         """Remove every run of the scope's user, or of its project when it names none.

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Wanted
 
 T = TypeVar("T")
 
@@ -58,6 +59,12 @@ class SearchSnapshot(Protocol):
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
+
+    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+        """The `seq` of every row that `MemoryStore.select` would list, in no order.
+
+        Raises NotSupported where there are no such lists.
+        """
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; rows without any are left out."""

@@ -43,7 +43,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for. No `embedding` means no vectors now; `codes` fetches token codes by `seq`."""
+    """What is looked for. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
+
+    `among` are the rows, by slot, that may be found; the others count as what surrounds them and what is usual, so
+    that a row's score does not depend on what else was asked of it. With `related`, a row must share a word with the
+    query or be near to it by itself.
+    """
 
     text: str
     addressed: Addressed
@@ -52,6 +57,8 @@ class Query:
     limit: int
     threshold: float
     codes: Codes
+    among: Mask | None = None
+    related: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +81,15 @@ class Ranked:
 
 def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
     """Living rows that are neither decayed nor expired and lie in the scope, by slot."""
-    shown = index.alive & (index.expires_at > visible.now.timestamp())
+    shown = scope_rows(index, scope) & (index.expires_at > visible.now.timestamp())
     if visible.horizon is not None:
         shown &= index.effective_at >= visible.horizon.timestamp()
+    return shown
+
+
+def scope_rows(index: ScopeIndex, scope: Scope) -> Mask:
+    """Living rows that lie in the scope, decayed and expired ones too, by slot."""
+    shown: Mask = index.alive.copy()
     for level, name in _PLACES.items():
         wanted = getattr(scope, name)
         if wanted is not None:
@@ -107,7 +120,12 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     with stages.run("words"):
         words = word_scores(index, query_terms(query.addressed.bare), shown)
     cosine = _cosines(index, query, shown, stages)
-    rows = _evident(words, cosine, shown, weights, few=query.limit)
+    if query.related:
+        rows = _related(words, cosine, shown, weights)
+    else:
+        rows = _evident(words, cosine, shown, weights, few=query.limit)
+    if query.among is not None:
+        rows = rows[query.among[rows]]
     found = _Found(rows)
     found.take("words", words.item[rows])
     found.take("window", words.window[rows])
@@ -190,6 +208,14 @@ def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights:
         takes_all = np.count_nonzero(shown) <= few and not evident.any()
         evident |= np.isfinite(cosine) if takes_all else cosine >= weights.least_cosine
     return np.flatnonzero(evident & shown)
+
+
+def _related(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
+    """Rows that have to do with the query by themselves, ascending; one without a vector by its words alone."""
+    related = words.item > 0
+    if cosine is not None:
+        related |= cosine >= weights.related_cosine
+    return np.flatnonzero(related & shown)
 
 
 def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:

@@ -16,12 +16,22 @@ from mnemoir.core.errors import NotSupported, ProviderError
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.ports.memory_store import Visible
+from mnemoir.ports.memory_store import Visible, Wanted
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
-from mnemoir.search.ranking import Query, Ranked, StageReport, Stages, nearest_facts, newest, rank, visible_rows
+from mnemoir.search.ranking import (
+    Query,
+    Ranked,
+    StageReport,
+    Stages,
+    nearest_facts,
+    newest,
+    rank,
+    scope_rows,
+    visible_rows,
+)
 from mnemoir.search.residents import MOST_BYTES, Residents
 from mnemoir.search.weights import Weights
 
@@ -31,12 +41,16 @@ _MOST_CACHED_TOKENS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What to look for. `limit` is at least 1; hits below `threshold` (0 to 1) are left out."""
+    """What to look for. `limit` is at least 1; hits below `threshold` (0 to 1) are left out.
+
+    With `among`, only what such a list shows is found, and what has decayed or expired if it shows that.
+    """
 
     text: str
     limit: int = 5
     threshold: float = 0.0
     asked_at: datetime
+    among: Wanted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +194,7 @@ class _Look:
         self, view: SearchSnapshot, index: ScopeIndex, addressed: Addressed, embedding: Embedding | None
     ) -> SearchResult:
         question, owner = self.question, self.scope.owner
-        shown = visible_rows(index, self.scope, self.visible)
+        shown, among = self._shown(index), self._among(view, index)
         query = Query(
             text=question.text,
             addressed=addressed,
@@ -189,17 +203,31 @@ class _Look:
             limit=question.limit,
             threshold=question.threshold,
             codes=lambda seqs: view.token_codes(owner, seqs),
+            among=among,
         )
         stages = Stages()
         ranked = rank(index, query, shown, self.weights, stages)
+        found = shown if among is None else shown & among
         if not ranked and stages.reports["vectors"].skipped and not question.threshold:
-            ranked = newest(index, shown, question.limit)
+            ranked = newest(index, found, question.limit)
         memories = view.memories(owner, [row.seq for row in ranked])
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            degraded=_degraded(index, shown, embedding),
+            degraded=_degraded(index, found, embedding),
             stages=stages.reports,
         )
+
+    def _shown(self, index: ScopeIndex) -> Mask:
+        among = self.question.among
+        if among is None or among.hidden == "without":
+            return visible_rows(index, self.scope, self.visible)
+        return scope_rows(index, self.scope)
+
+    def _among(self, view: SearchSnapshot, index: ScopeIndex) -> Mask | None:
+        among = self.question.among
+        if among is None or among.is_all:
+            return None
+        return np.isin(index.seqs, view.selected(self.scope.owner, among))
 
 
 def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) -> list[Hit]:

@@ -16,6 +16,7 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
     conversation_attachments,
+    conversation_branches,
     conversation_messages,
     conversation_nodes,
     conversation_pruning,
@@ -40,7 +41,7 @@ from mnemoir.server import (
     workflow_files,
 )
 from mnemoir.server.chat import ChatRoute
-from mnemoir.server.clients import Clients
+from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.conversation_models import (
     BranchBody,
     CleanupBody,
@@ -97,6 +98,7 @@ _ROUTERS = (
     conversation_nodes.router,
     conversation_window.router,
     conversation_attachments.router,
+    conversation_branches.router,
     files.router,
     memory_lists.router,
     memory_curation.router,
@@ -119,7 +121,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     )
     posts = _posts(site)
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
-    app: ASGIApp = Front(posts, deletes, _rest(site, posts))
+    app: ASGIApp = Front(posts, deletes, ToolsSeen(_rest(site, posts), site.clients))
     app = Keys(app, options.api_keys)
     app = Ui(app, options)
     app = Origins(app, options)
@@ -159,6 +161,10 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
         # not include_router: it hides the routes from the search for the methods of a path
         app.router.routes.extend(router.routes)
     app.router.routes.extend(model_lists.routes())
+    # routes are tried one by one, and each chat with memory asks for these two
+    app.router.routes.sort(
+        key=lambda route: getattr(route, "path", "") not in ("/api/memories/search", "/api/memories")
+    )
     app.add_exception_handler(MnemoirError, _on_ours)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)

@@ -1,6 +1,6 @@
-"""Which kinds of clients chat with this server, and when each did last.
+"""Which kinds of clients call this server, and when each did last: who chats, and agents with the tools of memory.
 
-A kind is guessed from the headers a client sends anyway; a client that cannot be told may name itself by the header
+A kind is told by the headers a client sends anyway; a client that cannot be told so may name itself by the header
 `X-Mnemoir-Client`. Of each kind only the last call is known, in memory, and nothing of who called or what was said.
 """
 
@@ -11,9 +11,10 @@ from functools import lru_cache
 from time import time
 from typing import Literal, get_args
 
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemoir.core.clock import to_text
+from mnemoir.server.visit import route_of
 
 ClientKind = Literal[
     "open-webui",
@@ -23,6 +24,8 @@ ClientKind = Literal[
     "ollama-python",
     "ollama-js",
     "curl",
+    "node-fetch",
+    "mcp",
     "mnemoir-ui",
     "mnemoir-chat",
     "mnemoir",
@@ -31,7 +34,7 @@ ClientKind = Literal[
 KINDS: tuple[ClientKind, ...] = get_args(ClientKind)
 _LONGEST_MODEL = 128
 _TELLING = frozenset({b"x-mnemoir-client", b"sec-fetch-site", b"origin", b"host", b"user-agent"})
-# how the User-Agent begins; node-fetch gives its own name for SillyTavern, which sets none
+# how the User-Agent begins; node-fetch gives its own name for programs that set none, SillyTavern and many others
 _AGENTS: tuple[tuple[str, ClientKind], ...] = (
     ("openai/python", "openai-python"),
     ("asyncopenai/python", "openai-python"),
@@ -40,7 +43,8 @@ _AGENTS: tuple[tuple[str, ClientKind], ...] = (
     ("ollama-js", "ollama-js"),
     ("curl/", "curl"),
     ("sillytavern", "sillytavern"),
-    ("node-fetch", "sillytavern"),
+    ("node-fetch", "node-fetch"),
+    ("mnemoir-mcp/", "mcp"),
     ("mnemoir-cli/", "mnemoir-chat"),
     ("mnemoir/", "mnemoir"),
 )
@@ -50,14 +54,16 @@ _AGENTS: tuple[tuple[str, ClientKind], ...] = (
 class ClientSeen:
     """The last call of one kind of client, and how many there were since the server was started.
 
-    `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server; `model` is as it was asked for.
+    `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
+    `node-fetch` any program of that library which does not say what it is. `model` is as it was asked for; it and
+    `memory` are None for a call that was no chat.
     """
 
     kind: ClientKind
     last_at: str
     route: str
-    model: str
-    memory: bool
+    model: str | None
+    memory: bool | None
     count: int
 
 
@@ -65,14 +71,20 @@ class Clients:
     """One place a kind, so it cannot grow. To note a call costs a few microseconds: every chat does."""
 
     def __init__(self) -> None:
-        self._seen: dict[ClientKind, tuple[float, str, str, bool, int]] = {}
+        self._seen: dict[ClientKind, tuple[float, str, str | None, bool | None, int]] = {}
 
     def note(self, scope: Scope, *, model: str, memory: bool) -> None:
         """A chat was asked for."""
-        kind = kind_of(scope)
+        self._note(kind_of(scope), f"{scope['method']} {scope['path']}", model[:_LONGEST_MODEL], memory)
+
+    def note_tool(self, scope: Scope) -> None:
+        """An agent used a tool. The route is told by its template: a path may hold the id of a memory."""
+        route = route_of(scope).replace(":path}", "}")
+        self._note("mcp", f"{scope['method']} {route}", None, None)
+
+    def _note(self, kind: ClientKind, route: str, model: str | None, memory: bool | None) -> None:
         before = self._seen.get(kind)
-        route = f"{scope['method']} {scope['path']}"
-        self._seen[kind] = time(), route, model[:_LONGEST_MODEL], memory, before[-1] + 1 if before else 1
+        self._seen[kind] = time(), route, model, memory, before[-1] + 1 if before else 1
 
     def seen(self) -> list[ClientSeen]:
         """Who called last comes first."""
@@ -88,6 +100,19 @@ class Clients:
             )
             for kind, (at, route, model, memory, count) in newest_first
         ]
+
+
+class ToolsSeen:
+    """Notes the requests of `mnemoir mcp`, a process of its own in which each tool is one request to these routes."""
+
+    def __init__(self, app: ASGIApp, clients: Clients) -> None:
+        self._app = app
+        self._clients = clients
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+        if scope["type"] == "http" and kind_of(scope) == "mcp":
+            self._clients.note_tool(scope)
 
 
 def kind_of(scope: Scope) -> ClientKind:

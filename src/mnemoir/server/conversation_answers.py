@@ -6,9 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemoir.conversations.messages import Role
 from mnemoir.conversations.strategies.strategy import StrategyName
-from mnemoir.conversations.window_parts import PartState
-
-Id = Annotated[int, Field(description="of a message")]
+from mnemoir.conversations.window_states import PartState
 
 
 class _Answer(BaseModel):
@@ -134,9 +132,41 @@ class MessageAnswer(_Answer):
 
 
 class MessagePage(_Answer):
-    """Messages, oldest first; `next` is the cursor of the following page."""
+    """Messages, oldest first; `next` is the cursor of the following page.
+
+    Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
+    many messages of the thread stand in front of these; null where they begin off the thread.
+    """
 
     results: list[MessageAnswer]
+    next: str | None
+    newer: str | None
+    offset: int | None
+
+
+class BranchAnswer(_Answer):
+    """Messages one behind the other, from where a branch begins to the next choice or its end.
+
+    `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
+    """
+
+    first_id: int
+    last_id: int
+    messages: int
+    depth: int
+    of: int
+    place: int
+    on_thread: bool
+    ends_on_thread: bool
+    role: Role
+    text: str
+
+
+class BranchPage(_Answer):
+    """The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page."""
+
+    results: list[BranchAnswer]
+    total: int
     next: str | None
 
 
@@ -172,16 +202,20 @@ class SentMessage(BaseModel):
 
 
 class WindowPartAnswer(_Answer):
-    """A message that the window holds, or a run of messages that it does not hold.
+    """A message that the window holds, or a stretch of the thread that it does not hold.
 
     `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
     stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
-    front of where the context was begun anew.
+    front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
+    are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
+    system messages, those pinned, and those with an importance of 0.6 or more.
     """
 
     state: PartState
     tokens: int
-    message_ids: list[Id]
+    messages: int
+    first_id: int | None
+    last_id: int | None
     role: Role | None
     text: str | None
 
@@ -205,7 +239,7 @@ class RecalledAnswer(_Answer):
 
 
 class WindowAnswer(_Answer):
-    """What a model would be shown, and what became of every message of the thread.
+    """What a model would be shown, and what became of the thread, from its oldest message to the newest.
 
     `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
     """

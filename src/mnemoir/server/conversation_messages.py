@@ -1,7 +1,8 @@
 """`/api/conversations/{id}/messages`: the thread and the tree, added to, and pinned."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -9,9 +10,11 @@ from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversation_answers import AddedMessages, MessageAnswer, MessagePage
 from mnemoir.server.conversation_models import (
@@ -23,8 +26,8 @@ from mnemoir.server.conversation_models import (
     message_json,
     read_messages,
 )
+from mnemoir.server.conversation_pages import Page, following_page, newest_page, page_around, tree_page
 from mnemoir.server.conversations import Cursor
-from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere, accepts, body_of
@@ -32,13 +35,28 @@ from mnemoir.server.rest import SiteHere, accepts, body_of
 router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
-_AT_ONCE = 64  # messages, for each may have megabytes
-_PAGE_CHARACTERS = 8 * 1024 * 1024  # a page ends behind the message that is over it
 
 View = Literal["thread", "tree"]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 MessageId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-Read = Callable[[int, int], list[StoredMessage]]  # so many, behind that id; 0 for the first
+Around = Annotated[
+    int | None,
+    Query(
+        ge=ROOT,
+        le=LARGEST_ID,
+        description="begin with the page around that message, whichever branch it is on; 0 is the thread's beginning",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A page as it was asked for."""
+
+    view: View
+    limit: int
+    cursor: str | None
+    around: int | None
 
 
 @router.get(
@@ -47,11 +65,18 @@ Read = Callable[[int, int], list[StoredMessage]]  # so many, behind that id; 0 f
     response_model=MessagePage,
 )
 async def list_messages(
-    site: SiteHere, scope: OwnerHere, id: str, view: View = "thread", limit: Limit = 100, cursor: Cursor = None
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    view: View = "thread",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    around: Around = None,
 ) -> Response:
-    last = 0 if cursor is None else _place(cursor, view)
+    if around is not None and (cursor is not None or view == "tree"):
+        raise InvalidRequest("around is for the first page of a thread: leave out cursor and view.", field="around")
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_listed, own, id, view, limit, last)
+        return await asyncio.to_thread(_listed, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around))
 
 
 @router.post(
@@ -86,45 +111,33 @@ async def pin(
         return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)
 
 
-def _place(cursor: str, view: View) -> int:
-    (place,) = read_cursor(cursor, view, int)
-    if not isinstance(place, int) or not 0 < place <= LARGEST_ID:
-        raise InvalidCursor
-    return place
+def _listed(own: OwnConversations, id: str, asked: _Asked) -> Response:
+    page = _page(own.manager, id, asked)
+    on_thread = page.messages[0].id if page.messages and asked.view == "thread" else ROOT
+    body = {
+        "results": _told(own, id, page.messages),
+        "next": page.next,
+        "newer": page.newer,
+        "offset": own.manager.place_on_thread(id, on_thread),
+    }
+    return conversation_answer(body)
 
 
-def _listed(own: OwnConversations, id: str, view: View, limit: int, last: int) -> Response:
-    def thread(count: int, before: int) -> list[StoredMessage]:
-        return own.manager.thread(id, count, before=before or None)
-
-    def tree(count: int, after: int) -> list[StoredMessage]:
-        return own.manager.message_tree(id, count, after=after)
-
-    page, goes_on = _page(thread if view == "thread" else tree, limit, last)
-    following = write_cursor(view, page[-1].id) if goes_on else None
-    in_order = page[::-1] if view == "thread" else page
-    return conversation_answer({"results": _told(own, id, in_order), "next": following})
+def _page(manager: MemoryManager, id: str, asked: _Asked) -> Page:
+    if asked.view == "tree":
+        return tree_page(manager, id, asked.limit, asked.cursor)
+    if asked.around is not None:
+        return page_around(manager, id, asked.limit, asked.around)
+    if asked.cursor is not None:
+        return following_page(manager, id, asked.limit, asked.cursor)
+    return newest_page(manager, id, asked.limit)
 
 
-def _told(own: OwnConversations, id: str, messages: list[StoredMessage]) -> list[Json]:
+def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[Json]:
     """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
     parents = {stored.parent_id or ROOT for stored in messages}
     children = own.manager.children(id, sorted(parents))
     return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
-
-
-def _page(read: Read, limit: int, last: int) -> tuple[list[StoredMessage], bool]:
-    """At most `limit`, fewer where they are large; and whether there may be more."""
-    found: list[StoredMessage] = []
-    characters = 0
-    while len(found) <= limit and characters < _PAGE_CHARACTERS:
-        more = read(min(limit + 1 - len(found), _AT_ONCE), last)
-        if not more:  # a damaged message is left out, so fewer than asked for is not the end
-            return found, False
-        found += more
-        last = more[-1].id
-        characters += sum(len(stored.message.text) for stored in more)
-    return found[:limit], True
 
 
 def _appended(own: OwnConversations, id: str, messages: list[Message], parent_id: int | None) -> Response:

@@ -40,7 +40,7 @@ def _id(raw: object) -> str:
     try:
         return checked_session_id(entity_name(raw, "id"))
     except InvalidRequest:
-        raise ValueError("must be a text of 1 to 256 printable characters") from None
+        raise ValueError('must be a text of 1 to 256 printable characters, and not "." or ".."') from None
 
 
 def _small(custom: dict[str, Any]) -> dict[str, Any]:

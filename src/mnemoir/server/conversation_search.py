@@ -51,6 +51,7 @@ Words = Annotated[str, AfterValidator(_some), Query(alias="q", description="a qu
 Within = Annotated[str | None, Query(description="only in this conversation")]
 Since = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant counts in")]
 Until = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant does not")]
+Related = Annotated[bool, Query(description="leave out what shares no word with `q` and is hardly like it")]
 Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")]
 
 
@@ -65,12 +66,14 @@ async def search(
     until: Until = None,
     limit: Limit = 10,
     mode: Mode = "hybrid",
+    related: Related = False,
 ) -> Response:
     filters = SearchFilter(
         since=since,
         until=until,
         roles=None if role is None else [role],
         session_ids=None if conversation_id is None else [conversation_id],
+        related=related,
     )
     async with opened(site, scope) as own:
         await _require(own, conversation_id)

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/window`: what a model would be shown, and what became of every message of the thread."""
+"""`/api/conversations/{id}/window`: what a model would be shown, and what became of the messages of the thread."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.sessions import Summary
 from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.conversations.window_parts import ToldWindow, WindowPart, told_window
+from mnemoir.conversations.window_parts import ToldWindow, told_window
+from mnemoir.conversations.window_states import WindowPart
 from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
@@ -110,7 +111,9 @@ def _part_json(part: WindowPart) -> Json:
     return {
         "state": part.state,
         "tokens": part.tokens,
-        "message_ids": list(part.message_ids),
+        "messages": part.messages,
+        "first_id": part.first,
+        "last_id": part.last,
         "role": part.role,
         "text": part.text,
     }

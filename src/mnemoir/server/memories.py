@@ -53,8 +53,8 @@ async def add(
         return await _add_later(site, scope, body, receipt)
     with site.parts.times.write.measured():
         result = await site.parts.facts.add(scope, body.request(receipt))
+    site.count("add")
     if site.metrics is not None:
-        site.metrics.memory_operation("add")
         site.metrics.usage("add", result.usage)
     return answer(add_json(result, include_usage=include_usage or body.include_usage is True))
 
@@ -69,8 +69,10 @@ async def search(
     site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(body_of(SearchBody))]
 ) -> Response:
     scope = owner(project, body.user_id, **body.narrowing())
-    found = await site.parts.facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0)
-    _count(site, "search")
+    facts = site.parts.facts
+    among = body.wanted(await facts.visible(scope))
+    found = await facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0, among=among)
+    site.count("search")
     return answer(search_json(found, explain=body.explain is True))
 
 
@@ -82,7 +84,7 @@ async def search(
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     scope = owner(project, named_user(user, "delete"))
     deleted = await site.parts.forgetting.forget_memories(scope)
-    _count(site, "delete")
+    site.count("delete")
     return answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 
 
@@ -118,7 +120,7 @@ async def list_memories(
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored", response_model=Deleted)
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Response:
     deleted = await site.parts.facts.delete(project, MemoryId(memory_id), None if user is None else user.strip())
-    _count(site, "delete")
+    site.count("delete")
     return answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
 
 
@@ -139,8 +141,3 @@ def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
     narrowing = [scope.agent, scope.app, scope.conversation]
     asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
     return Receipt(key=key, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
-
-
-def _count(site: Site, operation: str) -> None:
-    if site.metrics is not None:
-        site.metrics.memory_operation(operation)

@@ -13,7 +13,6 @@ from mnemoir.server.memory_lists import UserQuery
 from mnemoir.server.memory_models import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memory_schemas import Duplicates, MemoryRecord, MergeAnswer
 from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
-from mnemoir.server.site import Site
 
 router = APIRouter(prefix="/api/memories", tags=["memories"])
 
@@ -45,7 +44,7 @@ async def merge(
 ) -> Response:
     scope, ids = owner(project, body.user_id), [MemoryId(each) for each in body.ids]
     applied = await site.parts.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
-    _count(site, "merge")
+    site.count("merge")
     return answer(
         {"results": [applied_json(change) for change in applied], "memory": memory_json(applied[-1].memory)}
     )
@@ -65,7 +64,7 @@ async def restore(
     user: UserQuery = None,
 ) -> Response:
     memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), _user(user), body.to)
-    _count(site, "restore")
+    site.count("restore")
     return answer(memory_json(memory))
 
 
@@ -85,14 +84,9 @@ async def edit(
     metadata = body.metadata if "metadata" in body.model_fields_set else KEPT
     wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
     memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, _user(user))
-    _count(site, "edit")
+    site.count("edit")
     return answer(memory_json(memory))
 
 
 def _user(user: str | None) -> str | None:
     return None if user is None else user.strip()
-
-
-def _count(site: Site, operation: str) -> None:
-    if site.metrics is not None:
-        site.metrics.memory_operation(operation)

@@ -21,7 +21,7 @@ from mnemoir.ports.memory_store import Place, Project, Wanted
 from mnemoir.server.conversation_access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memory_answers import answer, history_json, listed_json, memory_json, turn_json
-from mnemoir.server.memory_models import MOST_LISTED, offset_number, whole_number
+from mnemoir.server.memory_models import LONGEST_WORDS, MOST_IDS, MOST_LISTED, offset_number, whole_number
 from mnemoir.server.memory_schemas import ListedMemories, MemoryDetails
 from mnemoir.server.rest import ProjectHere, SiteHere, named_user, owner
 from mnemoir.server.site import Site
@@ -30,7 +30,6 @@ router = APIRouter(prefix="/api/memories", tags=["memories"])
 
 Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc"]
 _LIST = "memories"
-_MOST_IDS = 200
 _LOOKED_AT = 5_000  # messages of one conversation, to find the words of a source again
 _AT_ONCE = 500
 
@@ -40,7 +39,9 @@ At = Annotated[str | None, Query(description="ISO 8601: what was current then in
 UserQuery = Annotated[str | None, Query(alias="user_id")]
 Instant = Annotated[str | None, Query(description="ISO 8601, of the time that `order` goes by")]
 Source = Annotated[str | None, Query(description="the conversation it was learned in")]
-Words = Annotated[str | None, Query(max_length=1000, description="all of these words stand in it, in whatever case")]
+Words = Annotated[
+    str | None, Query(max_length=LONGEST_WORDS, description="all of these words stand in it, in whatever case")
+]
 Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; may be repeated")]
 Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]
@@ -78,8 +79,7 @@ async def list_of_user(
         by="updated" if by == "updated" else "created",
         ascending=direction == "asc",
     )
-    if site.metrics is not None:
-        site.metrics.memory_operation("list")
+    site.count("list")
     if wanted.visible.at is not None:
         return await _past(site, scope, wanted, limit, offset)
     after = None if cursor is None else _place(cursor, order)
@@ -120,8 +120,7 @@ async def page_of(site: Site, project: Project, user: str, *, limit: int, offset
     scope, instant = owner(project, user), instant_of(at, "at")
     memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
     total = await site.parts.facts.count(scope, instant)
-    if site.metrics is not None:
-        site.metrics.memory_operation("list")
+    site.count("list")
     return answer({"results": [memory_json(memory) for memory in memories], "total": total})
 
 
@@ -143,8 +142,8 @@ async def _past(site: Site, scope: Owner, wanted: Wanted, limit: int, offset: in
 
 
 def _ids(ids: list[str] | None) -> list[MemoryId] | None:
-    if ids is not None and len(ids) > _MOST_IDS:
-        raise InvalidRequest(f"Name at most {_MOST_IDS} ids.", code="validation_error", field="id")
+    if ids is not None and len(ids) > MOST_IDS:
+        raise InvalidRequest(f"Name at most {MOST_IDS} ids.", code="validation_error", field="id")
     return None if ids is None else [MemoryId(each) for each in ids]
 
 

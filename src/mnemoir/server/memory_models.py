@@ -3,19 +3,23 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from mnemoir.core.clock import from_epoch, from_text
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Kind
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
-from mnemoir.ports.memory_store import Receipt
+from mnemoir.ports.memory_store import Receipt, Visible, Wanted
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100
 MOST_LISTED = 1000
+MOST_IDS = 200
+LONGEST_WORDS = 1000
 _LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
 _LONGEST_PROMPT = 50_000
 _LONGEST_MEMORY = 100_000
@@ -183,7 +187,11 @@ class AddBody(_Body):
 
 
 class SearchBody(_Body):
-    """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused."""
+    """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+
+    `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
+    time that `since` and `until` go by.
+    """
 
     query: Annotated[str, AfterValidator(_not_blank)]
     user_id: UserId
@@ -194,6 +202,14 @@ class SearchBody(_Body):
     agent_id: Annotated[str, _name("agent_id")] | None = None
     app_id: Annotated[str, _name("app_id")] | None = None
     run_id: Annotated[str, _name("run_id")] | None = None
+    kind: Kind | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    by: Literal["created", "updated"] | None = None
+    source: str | None = None
+    q: Annotated[str, Field(max_length=LONGEST_WORDS)] | None = None
+    id: Annotated[list[str], Field(max_length=MOST_IDS)] | None = None
+    hidden: Literal["without", "with", "only"] | None = None
 
     @property
     def text(self) -> str:
@@ -206,6 +222,20 @@ class SearchBody(_Body):
         for field, value in (self.filters or {}).items():
             own[field] = _filter(field, value, own)
         return own
+
+    def wanted(self, visible: Visible) -> Wanted:
+        """The list of what may be found."""
+        return Wanted(
+            visible=visible,
+            hidden=self.hidden or "without",
+            kind=self.kind,
+            since=self.since,
+            until=self.until,
+            session=self.source,
+            words=self.q if self.q and self.q.strip() else None,
+            ids=None if self.id is None else [MemoryId(each) for each in self.id],
+            by=self.by or "created",
+        )
 
 
 class EditBody(_Body):

@@ -12,6 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnemoir.server.visit import note_route, route_of
 
 _SLASHES = re.compile(rb"/{2,}")
+_ENDS_IN_SLASH = "mnemoir.ends_in_slash"
+
+
+def ends_in_slash(scope: Scope) -> bool:
+    """Whether the path as sent had a final slash: behind it, an empty name may have been meant."""
+    return bool(scope.get(_ENDS_IN_SLASH))
 
 
 class PlainPaths:
@@ -22,7 +28,9 @@ class PlainPaths:
         self._root = root_path.encode("ascii", "ignore")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        raw = self._plain(scope.get("raw_path") or quote(scope["path"]).encode("ascii"))
+        sent = (scope.get("raw_path") or quote(scope["path"]).encode("ascii")).partition(b"?")[0]
+        raw = self._plain(sent)
+        scope[_ENDS_IN_SLASH] = sent.endswith(b"/")
         scope["raw_path"] = raw
         scope["path"] = unquote(raw.decode("ascii", "replace")) if b"%" in raw else raw.decode("ascii", "replace")
         scope["root_path"] = ""
@@ -35,7 +43,6 @@ class PlainPaths:
         note_route(scope, route_of(asked))
 
     def _plain(self, raw: bytes) -> bytes:
-        raw = raw.partition(b"?")[0]
         if b"//" in raw:
             raw = _SLASHES.sub(b"/", raw)
         if self._root and (raw == self._root or raw.startswith(self._root + b"/")):

@@ -65,17 +65,16 @@ _GENERATE = Spoken(
 )
 _CANCEL = Spoken(summary="End an answer under way", asked=ollama.CancelBody, answered=ollama.Cancelled)
 _REFUSED = Spoken(summary="Refused: Mnemoir does not manage models")
-_SPOKEN: Mapping[tuple[str, str], Spoken] = {
-    ("/v1/chat/completions", "post"): _CHAT,
+_OF_OPENAI: Mapping[tuple[str, str], Spoken] = {
     ("/chat/completions", "post"): _CHAT,
-    ("/v1/completions", "post"): _COMPLETION,
     ("/completions", "post"): _COMPLETION,
-    ("/v1/embeddings", "post"): _VECTORS,
     ("/embeddings", "post"): _VECTORS,
-    ("/v1/models", "get"): _MODELS,
     ("/models", "get"): _MODELS,
-    ("/v1/models/{model_id}", "get"): _MODEL,
     ("/models/{model_id}", "get"): _MODEL,
+}
+_SPOKEN: Mapping[tuple[str, str], Spoken] = {
+    **_OF_OPENAI,
+    **{(f"/v1{path}", method): spoken for (path, method), spoken in _OF_OPENAI.items()},
     ("/api/chat", "post"): _OLLAMA_CHAT,
     ("/api/chat", "delete"): _CANCEL,
     ("/api/generate", "post"): _GENERATE,

@@ -39,6 +39,16 @@ class RunListed(_Answer):
     error: str | None
 
 
+class RunNodeMoved(_Answer):
+    """A node of a run under way has begun, has said its first word, or has ended."""
+
+    run_id: str
+    number: int = Field(description="Its place in its workflow, from 1")
+    title: str
+    type: str
+    state: Literal["running", "finished", "failed"]
+
+
 class RunPage(_Answer):
     """A page of runs, newest first; `next` is the `before` of the page after it."""
 

@@ -18,14 +18,14 @@ from starlette.types import Receive, Scope, Send
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.runs import RunStatus, RunTrace
-from mnemoir.ports.run_store import RunFilter, RunSummary
+from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.departure import Departure
 from mnemoir.server.memory_answers import answer
 from mnemoir.server.memory_models import whole_number
 from mnemoir.server.rest import SiteHere
 from mnemoir.server.run_commands import node_command, run_command
 from mnemoir.server.run_memories import memories_of, summary_of
-from mnemoir.server.run_models import RunCommand, RunListed, RunMemories, RunPage, RunShort, RunWhole
+from mnemoir.server.run_models import RunCommand, RunListed, RunMemories, RunNodeMoved, RunPage, RunShort, RunWhole
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of
@@ -36,7 +36,7 @@ _MOST_LISTED = 200
 _SILENCE = b":\n\n"  # a comment, which no reader of events takes for one
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"model": RunListed, "description": "Events, each with a run as `data`"}
+    200: {"model": RunListed | RunNodeMoved, "description": "Events, each with a run or a node as `data`"}
 }
 
 ListLimit = Annotated[
@@ -72,8 +72,13 @@ async def list_runs(
 
 
 @router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
-async def live(site: SiteHere) -> Response:
-    return _Feed(site.parts.runs.follow(), site.options.heartbeat_s)
+async def live(
+    site: SiteHere,
+    nodes: Annotated[
+        bool, Query(description="Tell of their nodes too, as events of the name `node`: begun, speaking, ended")
+    ] = False,
+) -> Response:
+    return _Feed(site.parts.runs.follow(nodes=nodes), site.options.heartbeat_s)
 
 
 @router.get("/{run_id:path}/summary", summary="One run in a line", response_model=RunShort)
@@ -130,9 +135,9 @@ def _instant(text: str) -> str:
 
 
 class _Feed(Response):
-    """Sends each run that begins or ends until the client leaves."""
+    """Sends each run that begins or ends, and each node if it was asked for, until the client leaves."""
 
-    def __init__(self, runs: AsyncGenerator[RunSummary, None], heartbeat_s: float) -> None:
+    def __init__(self, runs: AsyncGenerator[RunSummary | NodeMoved, None], heartbeat_s: float) -> None:
         super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
         self._runs = runs
         self._heartbeat_s = heartbeat_s
@@ -148,8 +153,9 @@ class _Feed(Response):
             Outflow(send, head=head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
         ):
             await out.write(_SILENCE)  # the head goes out with it: the client knows that it listens
-            async for run in runs:
-                await out.write(b"data: %b\n\n" % orjson.dumps(run))
+            async for told in runs:
+                name = b"event: node\n" if isinstance(told, NodeMoved) else b""
+                await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
             await out.write(b"", more=False)
         visit_of(scope).left = departure.happened
 

@@ -57,3 +57,8 @@ class Site:
             named = header(scope, b"x-etienne-project")
         project = self.options.default_project if named is None else project_name(named)
         return Project(tenant=DEFAULT_TENANT, project=project)
+
+    def count(self, operation: str) -> None:
+        """A memory route did its work."""
+        if self.metrics is not None:
+            self.metrics.memory_operation(operation)

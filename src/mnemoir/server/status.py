@@ -43,7 +43,7 @@ class LatencySeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientsSeen:
-    """The kinds of clients that have chatted since `since`, the start of the server; who called last comes first."""
+    """The kinds of clients that have called since `since`, the start of the server; who called last comes first."""
 
     since: str
     results: list[ClientSeen]
@@ -77,7 +77,7 @@ async def latencies(
     )
 
 
-@router.get("/clients", summary="Which kinds of clients have chatted, and when last", response_model=ClientsSeen)
+@router.get("/clients", summary="Which kinds of clients have called, and when last", response_model=ClientsSeen)
 async def clients(site: SiteHere) -> Response:
     return _answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()))
 

@@ -9,7 +9,7 @@ import gzip
 import mimetypes
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -56,9 +56,13 @@ class Ui:
         self._built: Mapping[str, _Asset] | None = None
         self._reading = asyncio.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._answer(scope) if scope["method"] == "GET" else None
-        await (response or self._app)(scope, receive, send)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if scope["method"] != "GET":  # no frame of its own below each event of a chat
+            return self._app(scope, receive, send)
+        return self._get(scope, receive, send)
+
+    async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await self._answer(scope) or self._app)(scope, receive, send)
 
     async def _answer(self, scope: Scope) -> Response | None:
         path = scope["path"]

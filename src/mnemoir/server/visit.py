@@ -10,6 +10,7 @@ from mnemoir.core.ids import new_request_id
 
 _KEY = "mnemoir.visit"
 _ROUTE = "mnemoir.route"
+_HEADERS = "mnemoir.headers"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,10 +51,11 @@ def route_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
-    for key, value in scope["headers"]:
-        if key == name:
-            return str(value.decode("latin-1").strip())
-    return None
+    headers = scope.get(_HEADERS)
+    if headers is None:  # a chat asks for ten of them
+        headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
+    value = headers.get(name)
+    return None if value is None else str(value.decode("latin-1").strip())
 
 
 def query(scope: Scope, name: str) -> str | None:

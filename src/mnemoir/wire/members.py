@@ -25,7 +25,7 @@ def kind_of(value: object) -> str:
 
 def as_object(value: object, field: str) -> Json:
     """`value`, if it is a JSON object."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):  # dict first: to ask an abstract class takes four times as long
         refuse(field, "an object", value)
     return value
 

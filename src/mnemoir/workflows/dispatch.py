@@ -130,15 +130,25 @@ class Workflows:
             stream=chat.stream,
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
+        told = self._runs.moved
         if self._tree is None:
-            return Turn(chat=chat, caller=caller, messages=list(chat.request.messages), trace=trace), ""
+            messages = list(chat.request.messages)
+            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, on_node=told), ""
         name, wanted = self._asked(chat.request.model or "")
         user = self._tree.glance(name)
         trace.user = name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
             discussion = None
-        turn = Turn(chat=chat, caller=caller, messages=messages, trace=trace, user=user, discussion_id=discussion)
+        turn = Turn(
+            chat=chat,
+            caller=caller,
+            messages=messages,
+            trace=trace,
+            user=user,
+            discussion_id=discussion,
+            on_node=told,
+        )
         return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
 
     def _asked(self, model: str) -> tuple[str, str]:

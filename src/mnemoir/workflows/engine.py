@@ -199,13 +199,14 @@ class Engine:
     async def _step(self, run: Run, index: int, compiled: CompiledWorkflow) -> Batches:
         """One node: its events, and NodeStarted and NodeFinished around them unless they are the answer itself."""
         node = compiled.nodes[index]
-        step = self._new_step(run, index, compiled)
-        if not node.node.applies(step):
+        if not node.node.applies(run.turn):
             return
+        step = self._new_step(run, index, compiled)
         self._check(run, node)
         if isinstance(node.node, ValueNode):
             await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
         run.trace.nodes.append(step.trace)
+        run.turn.on_node(run.turn.trace, step.trace)
         title, kind = node.definition.title, node.definition.type
         tells = not step.answers_client
         if tells:
@@ -224,6 +225,7 @@ class Engine:
             raise
         finally:
             step.trace.duration_ms = run.turn.elapsed_ms() - step.trace.started_ms
+            run.turn.on_node(run.turn.trace, step.trace)
             if run.turn.user is not None:
                 run.turn.user.look_again()
         if tells:
@@ -237,6 +239,7 @@ class Engine:
             async for batch in batches:
                 if step.trace.first_token_ms is None and any(isinstance(event, Text) for event in batch):
                     step.trace.first_token_ms = step.run.turn.elapsed_ms()
+                    step.run.turn.on_node(step.run.turn.trace, step.trace)
                 if not step.answers_client:
                     texts += [event.text for event in batch if isinstance(event, Text)]
                 yield batch
@@ -325,4 +328,6 @@ def _told(exc: BaseException) -> str:
     """What a trace says of a failure: our own words, and of a fault only its kind."""
     if isinstance(exc, MnemoirError):
         return exc.message
+    if isinstance(exc, asyncio.CancelledError):
+        return "It was stopped: the client left or asked for the end, or the server is stopping."
     return str(exc) if isinstance(exc, WorkflowEnded) else type(exc).__name__

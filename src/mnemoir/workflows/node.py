@@ -12,6 +12,7 @@ from pydantic import Field
 
 from mnemoir.core.events import Event
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
+from mnemoir.workflows.run import Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
 
@@ -102,8 +103,8 @@ class Node(ABC, Generic[P]):
         self.properties = properties
         self.services = services
 
-    def applies(self, step: Step) -> bool:
-        """Whether the node has anything to do in this run; one that has not is left out of the trace too."""
+    def applies(self, turn: Turn) -> bool:
+        """Whether the node has anything to do in this turn; one that has not is left out of the trace too."""
         return True
 
     @abstractmethod

@@ -156,6 +156,7 @@ class Rebuilding:
             user=user,
             discussion_id=discussion.id,
             discussion=discussion,
+            on_node=self._runs.moved,
         )
         workflow_trace = WorkflowTrace(name=_WORKFLOW.name)
         trace.workflows.append(workflow_trace)

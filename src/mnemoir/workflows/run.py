@@ -1,6 +1,6 @@
 """The state of a request and of the workflows that run for it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -9,7 +9,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.events import Event, Finished, Text
 from mnemoir.core.fence import take_down
 from mnemoir.core.messages import ChatRequest, Message
-from mnemoir.core.runs import RunTrace, WorkflowTrace
+from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -28,7 +28,8 @@ class Turn:
     `discussion` is the one of `discussion_id`, once it is known where that is kept.
     `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
     client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
-    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning.
+    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning. `on_node` is told of each node
+    that begins, says its first word, or ends.
     """
 
     chat: ChatRequest
@@ -41,6 +42,7 @@ class Turn:
     times: Mapping[str, str] = field(default_factory=dict)
     time_context: str = ""
     rest: list["Rest"] = field(default_factory=list)
+    on_node: Callable[[RunTrace, NodeTrace], None] = field(default=lambda run, node: None)
     started: float = field(default_factory=perf_counter)
     nodes_run: int = 0
     runs_begun: int = 0

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from mnemoir.core.events import Usage
-from mnemoir.core.fence import fence_in
-from mnemoir.core.messages import ImagePart, Message, ModelRequest
+from mnemoir.core.fence import OPENING, fence_in
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.ports.llm import ChatModel
@@ -60,7 +60,9 @@ def variables_in(prompt: str | Sequence[Mapping[str, Any]], fillings: Mapping[st
     left out rather than guessed.
     """
     texts = [prompt] if isinstance(prompt, str) else [message["content"] for message in prompt]
-    found = [_recalled(index, text) for index, text in enumerate(texts)]
+    found = [_recalled(index, text) for index, text in enumerate(texts) if OPENING in text]
+    if not fillings:  # as with every chat that has no config tree
+        return [variable for variable in found if variable is not None]
     for key, filling in fillings.items():
         index = 0 if isinstance(prompt, str) else _entry_for(key, prompt)
         if not filling.places or index is None:
@@ -126,9 +128,11 @@ def _shifted(place: Place, index: int, begin: int) -> FilledVariable:
 
 def _traced(message: Message, text: str) -> Mapping[str, Any]:
     shown_message: dict[str, Any] = {"role": message.role, "content": text}
-    images = sum(isinstance(part, ImagePart) for part in message.parts)
-    if images:
-        shown_message["images"] = images
+    parts = message.parts
+    if len(parts) != 1 or parts[0].__class__ is not TextPart:  # nearly every message is one text
+        images = sum(isinstance(part, ImagePart) for part in parts)
+        if images:
+            shown_message["images"] = images
     if message.tool_calls:
         shown_message["tool_calls"] = [call.name for call in message.tool_calls]
     return shown_message

@@ -1,7 +1,6 @@
 """A model's server that fails before its answer begins: tried again where that may help, and told in our words."""
 
 import asyncio
-import time
 
 import aiohttp
 import pytest
@@ -78,11 +77,12 @@ async def test_the_number_of_tries_is_a_setting(new_model: NewModel, llm: Script
     assert (caught.value.status, len(llm.requests)) == (500, 5)
 
 
-async def test_a_wait_the_server_asks_for_is_kept(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_wait_the_server_asks_for_is_kept(
+    new_model: NewModel, llm: ScriptedLLM, planned_waits: list[float]
+) -> None:
     llm.queue(failure(429, Retry_After="0.2"), Answer(text="ok"))
-    started = time.monotonic()
     await new_model(OpenAIChat).ask(REQUEST)
-    assert time.monotonic() - started >= 0.2
+    assert (planned_waits, len(llm.requests)) == ([0.2], 2)
 
 
 async def test_an_account_without_credit_is_not_asked_again(new_model: NewModel, llm: ScriptedLLM) -> None:
@@ -119,12 +119,13 @@ async def test_a_closed_port_is_told_by_its_place(
         await asked(new_model(any_model, base_url=url.replace("//", "//user:secret-word@")), way)
 
 
-async def test_refused_connections_end_within_the_connect_timeout(new_model: NewModel) -> None:
+async def test_refused_connections_end_within_the_connect_timeout(
+    new_model: NewModel, planned_waits: list[float]
+) -> None:
     model = new_model(OpenAIChat, base_url=closed_port_url(), backoff_s=5.0, timeouts={"connect_s": 0.2})
-    started = time.monotonic()
     with pytest.raises(ProviderUnavailable):
         await model.ask(REQUEST)
-    assert time.monotonic() - started < 1.2
+    assert sum(planned_waits) <= 0.2
 
 
 async def test_a_name_that_does_not_resolve_is_told(new_model: NewModel) -> None:
@@ -144,7 +145,7 @@ async def test_silence_ends_at_the_first_byte_limit(
     llm.reply("never", silent=True)
     with pytest.raises(ProviderTimeout, match=r"gave no answer in 0\.1 s"):
         await asked(new_model(any_model, timeouts={"first_byte_s": 0.1}), way)
-    await asyncio.wait_for(llm.disconnected.wait(), 2)
+    await asyncio.wait_for(llm.disconnected.wait(), 10)
     assert len(llm.requests) == 1
 
 
@@ -200,7 +201,8 @@ async def test_a_gzip_bomb_stops_at_the_limit(
 
 async def test_all_of_an_answer_may_have_a_time_limit(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.reply("One two", endless=True)
-    with pytest.raises(ProviderTimeout, match=r"did not finish its answer in 0\.2 s"):
+    # on a busy machine its beginning may not have come by then, either
+    with pytest.raises(ProviderTimeout, match=r"(did not finish its answer|gave no answer) in 0\.2 s"):
         await asked(new_model(OpenAIChat, timeouts={"total_s": 0.2}), "streamed")
 
 

@@ -170,7 +170,7 @@ async def test_closing_writes_down_what_waits_and_may_be_done_twice(path):
 async def test_without_anyone_looking_runs_are_written_soon(store, path):
     happen(store, a_run("r1"))
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await asyncio.to_thread(lambda: connection.execute("SELECT count(*) FROM runs").get):
             pass
     connection.close()
@@ -183,6 +183,73 @@ async def test_followers_hear_of_beginnings_and_ends(store):
     happen(store, a_run("r1"))
     assert [(await heard).status, (await anext(following)).status] == ["running", "finished"]
     await following.aclose()
+
+
+async def test_only_who_asks_for_nodes_hears_of_them(store):
+    feeds = [store.follow(), store.follow(nodes=True)]
+    heard = [asyncio.ensure_future(anext(feed)) for feed in feeds]
+    await asyncio.sleep(0)
+    run, node = a_run("r1"), a_node("What is tea?")
+    store.begun(run)
+    store.moved(run, node)
+    store.moved(run, replace(node, duration_ms=2.0))
+    store.moved(run, replace(node, duration_ms=2.0, error="The model is away."))
+    end(store, run)
+    assert [(await one).id for one in heard] == ["r1", "r1"]
+    assert (await anext(feeds[0])).status == "finished"
+    moves = [await anext(feeds[1]) for _ in range(3)]
+    assert [(move.run_id, move.title, move.state) for move in moves] == [
+        ("r1", "Answer", state) for state in ("running", "finished", "failed")
+    ]
+    assert (await anext(feeds[1])).status == "finished"
+    for feed in feeds:
+        await feed.aclose()
+
+
+async def test_a_follower_who_does_not_listen_misses_nodes_before_runs(store):
+    following = store.follow(nodes=True)
+    heard = asyncio.ensure_future(anext(following))
+    await asyncio.sleep(0)
+    run = a_run("r1")
+    store.begun(run)
+    await heard
+    for _ in range(1000):
+        store.moved(run, a_node("What is tea?"))
+    end(store, run)
+    told = [await anext(following) for _ in range(256)]
+    assert (told[0].state, told[-1].status) == ("running", "finished")
+    await following.aclose()
+
+
+async def test_what_the_client_sent_and_the_first_model_was_asked_is_written_once(store, path):
+    entry = lambda role, content: {"role": role, "content": content}  # noqa: E731
+    said = [entry("system", "Be brief."), entry("user", "a long question " * 200), entry("user", "And now?")]
+    prompt = [entry("note", "2 earlier messages are not shown."), *said[:2], entry("user", "Recalled. And now?")]
+    run = a_run("r1", asked=said, workflows=[WorkflowTrace(name="Chat", nodes=[a_node(prompt), a_node(said)])])
+    happen(store, run)
+    assert (await store.get("r1")).asked == said
+    [(kept,)] = apsw.Connection(str(path)).execute("SELECT json_extract(trace, '$.asked') FROM runs")
+    assert kept == '[1,2,{"role":"user","content":"And now?"}]'
+
+
+@pytest.mark.parametrize("prompt", [None, "One text", [], [{"role": "user", "content": "Other words"}]])
+async def test_what_the_client_sent_is_kept_where_no_prompt_holds_it(store, prompt):
+    said = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Are you there?"}]
+    happen(store, a_run("r1", asked=said, workflows=[WorkflowTrace(name="Chat", nodes=[a_node(prompt)])]))
+    assert (await store.get("r1")).asked == said
+
+
+async def test_traces_that_hold_much_leave_room_for_fewer_runs(path):
+    async with opened(path, most_bytes=100_000) as store:
+        for n in range(60):
+            long = [WorkflowTrace(name="Chat", nodes=[a_node("word " * 2000)])]
+            happen(store, a_run(f"long{n}", workflows=long))
+            await store.count()
+        kept = await ids(store)
+    assert kept == [f"long{n}" for n in reversed(range(60 - len(kept), 60))]
+    assert 9 <= len(kept) <= 12  # up to a quarter more than asked for
+    async with opened(path, most_bytes=100_000) as store:
+        assert await ids(store) == kept[:9]
 
 
 async def test_a_follower_who_does_not_listen_misses_the_oldest(store):

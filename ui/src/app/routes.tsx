@@ -4,6 +4,7 @@ import { serverUrl } from '@/shared/api/client';
 import { NoSuchPage } from './shell/NoSuchPage';
 import { PageFailure } from './shell/PageFailure';
 import { Shell } from './shell/Shell';
+import { Waiting } from './shell/Waiting';
 
 /** The chat comes with the first load, every other page when it is opened. */
 export const router = createBrowserRouter(
@@ -11,7 +12,7 @@ export const router = createBrowserRouter(
     {
       element: <Shell />,
       errorElement: <PageFailure />,
-      hydrateFallbackElement: <></>,
+      hydrateFallbackElement: <Waiting />,
       children: [
         {
           errorElement: <PageFailure />,

@@ -27,7 +27,7 @@ from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
 from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_store import MemoryStore, Project, Visible
+from mnemoir.ports.memory_store import MemoryStore, Project, Visible, Wanted
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.indexing import Indexing
@@ -76,10 +76,12 @@ class Facts:
                 return redeemed(earlier, request.receipt)
             return await self._add(scope, request)
 
-    async def search(self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0) -> SearchResult:
-        """What bears on `text`, best first."""
-        visible = await self.visible(scope)
-        question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now)
+    async def search(
+        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: Wanted | None = None
+    ) -> SearchResult:
+        """What bears on `text`, best first; with `among`, only of what such a list shows."""
+        visible = await self.visible(scope) if among is None else among.visible
+        question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now, among=among)
         return await self._recall.search(scope, question, visible)
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:

@@ -18,7 +18,7 @@ from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import ModelEvent, Reply, as_events
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.back_ends import BackEnd, BackEndKind, BackEnds
-from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.exchange import Answer
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
@@ -121,6 +121,10 @@ class HttpBackEnds:
                 self._endpoint(back_end), self._session, _DIALECTS[back_end.kind], self._places_of(back_end)
             )
         return found
+
+    def calls(self) -> Mapping[BackEnd, LastCalls]:
+        """How the last calls of each that was asked went."""
+        return {back_end: model.last_calls for back_end, model in self._models.items()}
 
     def _endpoint(self, back_end: BackEnd) -> Endpoint:
         connect_s = back_end.connect_timeout_s

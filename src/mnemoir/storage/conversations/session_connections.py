@@ -145,7 +145,7 @@ def _made(path: Path) -> Identity:
 
 def _refuse_torn(path: Path) -> None:
     """An empty file is a beginning, unless a log says that something was in it."""
-    size = path.stat().st_size if path.exists() else 0
+    size = path.stat().st_size if path.is_file() else 0
     if not size and _size_of(beside(path, "-wal")):
         raise Torn("its beginning is gone, its write-ahead log is there")
     if 0 < size < _SMALLEST:

@@ -1,8 +1,7 @@
 """Branches of sessions in the file: messages behind any other, histories that come again, and the head."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import apsw
@@ -22,7 +21,6 @@ from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.history_match import StoredTree, Told
 from mnemoir.storage.conversations.history_session import session_that_begins
 from mnemoir.storage.conversations.message_writer import MessageWriter, no_message
-from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import (
     UNKNOWN_TIME,
     Row,
@@ -33,22 +31,21 @@ from mnemoir.storage.conversations.session_rows import (
     time_text,
 )
 from mnemoir.storage.conversations.session_tables import clamped, taken
-from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link, move_head, place_of
+from mnemoir.storage.conversations.thread_rows import head_of, link, move_head, place_of
+from mnemoir.storage.conversations.way_tables import WayTables
 from mnemoir.storage.conversations.window_tables import in_front_of
 from mnemoir.storage.sqlite.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _TREE = queries("sessions/tree")
-_LINKED_TOGETHER = 20  # sessions
 _END = b"\xff"  # behind every text
 _BEHIND_ALL = 2**62  # ids
 
 
-class TreeTables:
+class TreeTables(WayTables):
     """One of four parts of `MemoryStorage`; see `conversations.session_storage.TreeRows`."""
 
-    _file: SessionFile
     _clock: Clock
 
     def append_messages(
@@ -113,31 +110,6 @@ class TreeTables:
         while self._link_some():
             pass
         return self._file.read(lambda connection: session_that_begins(connection, told))
-
-    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
-        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
-        self._link(session_id)
-        session = storable(session_id)
-
-        def work(connection: apsw.Connection) -> dict[int, list[int]]:
-            return {
-                one: [row[0] for row in connection.execute(_TREE["children"], {"session": session, "id": one})]
-                for one in message_ids
-            }
-
-        return self._file.read(work)
-
-    def newest_end(self, session_id: str, message_id: int) -> int:
-        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "id": clamped(message_id)}
-        return int(self._read(_TREE["newest_end"], values)[0][0])
-
-    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "id": clamped(message_id), "limit": clamped(limit)}
-        return list(stored_messages(self._read(_TREE["way_to"], values)))
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
@@ -223,22 +195,6 @@ class TreeTables:
             return connection.execute(_SESSIONS["behind"], {**behind, "limit": clamped(limit)}).fetchall()
 
         return [session_of(row) for row in self._file.read(work)]
-
-    def _read(self, query: str, values: Mapping[str, Any]) -> list[Row]:
-        return self._file.read(lambda connection: connection.execute(query, values).fetchall())
-
-    def _link(self, session_id: str) -> None:
-        session = storable(session_id)
-        if self._file.read(lambda connection: is_unlinked(connection, session)):
-            self._file.write(lambda connection: link(connection, session))
-
-    def _link_some(self) -> int:
-        """Link a few sessions more; how many there were."""
-        values = {"limit": _LINKED_TOGETHER}
-        sessions = [row[0] for row in self._read(_TREE["unlinked_sessions"], values)]
-        for session_id in sessions:
-            self._file.write(partial(link, session_id=session_id))
-        return len(sessions)
 
 
 def _behind(connection: apsw.Connection, used_at: datetime, session_id: str) -> dict[str, Any]:

@@ -11,9 +11,11 @@ import apsw
 import orjson
 
 from mnemoir.core.clock import from_text
+from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Wanted
 from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSnapshot
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
@@ -57,6 +59,10 @@ class RecordSnapshot:
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every record that is not of a stale chunk, ascending."""
         return [seq for (seq,) in self._connection.execute(_QUERIES["live"])]
+
+    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+        """Records have no lists with conditions."""
+        raise NotSupported("Records of a discussion are not listed by conditions, so none narrows their search.")
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; records without any are left out."""

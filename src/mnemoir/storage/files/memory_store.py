@@ -39,7 +39,7 @@ from mnemoir.storage.files.changing import Changing, Wish, current
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.draft import Draft
 from mnemoir.storage.files.index_table import synced_stamps
-from mnemoir.storage.files.lists import behind, owners_of, select
+from mnemoir.storage.files.lists import behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.record_tables import (
     drop_derived,
@@ -54,9 +54,9 @@ from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.sqlite import Database
-from mnemoir.storage.sqlite.lists import learned_in
 
 T = TypeVar("T")
+RowsOf = Callable[[Contents, apsw.Connection, Scope, Wanted], list[Row]]
 
 
 class FileMemoryStore:
@@ -125,12 +125,12 @@ class FileMemoryStore:
 
     async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
         """What is wanted, in its order, behind the place where the page before ended."""
-        rows = await self._selected(scope, wanted)
+        rows = await self._listed(select, scope, wanted)
         return [row.memory for row in islice(behind(rows, wanted, after), min(limit, len(rows)))]
 
     async def select_count(self, scope: Scope, wanted: Wanted) -> int:
         """How many `select` would give without a limit."""
-        return len(await self._selected(scope, wanted))
+        return len(await self._listed(meeting, scope, wanted))
 
     async def owners(self, tenant: str) -> list[Owned]:
         """Every user of the tenant that has memories, by project, then by name."""
@@ -279,14 +279,9 @@ class FileMemoryStore:
     async def _change(self, wish: Wish) -> list[Applied]:
         return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))
 
-    async def _selected(self, scope: Scope, wanted: Wanted) -> list[Row]:
+    async def _listed(self, rows_of: RowsOf, scope: Scope, wanted: Wanted) -> list[Row]:
         opened = self._open[project_of(scope)]
-
-        def look(connection: apsw.Connection) -> list[Row]:
-            learned = () if wanted.session is None else learned_in(connection, scope, wanted.session)
-            return select(current(opened, connection), scope, wanted, frozenset(learned))
-
-        return await self._db.read(look)
+        return await self._db.read(lambda connection: rows_of(current(opened, connection), connection, scope, wanted))
 
     async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
         opened = self._open[project]

@@ -6,10 +6,11 @@ import apsw
 
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Project
+from mnemoir.ports.memory_store import Project, Wanted
 from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.files.contents import Contents, UserRows
 from mnemoir.storage.files.index_table import entries_of, token_codes
+from mnemoir.storage.files.lists import meeting
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import search_row
 from mnemoir.storage.files.workspace import project_of
@@ -36,6 +37,10 @@ class FileSearchSnapshot:
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every row, ascending."""
         return [row.seq for row in self._user(scope).rows]
+
+    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+        """The `seq` of every row that meets the conditions."""
+        return [row.seq for row in meeting(self._contents(scope), self._connection, scope, wanted)]
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; rows without any are left out."""

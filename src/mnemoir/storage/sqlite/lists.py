@@ -40,6 +40,12 @@ def count(connection: apsw.Connection, scope: Scope, wanted: Wanted) -> int:
     return int(found)
 
 
+def selected_seqs(connection: apsw.Connection, scope: Scope, wanted: Wanted) -> list[int]:
+    """The numbers of all of them, in no order."""
+    found = connection.execute(_QUERIES["selected_seqs"], _conditions(connection, scope, wanted))
+    return [seq for (seq,) in found]
+
+
 def learned_in(connection: apsw.Connection, scope: Scope, session: str) -> list[MemoryId]:
     """What was made or changed by what was said in a session."""
     values = {"scope_id": scope_number(connection, scope), "session": session}

@@ -1,16 +1,24 @@
-"""Named SQL: a file of queries, each under `-- name: …` with a comment that says what it gives."""
+"""Named SQL: a file of queries, each under `-- name: …` with a comment that says what it gives.
+
+What several queries of a file share stands once, under `-- part: …`, and is put where they have `{its name}`.
+"""
 
 import re
 from collections.abc import Mapping
 from importlib.resources import files
 
-_BLOCK = re.compile(r"^-- name: (\w+)\n(.*?)(?=^-- name: |\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"\{(\w+)\}")
 
 
 def queries(subject: str) -> Mapping[str, str]:
     """The queries of `queries/<subject>.sql` by name, comments included: they show in traces of the database."""
     text = (files("mnemoir.storage.sqlite") / "queries" / f"{subject}.sql").read_text("utf-8")
-    return {name: body.strip() for name, body in _BLOCK.findall(text)}
+    blocks = _BLOCK.findall(text)
+    parts = {name: body.strip() for kind, name, body in blocks if kind == "part"}
+    return {
+        name: _PART.sub(lambda found: parts[found[1]], body.strip()) for kind, name, body in blocks if kind == "name"
+    }
 
 
 def subjects() -> list[str]:

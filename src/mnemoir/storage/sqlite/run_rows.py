@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -23,13 +23,19 @@ from mnemoir.core.runs import (
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
 
+Entry = Mapping[str, Any]  # a message as a trace shows it
 MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
-_COLUMNS = tuple(RunSummary.__dataclass_fields__)
+_MEMBERS = tuple(RunTrace.__dataclass_fields__)
 _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
 
 
 def summary_of(run: RunTrace) -> RunSummary:
     """The run as lists show it."""
+    return RunSummary(**_figures(run))
+
+
+def _figures(run: RunTrace) -> dict[str, Any]:
+    """The members of a RunSummary, in their order."""
     nodes = memories = input_tokens = output_tokens = 0
     tokens_counted = False
     for node in run.nodes():
@@ -38,27 +44,27 @@ def summary_of(run: RunTrace) -> RunSummary:
         input_tokens += node.input_tokens
         output_tokens += node.output_tokens
         tokens_counted = tokens_counted or node.tokens_counted
-    return RunSummary(
-        id=run.id,
-        started_at=run.started_at,
-        status=run.status,
-        user=run.user,
-        project=run.scope.project,
-        user_id=run.scope.user,
-        conversation=run.scope.conversation,
-        model=run.model,
-        stream=run.stream,
-        workflow=run.workflows[-1].name if run.workflows else "",
-        category=run.category,
-        first_token_ms=run.first_token_ms,
-        duration_ms=run.duration_ms,
-        nodes=nodes,
-        memories=memories,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        tokens_counted=tokens_counted,
-        error=run.error,
-    )
+    return {
+        "id": run.id,
+        "started_at": run.started_at,
+        "status": run.status,
+        "user": run.user,
+        "project": run.scope.project,
+        "user_id": run.scope.user,
+        "conversation": run.scope.conversation,
+        "model": run.model,
+        "stream": run.stream,
+        "workflow": run.workflows[-1].name if run.workflows else "",
+        "category": run.category,
+        "first_token_ms": run.first_token_ms,
+        "duration_ms": run.duration_ms,
+        "nodes": nodes,
+        "memories": memories,
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "tokens_counted": tokens_counted,
+        "error": run.error,
+    }
 
 
 def summary_in(row: Sequence[Any]) -> RunSummary:
@@ -70,11 +76,13 @@ def summary_in(row: Sequence[Any]) -> RunSummary:
 
 
 def row_of(run: RunTrace) -> dict[str, Any]:
-    """The columns of a run. Each chat makes them, so what is no text is taken as it is."""
-    summary = summary_of(run)
-    columns = {name: getattr(summary, name) for name in _COLUMNS}
-    texts = {name: _plain(value) for name, value in columns.items() if type(value) is str}
-    return {**columns, **texts, "tenant": run.scope.tenant, "trace": trace_text(run)}
+    """The columns of a run. Each chat makes them, so only a text that may hold what none may is looked at."""
+    columns = _figures(run)
+    for name, value in columns.items():
+        if type(value) is str and not value.isascii():
+            columns[name] = _plain(value)
+    columns["tenant"], columns["trace"] = run.scope.tenant, trace_text(run)
+    return columns
 
 
 def owner_of(scope: Scope) -> dict[str, str]:
@@ -83,9 +91,31 @@ def owner_of(scope: Scope) -> dict[str, str]:
 
 
 def trace_text(run: RunTrace) -> str:
-    """JSON, of at most MOST_BYTES if shorter prompts and outputs can bring it there."""
-    text = _json(run)
+    """JSON, of at most MOST_BYTES if shorter prompts and outputs can bring it there.
+
+    What the client sent is mostly what the first prompt holds, and is then kept once: in place of a message `asked`
+    has its index there.
+    """
+    members = {name: getattr(run, name) for name in _MEMBERS}
+    members["asked"] = _placed(run.asked, _first_prompt(run.nodes()))
+    text = _json(members)
     return text if len(text) <= MOST_BYTES else _json(replace(run, asked=[], workflows=[*map(_short, run.workflows)]))
+
+
+def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[Entry]:
+    """The messages that the first model was asked with; none when it was asked with a text."""
+    prompts = (node.prompt for node in nodes if node.prompt is not None)
+    first = next(prompts, ())
+    return () if isinstance(first, str) else first
+
+
+def _placed(asked: Sequence[Entry], prompt: Sequence[Entry]) -> Sequence[Any]:
+    """Both end with the newest message, so what is the same stands equally far from the end."""
+    shift = len(prompt) - len(asked)
+    return [
+        index + shift if index + shift >= 0 and entry == prompt[index + shift] else entry
+        for index, entry in enumerate(asked)
+    ]
 
 
 def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
@@ -96,7 +126,10 @@ def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
         raise apsw.CorruptError(f"a stored trace cannot be read: {exc}") from exc
     workflows = [_workflow(workflow) for workflow in raw["workflows"]]
     known = {**raw, "scope": Scope(**raw["scope"]), "workflows": workflows, "status": status, "error": error}
-    return RunTrace(**known)
+    run = RunTrace(**known)
+    prompt = _first_prompt(run.nodes())
+    run.asked = [prompt[entry] if isinstance(entry, int) else entry for entry in run.asked]
+    return run
 
 
 def _workflow(raw: Mapping[str, Any]) -> WorkflowTrace:
@@ -124,7 +157,7 @@ def _memory(raw: str | Mapping[str, Any]) -> RecalledMemory:
     return RecalledMemory(text=raw) if isinstance(raw, str) else RecalledMemory(**raw)
 
 
-def _json(run: RunTrace) -> str:
+def _json(run: RunTrace | Mapping[str, Any]) -> str:
     try:
         return orjson.dumps(run, default=_plain).decode()
     except orjson.JSONEncodeError:  # a lone surrogate, an integer over 64 bits, or nested very deep

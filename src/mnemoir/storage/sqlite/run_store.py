@@ -17,11 +17,12 @@ import orjson
 import structlog
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import RunTrace
+from mnemoir.core.errors import NotFound, StorageUnavailable
+from mnemoir.core.runs import NodeTrace, RunTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
 from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sqlite.run_feed import RunFeed, Told
 from mnemoir.storage.sqlite.run_file import RunFile
 from mnemoir.storage.sqlite.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
 
@@ -32,8 +33,7 @@ _GATHERING_S = 0.05  # a run that begins and ends within it is written once
 _SLACK = 4  # a quarter more than asked for may be kept: to drop a few at each write costs as much as to write
 _PRUNED_EVERY_S = 3600.0  # also a server that nobody asks anything keeps the promised age
 _MOST_WAITING = 512
-_MOST_FOLLOWERS = 64
-_MOST_UNREAD = 256
+_MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand that hold much must not fill a small disk
 _LOST = "How the run ended was not written down: the server was stopped, or could not write."
 _OFF = "Run traces are switched off. Set runs.enabled to true."
 
@@ -41,10 +41,19 @@ _OFF = "Run traces are switched off. Set runs.enabled to true."
 class SqliteRunStore:
     """The file at `path` is its own. Made in the running loop, in which all of its methods are called."""
 
-    def __init__(self, path: Path, *, most_runs: int = 1000, keep_days: float = 7, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        most_runs: int = 1000,
+        keep_days: float = 7,
+        most_bytes: int = _MOST_KEPT_BYTES,
+        clock: Clock = utc_now,
+    ) -> None:
         """Raises StorageUnavailable. Blocks while the file is opened."""
         self._file = RunFile(path)
         self._most_runs = most_runs
+        self._most_bytes = most_bytes
         self._kept = timedelta(days=keep_days)
         self._clock = clock
         self._slack = max(1, most_runs // _SLACK)
@@ -53,7 +62,7 @@ class SqliteRunStore:
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
         self._waiting: dict[str, tuple[int, RunTrace]] = {}
         self._something_waits = asyncio.Event()
-        self._followers: set[asyncio.Queue[RunSummary | None]] = set()
+        self._feed = RunFeed()
         self._has_lost = False
         self._closed = False
         self.left_out = 0  # traces that were not written down
@@ -63,7 +72,11 @@ class SqliteRunStore:
         """A run begins: those who follow hear of it."""
         self._last += 1
         self._under_way[run.id] = (self._last, run)
-        self._put(self._last, replace(run, workflows=[]))  # the run itself goes on changing
+        self._put(self._last, run)
+
+    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+        """A node begins, speaks or ends: those who follow nodes too hear of it."""
+        self._feed.tell_node(run, node)
 
     def ended(self, run: RunTrace) -> None:
         """A run has ended. One that was forgotten under way stays forgotten."""
@@ -100,11 +113,9 @@ class SqliteRunStore:
         """How many runs are kept."""
         return await self._read(lambda connection: int(connection.execute(_QUERIES["count_runs"]).get))
 
-    def follow(self) -> AsyncGenerator[RunSummary, None]:
+    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
-        if len(self._followers) >= _MOST_FOLLOWERS:
-            raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
-        return self._follow()
+        return self._feed.follow(nodes=nodes)
 
     async def forget(self, scope: Scope) -> None:
         """Remove every run of the scope's user, or of its project when that is ""; also from what waits.
@@ -131,8 +142,7 @@ class SqliteRunStore:
             return
         self._closed = True
         self._writing.cancel()
-        for follower in self._followers:
-            _tell(follower, None)
+        self._feed.close()
         await self._write_waiting()
         try:
             await self._in_thread(self._file.close)
@@ -148,10 +158,8 @@ class SqliteRunStore:
             self._lose(1)
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
-        if self._followers:
-            summary = summary_of(run)
-            for follower in self._followers:
-                _tell(follower, summary)
+        if self._feed.is_followed:
+            self._feed.tell(summary_of(run))
 
     async def _write_on(self) -> None:
         while True:
@@ -166,7 +174,7 @@ class SqliteRunStore:
     async def _write_waiting(self) -> None:
         """Hand what waits to the thread, which takes one thing after the other."""
         self._something_waits.clear()
-        batch, self._waiting = list(self._waiting.values()), {}
+        batch, self._waiting = [self._as_it_stands(*waiting) for waiting in self._waiting.values()], {}
         under_way = list(self._under_way) if self._has_lost else None
         self._has_lost = False
         try:
@@ -176,6 +184,10 @@ class SqliteRunStore:
         except StorageUnavailable as exc:
             self._lose(len(batch))
             _log.warning("run traces not written", count=len(batch), error=exc.message)
+
+    def _as_it_stands(self, number: int, run: RunTrace) -> tuple[int, RunTrace]:
+        """A run under way goes on changing, and its nodes are written down when they are all there."""
+        return number, replace(run, workflows=[]) if run.id in self._under_way else run
 
     def _write(
         self, connection: apsw.Connection, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None
@@ -188,10 +200,12 @@ class SqliteRunStore:
                 _log.error("run trace not written", run=run.id, kind=type(exc).__name__)
                 continue
             connection.execute(_QUERIES["put_run"], {**row, "number": number, "written_at": written_at})
+            self._undropped_bytes += len(row["trace"])
         if under_way is not None:
             _end_lost(connection, under_way)
         self._undropped += len(batch)
-        if not batch or self._undropped >= self._slack:
+        is_due = self._undropped >= self._slack or self._undropped_bytes >= self._most_bytes // _SLACK
+        if not batch or is_due:
             self._drop(connection)
 
     def _prune(self, connection: apsw.Connection) -> int:
@@ -204,20 +218,12 @@ class SqliteRunStore:
         before = (self._clock() - self._kept).timestamp()
         connection.execute(_QUERIES["drop_old_runs"], {"before": before})
         connection.execute(_QUERIES["drop_first_runs"], {"most": self._most_runs})
-        self._undropped = 0
+        connection.execute(_QUERIES["drop_runs_over_size"], {"most_bytes": self._most_bytes})
+        self._undropped = self._undropped_bytes = 0
 
     def _lose(self, count: int) -> None:
         self.left_out += count
         self._has_lost = True  # a stored row may say for ever that such a run is under way
-
-    async def _follow(self) -> AsyncGenerator[RunSummary, None]:
-        heard: asyncio.Queue[RunSummary | None] = asyncio.Queue(_MOST_UNREAD)
-        self._followers.add(heard)
-        try:
-            while (summary := await heard.get()) is not None:
-                yield summary
-        finally:
-            self._followers.discard(heard)
 
     async def _read(self, look: Callable[[apsw.Connection], T]) -> T:
         """What `look` gives over all that has happened so far."""
@@ -239,6 +245,9 @@ class NoRuns:
     def begun(self, run: RunTrace) -> None:
         """Nothing."""
 
+    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+        """Nothing."""
+
     def ended(self, run: RunTrace) -> None:
         """Nothing."""
 
@@ -256,7 +265,7 @@ class NoRuns:
         """None are kept."""
         return 0
 
-    def follow(self) -> AsyncGenerator[RunSummary, None]:
+    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
         """Raises NotFound."""
         raise NotFound(_OFF, code="runs_off")
 
@@ -265,12 +274,6 @@ class NoRuns:
 
     async def aclose(self) -> None:
         """Nothing."""
-
-
-def _tell(follower: asyncio.Queue[RunSummary | None], summary: RunSummary | None) -> None:
-    if follower.full():
-        follower.get_nowait()  # the oldest: a feed is for what happens now
-    follower.put_nowait(summary)
 
 
 def _end_lost(connection: apsw.Connection, under_way: Sequence[str]) -> None:

@@ -8,7 +8,9 @@ import apsw
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Wanted
 from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
+from mnemoir.storage.sqlite import lists
 from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.rows import memory_of, owner_values, scope_number
 
@@ -36,6 +38,10 @@ class SqliteSearchSnapshot:
         """The `seq` of every current row, ascending."""
         values = {"scope_id": scope_number(self._connection, scope)}
         return sorted(seq for (seq,) in self._connection.execute(_QUERIES["live"], values))
+
+    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+        """The `seq` of every row that meets the conditions."""
+        return lists.selected_seqs(self._connection, scope, wanted)
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`."""

@@ -38,6 +38,7 @@ def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) 
     """An endpoint, and the preset it is asked with; "" names none."""
     if is_open(endpoint.name):
         return
+    survey.endpoints.setdefault((user.name, endpoint.name), set()).add(endpoint.place.file)
     path = survey.locate(endpoint.place, "endpoint", endpoint.name, user.endpoint_folders())
     if path and preset.name and not is_open(preset.name):
         _check_preset(survey, user, preset.place, preset.name, path)

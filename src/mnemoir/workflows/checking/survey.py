@@ -28,6 +28,7 @@ class Survey:
         self.types = types
         self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
         self.no_workflows: set[str] = set()  # files among the workflows that are something else
+        self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
         self._problems: dict[Problem, None] = {}  # two users may come to the same one
 

@@ -31,9 +31,9 @@ class Recall(Node[NodeProperties]):
 
     kind = "Recall"
 
-    def applies(self, step: Step) -> bool:
+    def applies(self, turn: Turn) -> bool:
         """When memory is on and the user said something."""
-        return step.run.turn.caller.uses_memory and bool(step.run.turn.user_text)
+        return turn.caller.uses_memory and bool(turn.user_text)
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """Yields MemoriesRecalled, also when memory could not be reached: a chat never fails for its memory."""

@@ -17,9 +17,9 @@ class Remember(ValueNode[NodeProperties]):
 
     kind = "Remember"
 
-    def applies(self, step: Step) -> bool:
+    def applies(self, turn: Turn) -> bool:
         """When memory is on and there was something said to an answer."""
-        return step.run.turn.caller.uses_memory and bool(step.run.turn.user_text)
+        return turn.caller.uses_memory and bool(turn.user_text)
 
     async def value(self, step: Step) -> str:
         """Always "". Raises StorageUnavailable when the turn cannot be written down."""

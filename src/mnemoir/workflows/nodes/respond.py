@@ -19,8 +19,8 @@ class Respond(Node[NodeProperties]):
         """The model's events as they come, or all of a whole answer in one batch."""
         model, turn = self.services.own_model, step.run.turn
         # the client's model name chose this workflow; which model answers is the workflow's business
-        request = replace(turn.chat.request, messages=turn.messages, model="")
-        step.trace.model, step.trace.endpoint = model.name, model.provider
+        request = replace(turn.chat.request, messages=turn.messages, model=model.name)
+        step.trace.model, step.trace.endpoint = request.model, model.provider
         step.trace.call = call_of(model, request, stream=step.streams)
         prompt = traced_messages(request.messages)
         step.trace.prompt, step.trace.variables = prompt, variables_in(prompt, {})

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useEffect, useReducer, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
 import { useAbout } from '@/shared/api/about';
 import { apiKey, onMissingKey } from '@/shared/api/key';
+import { Waiting } from './Waiting';
 
 const KeyDialog = lazy(async () => ({ default: (await import('./KeyDialog')).KeyDialog }));
 
@@ -11,9 +12,20 @@ export function KeyGate({ children }: { children: ReactNode }) {
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
   const queries = useQueryClient();
-  useEffect(() => onMissingKey(() => setRefused(true)), []);
+  const left = useRef<Element>(null); // where the focus was when the key was refused
+  useEffect(
+    () =>
+      onMissingKey(() => {
+        if (!document.activeElement?.closest('[role="dialog"]')) left.current = document.activeElement;
+        setRefused(true);
+      }),
+    [],
+  );
+  useEffect(() => {
+    if (!isRefused && left.current instanceof HTMLElement) left.current.focus();
+  }, [isRefused]);
 
-  if (about.isPending) return null;
+  if (about.isPending) return <Waiting />;
   const isMissing = about.data?.needs_key === true && apiKey() === null;
   const goOn = () => {
     setRefused(false);

@@ -2,7 +2,7 @@ import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
-import { Link, NavLink as RouterLink, Outlet, useLocation } from 'react-router';
+import { Link, NavLink as RouterLink, Outlet, useLocation, useNavigation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
 import { pages } from './pages';
 import classes from './Shell.module.css';
@@ -12,6 +12,7 @@ export function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  const isLoading = useNavigation().state === 'loading';
   useEffect(() => {
     document.title = `${pages.find(page => page.path === pathname)?.name ?? 'Not found'} · Mnemoir`;
   }, [pathname]);
@@ -42,7 +43,8 @@ export function Shell() {
           <ProjectMenu />
         </Group>
       </header>
-      <main ref={main} className={classes.main} tabIndex={-1}>
+      {isLoading && <div className={classes.progress} role="status" aria-label="Loading the page" />}
+      <main ref={main} className={classes.main} tabIndex={-1} aria-busy={isLoading}>
         <Outlet />
       </main>
       <Drawer

@@ -1,4 +1,5 @@
-import { type DragEvent, type KeyboardEvent, useCallback, useState } from 'react';
+import { type DragEvent, type KeyboardEvent, useCallback, useEffect, useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useThread } from './api/thread';
@@ -13,7 +14,7 @@ import { EmptyChat } from './thread/EmptyChat';
 import { isBusy } from './thread/talk';
 import { Thread } from './thread/Thread';
 import { useTurn } from './thread/turns';
-import { useSought } from './thread/useSought';
+import { further, useSought } from './thread/useSought';
 import { type Talk, useTalk } from './thread/useTalk';
 
 interface ChatProps {
@@ -82,25 +83,49 @@ interface SaidProps extends ChatProps {
 
 function Said({ conversation, sought, talk, thread }: SaidProps) {
   const turn = useTurn(talk.place);
-  useSought(conversation, sought, thread);
+  const past = useSought(conversation, sought, thread);
+  const goToNewest = useLeaveMessage();
   const { data, older } = thread;
   const cursor = data?.older ?? null;
   const { mutate } = older;
-  const loadOlder = useCallback(() => {
-    if (cursor) mutate({ cursor });
-  }, [cursor, mutate]);
+  const isLeft = turn !== undefined && past !== null; // what is said now stands at the other end
+  useEffect(() => {
+    if (isLeft) goToNewest();
+  }, [isLeft, goToNewest]);
 
   if (!turn && thread.isError) return <ErrorState error={thread.error} onRetry={() => void thread.refetch()} />;
   if (!turn && conversation !== null && !data) return <LoadingState label="Loading the conversation" />;
   if (!turn && !data?.messages.length) return <EmptyChat talk={talk} />;
+  if (past && !turn) {
+    return <Thread key="past" {...past} turn={turn} talk={talk} sought={sought} onNewest={goToNewest} />;
+  }
   return (
     <Thread
+      key="newest"
       messages={data?.messages ?? []}
       turn={turn}
       talk={talk}
       sought={sought}
-      older={cursor === null ? 'none' : older.isPending ? 'loading' : older.isError ? 'failed' : 'more'}
-      onOlder={loadOlder}
+      older={{
+        state: further(cursor !== null, older.isPending, older.isError),
+        load: () => {
+          if (cursor) mutate(cursor);
+        },
+      }}
     />
   );
+}
+
+/** Names no message in the address any longer. */
+function useLeaveMessage() {
+  const [, setParams] = useSearchParams();
+  return useCallback(() => {
+    setParams(
+      now => {
+        now.delete('message');
+        return now;
+      },
+      { replace: true },
+    );
+  }, [setParams]);
 }

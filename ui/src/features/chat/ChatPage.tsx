@@ -1,13 +1,18 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { useSearchParams } from 'react-router';
 import { ArtifactsPane } from './artifacts/ArtifactsPane';
 import { Chat } from './Chat';
 import classes from './ChatPage.module.css';
 import { ConversationRail } from './rail/ConversationRail';
+import { followOtherTabs } from './thread/otherTabs';
 
 /** Conversations at the left, the one of the address in the middle, its files at the right. */
 export function ChatPage() {
   const [params] = useSearchParams();
   const conversation = params.get('conversation');
+  const queries = useQueryClient();
+  useEffect(() => followOtherTabs(queries), [queries]);
   return (
     <div className={classes.page}>
       <ConversationRail />

@@ -11,6 +11,8 @@ const NAMES: Record<ClientKind, string> = {
   'ollama-python': 'Python, ollama',
   'ollama-js': 'JavaScript, ollama',
   curl: 'curl',
+  'node-fetch': 'Calls itself node-fetch',
+  mcp: 'Agent, by MCP',
   'mnemoir-ui': 'This web UI',
   'mnemoir-chat': 'mnemoir chat, in a terminal',
   mnemoir: 'Another Mnemoir',
@@ -22,7 +24,7 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
   if (seen.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Nobody has chatted since the server was started, <Time value={since} ago />.
+        Nobody has called since the server was started, <Time value={since} ago />.
       </Text>
     );
   return (
@@ -49,10 +51,8 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
                   <Time value={client.last_at} ago />
                 </Table.Td>
                 <Table.Td>{client.route}</Table.Td>
-                <Table.Td>
-                  <Words limit={80}>{client.model}</Words>
-                </Table.Td>
-                <Table.Td>{client.memory ? 'on' : 'off'}</Table.Td>
+                <Table.Td>{client.model === null ? 'no chat' : <Words limit={80}>{client.model}</Words>}</Table.Td>
+                <Table.Td>{client.memory === null ? '' : client.memory ? 'on' : 'off'}</Table.Td>
                 <Table.Td ta="right">{client.count.toLocaleString()}</Table.Td>
               </Table.Tr>
             ))}

@@ -19,7 +19,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
   const fields = setup.fields?.(place).filter(field => field.value !== '');
   return (
     <Stack gap="md">
-      {setup.kinds.length > 0 && <LastCall seen={seen} kinds={setup.kinds} name={setup.name} />}
+      <LastCall seen={seen} kinds={setup.kinds} perhaps={setup.perhaps} name={setup.name} />
       <Text size="sm">{setup.where}</Text>
       {fields && <Fields fields={fields} />}
       {setup.code && (
@@ -40,7 +40,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
       )}
       {setup.notes && (
         <List size="sm" spacing="xs" c="dimmed">
-          {setup.notes.map(note => (
+          {setup.notes(place).map(note => (
             <List.Item key={note}>{note}</List.Item>
           ))}
         </List>

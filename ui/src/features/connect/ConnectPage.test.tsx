@@ -35,7 +35,7 @@ test('a client that has called shows when, how and how often', async () => {
 test('before the first call it says that there was none', async () => {
   answers([]);
   renderAt('/connect', <ConnectPage />);
-  expect(await screen.findByText(/Nobody has chatted/)).toBeVisible();
+  expect(await screen.findByText(/Nobody has called/)).toBeVisible();
   expect(screen.getByText(/No call seen since the server was started/)).toBeVisible();
 });
 
@@ -67,4 +67,34 @@ test('calls that cannot be loaded leave the set-ups in place', async () => {
   renderAt('/connect', <ConnectPage />);
   expect(await screen.findByRole('alert')).toHaveTextContent('It is broken.');
   expect(screen.getByRole('tab', { name: 'Open WebUI' })).toBeVisible();
+});
+
+test('the tools of agents are seen when one is used', async () => {
+  answers([{ ...CURL, kind: 'mcp', route: 'POST /api/memories/search', model: null, memory: null }]);
+  renderAt('/connect?client=mcp', <ConnectPage />);
+  expect(await screen.findByText(/Last call seen:/)).toHaveTextContent(
+    'Last call seen: 3 minutes ago (POST /api/memories/search). 2 calls since the server was started.',
+  );
+  expect(screen.getByRole('row', { name: /Agent, by MCP .* no chat/ })).toBeVisible();
+});
+
+test('what may be SillyTavern is not taken for it', async () => {
+  answers([{ ...CURL, kind: 'node-fetch' }]);
+  const { unmount } = renderAt('/connect?client=sillytavern', <ConnectPage />);
+  expect(await screen.findByText(/Perhaps SillyTavern/)).toHaveTextContent('other programs do, too');
+  expect(screen.getByRole('tab', { name: 'SillyTavern' })).toBeVisible();
+  expect(screen.getByText('X-Mnemoir-Client: "sillytavern"', { exact: false })).toBeVisible();
+  unmount();
+  answers([{ ...CURL, kind: 'sillytavern' }]);
+  renderAt('/connect?client=sillytavern', <ConnectPage />);
+  expect(await screen.findByText(/Last call seen:/)).toBeVisible();
+  expect(screen.getByRole('tab', { name: 'SillyTavern, has called' })).toBeVisible();
+});
+
+test('an app in a container is pointed at the port of this server', async () => {
+  answers([]);
+  renderAt('/connect?client=open-webui', <ConnectPage />);
+  const { port, protocol } = new URL(window.location.href);
+  const address = `${protocol}//host.docker.internal${port && `:${port}`}`;
+  expect(await screen.findByText(/In a container/)).toHaveTextContent(`often ${address}. Mnemoir`);
 });

@@ -8,20 +8,30 @@ interface LastCallProps {
   /** Who called last comes first. */
   seen: ClientSeen[];
   kinds: ClientKind[];
+  /** What also says of itself what others say too, and how it would be told for sure. */
+  perhaps?: Perhaps | undefined;
   name: string;
 }
 
+export interface Perhaps {
+  kind: ClientKind;
+  because: string;
+}
+
 /** When a client of these kinds called last, and how; looks alive from the first call on. */
-export function LastCall({ seen, kinds, name }: LastCallProps) {
+export function LastCall({ seen, kinds, perhaps, name }: LastCallProps) {
   const last = seen.find(client => kinds.includes(client.kind));
+  const other = last ? undefined : seen.find(client => client.kind === perhaps?.kind);
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.mark} data-live={last !== undefined}>
       <span className={classes.dot} aria-hidden />
       {last ? (
         <Text size="sm" component="p" m={0}>
-          Last call seen: <Time value={last.last_at} ago /> ({last.route}), model{' '}
-          <Words limit={80}>{last.model}</Words>, {last.memory ? 'with memory' : 'without memory'}.{' '}
-          {calls(last.count)} since the server was started.
+          Last call seen: <Call client={last} />
+        </Text>
+      ) : other ? (
+        <Text size="sm" component="p" m={0}>
+          Perhaps {name}: <Call client={other} /> {perhaps?.because}
         </Text>
       ) : (
         <Text size="sm" component="p" m={0} c="dimmed">
@@ -33,6 +43,20 @@ export function LastCall({ seen, kinds, name }: LastCallProps) {
   );
 }
 
-export function calls(count: number): string {
+function Call({ client }: { client: ClientSeen }) {
+  return (
+    <>
+      <Time value={client.last_at} ago /> ({client.route})
+      {client.model !== null && (
+        <>
+          , model <Words limit={80}>{client.model}</Words>, {client.memory ? 'with memory' : 'without memory'}
+        </>
+      )}
+      . {calls(client.count)} since the server was started.
+    </>
+  );
+}
+
+function calls(count: number): string {
   return count === 1 ? '1 call' : `${count.toLocaleString()} calls`;
 }

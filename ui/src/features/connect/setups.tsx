@@ -9,6 +9,7 @@ import {
   TbTools,
 } from 'react-icons/tb';
 import type { ClientKind } from './api/clients';
+import type { Perhaps } from './LastCall';
 import {
   curl,
   javascript,
@@ -32,17 +33,25 @@ export interface Setup {
   id: string;
   name: string;
   Icon: IconType;
-  /** None for what does not chat. */
   kinds: ClientKind[];
+  perhaps?: Perhaps;
   where: string;
   fields?: (place: Place) => Field[];
   code?: { language: string; of: (place: Place) => string; install?: string };
-  notes?: string[];
+  notes?: (place: Place) => string[];
 }
 
-const CONTAINER =
-  'In a container, 127.0.0.1 is the container itself: use the address by which it reaches this machine, often ' +
-  'http://host.docker.internal:6060. Mnemoir must then listen on an address that the container reaches, and needs a key.';
+/** The address that is shown means another machine there, if it is this machine's own. */
+function inContainer({ url }: Place): string[] {
+  const there = new URL(url);
+  if (!['localhost', '127.0.0.1', '[::1]'].includes(there.hostname)) return [];
+  const here = there.hostname;
+  there.hostname = 'host.docker.internal';
+  return [
+    `In a container, ${here} is the container itself: use the address by which it reaches this machine, often ` +
+      `${there.href.replace(/\/$/, '')}. Mnemoir must then listen on an address that the container reaches, and needs a key.`,
+  ];
+}
 
 export const setups: Setup[] = [
   {
@@ -56,9 +65,9 @@ export const setups: Setup[] = [
       { label: 'Key', value: keyOf(place) },
       { label: 'Headers', value: openWebUiHeaders(place) },
     ],
-    notes: [
+    notes: place => [
       'To keep each chat as a conversation, set ENABLE_FORWARD_USER_INFO_HEADERS=true in its environment.',
-      CONTAINER,
+      ...inContainer(place),
     ],
   },
   {
@@ -66,6 +75,12 @@ export const setups: Setup[] = [
     name: 'SillyTavern',
     Icon: TbMoodSmile,
     kinds: ['sillytavern'],
+    perhaps: {
+      kind: 'node-fetch',
+      because:
+        'It calls itself node-fetch, as SillyTavern does by itself and other programs do, too. With the header ' +
+        'X-Mnemoir-Client below, SillyTavern is told for sure.',
+    },
     where: 'API Connections. The headers go under Additional Parameters, Include Request Headers.',
     fields: place => [
       { label: 'API', value: 'Chat Completion' },
@@ -75,7 +90,10 @@ export const setups: Setup[] = [
       { label: 'Model', value: place.model },
       { label: 'Include Request Headers', value: sillyTavernHeaders(place) },
     ],
-    notes: ['SillyTavern names no chat: set memory.enabled to true to keep its chats as conversations.'],
+    notes: () => [
+      'With Text Completion these headers are not sent: it is seen as a program that calls itself node-fetch then.',
+      'SillyTavern names no chat: set memory.enabled to true to keep its chats as conversations.',
+    ],
   },
   {
     id: 'python',
@@ -113,19 +131,19 @@ export const setups: Setup[] = [
     id: 'mcp',
     name: 'MCP',
     Icon: TbTools,
-    kinds: [],
+    kinds: ['mcp'],
     where: 'Agents that speak the Model Context Protocol, such as editors: put this into their file of MCP servers.',
     code: { language: 'json', of: mcpServers, install: "pip install 'mnemoir[mcp]'" },
-    notes: [
+    notes: () => [
       'If mnemoir is not on the path of the agent, write the whole path of the command.',
-      'Tools search, list, add and delete memories, and search conversations. They are no chats, so no call of theirs is shown here.',
+      'Tools search, list, add and delete memories, and search conversations. A call is seen here when the agent uses one of them; to start it is no call.',
     ],
   },
   {
     id: 'other',
     name: 'Any other',
     Icon: TbApi,
-    kinds: ['other', 'ollama-js', 'mnemoir'],
+    kinds: ['other', 'node-fetch', 'ollama-js', 'mnemoir'],
     where: 'Any app that speaks the protocol of OpenAI or Ollama.',
     fields: place => [
       { label: 'Base URL, OpenAI', value: `${place.url}/v1` },
@@ -134,7 +152,7 @@ export const setups: Setup[] = [
       { label: 'Model', value: place.model },
       { label: 'Headers', value: plainHeaders(place) },
     ],
-    notes: [
+    notes: () => [
       'An app that cannot send headers may add ?memoryEnabled=true to the address, or "memoryEnabled": true to the body.',
     ],
   },

@@ -119,9 +119,9 @@ export function openWebUiHeaders(place: Place): string {
   return json({ ...headersOf(place, { withUser: true }), 'X-Mnemoir-Client': 'open-webui' });
 }
 
-/** SillyTavern's field for headers, which is YAML. */
+/** SillyTavern's field for headers, which is YAML. What it sends by itself, others send too. */
 export function sillyTavernHeaders(place: Place): string {
-  return Object.entries(headersOf(place, { withUser: true }))
+  return Object.entries({ ...headersOf(place, { withUser: true }), 'X-Mnemoir-Client': 'sillytavern' })
     .map(([name, value]) => `${name}: ${text(value)}`)
     .join('\n');
 }

@@ -129,6 +129,71 @@ test('a search shows what each stage gave', async () => {
   expect(screen.getByText(/date: no date named/)).toBeInTheDocument();
 });
 
+test('the filters go with a search, and the age counts as the list has it', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  renderAt(
+    '/memories?user=mira&q=drinks&kind=fact&age=7&source=boats&hidden=with&order=updated_desc',
+    <MemoriesPage />,
+  );
+  await screen.findByLabelText('Score 0.81');
+  expect(asked[0]?.body).toMatchObject({
+    query: 'drinks',
+    user_id: 'mira',
+    kind: 'fact',
+    source: 'boats',
+    hidden: 'with',
+    by: 'updated',
+    since: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+  });
+  expect(screen.getByRole('button', { name: 'Filters (4)' })).toBeInTheDocument();
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Age counts' }), 'Since learned');
+  await waitFor(() => expect(asked.at(-1)?.body).toMatchObject({ by: 'created' }));
+});
+
+test('a search among some that finds nothing offers to search all', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  server.use(
+    http.post('*/api/memories/search', async ({ request }) => {
+      const { kind } = (await request.json()) as { kind?: string };
+      return HttpResponse.json({ results: kind ? [] : [{ ...memory('a', 'Likes tea'), score: 0.81, signals: {} }] });
+    }),
+  );
+  renderAt('/memories?q=drinks&kind=message', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('link', { name: 'Search all' }));
+  expect(await screen.findByText('Likes tea')).toBeInTheDocument();
+});
+
+test('a memory that is nowhere is told to be gone', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  server.use(
+    http.get('*/api/memories/:id/details', () =>
+      HttpResponse.json({ detail: 'No memory.', code: 'memory_not_found' }, { status: 404 }),
+    ),
+  );
+  renderAt('/memories?id=b', <MemoriesPage />);
+  expect(await screen.findByText('This memory is gone')).toBeInTheDocument();
+  expect(screen.queryByRole('button', { name: 'Try again' })).not.toBeInTheDocument();
+});
+
+test('what opened a dialog has the focus when it is closed', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  server.use(http.get('*/api/memories/duplicates', () => HttpResponse.json({ results: [], total: 0, compared: 1 })));
+  renderAt('/memories', <MemoriesPage />);
+  const duplicates = await screen.findByRole('button', { name: 'Duplicates' });
+  await userEvent.click(duplicates);
+  await screen.findByRole('dialog');
+  await userEvent.keyboard('{Escape}');
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
+  expect(duplicates).toHaveFocus();
+  for (const entry of ['Import…', 'Forget everything…']) {
+    await userEvent.click(screen.getByRole('button', { name: 'More' }));
+    await userEvent.click(await screen.findByRole('menuitem', { name: entry }));
+    await screen.findByRole('dialog');
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    expect(screen.getByRole('button', { name: 'More' })).toHaveFocus();
+  }
+});
+
 test('an edit names what was seen, and says when somebody else was quicker', async () => {
   const asked = serveMemories([memory('a', 'Likes tea')]);
   renderAt('/memories?id=a', <MemoriesPage />);

@@ -1,15 +1,16 @@
 import { ActionIcon, Button, Drawer, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useState } from 'react';
+import { useRef } from 'react';
 import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbUpload } from 'react-icons/tb';
+import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useDialog } from '@/shared/hooks/useDialog';
 import type { Owner } from './api/keys';
 import { useDeleteMemories } from './api/remove';
 import { useExport } from './api/transfer';
 import { MemoryPanel } from './detail/MemoryPanel';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
-import { ForgetDialog } from './dialogs/ForgetDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
@@ -88,25 +89,23 @@ function Opened(props: OpenedProps) {
   );
 }
 
-type Dialog = 'duplicates' | 'import' | 'forget';
-
 function Actions({ owner }: { owner: Owner }) {
-  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const { shown, open, close } = useDialog<'duplicates' | 'import' | 'forget'>();
+  const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
-  const close = () => setDialog(null);
   return (
     <>
       <Button
         size="xs"
         variant="default"
         leftSection={<TbCopyCheck size={15} aria-hidden />}
-        onClick={() => setDialog('duplicates')}
+        onClick={() => open('duplicates')}
       >
         Duplicates
       </Button>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="More" loading={save.isPending}>
+          <ActionIcon ref={more} variant="default" size={30} aria-label="More" loading={save.isPending}>
             <TbDotsVertical size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -117,22 +116,22 @@ function Actions({ owner }: { owner: Owner }) {
           >
             Export
           </Menu.Item>
-          <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => setDialog('import')}>
+          <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => open('import', more.current)}>
             Import…
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
             color="red.8"
             leftSection={<TbFlame size={16} aria-hidden />}
-            onClick={() => setDialog('forget')}
+            onClick={() => open('forget', more.current)}
           >
             Forget everything…
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {dialog === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
-      {dialog === 'import' && <ImportDialog owner={owner} onClose={close} />}
-      {dialog === 'forget' && <ForgetDialog owner={owner} onClose={close} />}
+      {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
+      {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
+      {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}
     </>
   );
 }

@@ -90,3 +90,8 @@ export function conditionsOf(place: Place, now: number): Conditions {
     order: place.order,
   };
 }
+
+/** Whether conditions leave some memories out. */
+export function isNarrowed({ kind, age, source, hidden }: Place): boolean {
+  return kind !== '' || age !== '' || source !== '' || hidden !== 'without';
+}

@@ -79,3 +79,47 @@ test('two marked runs can be compared', async () => {
   const figures = await screen.findByRole('region', { name: 'Figures of both runs' });
   expect(within(figures).getByRole('row', { name: /Answered/ })).toHaveTextContent('the same');
 });
+
+test('a run under way shows the node that the feed tells of', async () => {
+  const first = aNode('Think', { duration_ms: null });
+  let run = aRun('r1', [first], { status: 'running', duration_ms: null, answered_ms: null });
+  let tell: (event: string) => void = () => undefined;
+  serve([listed('r1', { status: 'running' })]);
+  server.use(
+    http.get('*/api/runs/live', ({ request }) => {
+      expect(new URL(request.url).searchParams.get('nodes')).toBe('true');
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          const text = new TextEncoder();
+          tell = event => controller.enqueue(text.encode(event));
+          tell(':\n\n');
+        },
+      });
+      return new HttpResponse(body, { headers: { 'content-type': 'text/event-stream' } });
+    }),
+    http.get('*/api/runs/:id', () => HttpResponse.json(run)),
+  );
+  renderAt('/runs?id=r1', <RunsPage />);
+  expect(await screen.findByRole('treeitem', { name: /Think/ })).toBeVisible();
+  expect(await screen.findByRole('switch', { name: /Runs appear as they happen/ })).toBeChecked();
+  run = { ...run, workflows: [aWorkflow('Chat', first, aNode('Answer'))] };
+  const moved = { run_id: 'r1', number: 2, title: 'Answer', type: 'Standard', state: 'running' };
+  tell(`event: node\ndata: ${JSON.stringify(moved)}\n\n`);
+  expect(await screen.findByRole('treeitem', { name: /Answer/ }, { timeout: 10_000 })).toBeVisible();
+}, 20_000);
+
+test('two runs of which one is gone say so', async () => {
+  const gone = { detail: 'Gone.', error: 'Gone.', code: 'run_not_found', request_id: 'r' };
+  serve([]);
+  server.use(http.get('*/api/runs/:id', () => HttpResponse.json(gone, { status: 404 })));
+  serveNothingLive();
+  renderAt('/runs?compare=r1,r2', <RunsPage />);
+  expect(await screen.findByText('A run of these two is gone')).toBeVisible();
+});
+
+test('where there is no run yet, the page leads to what makes one', async () => {
+  serve([]);
+  renderAt('/runs', <RunsPage />);
+  expect(await screen.findByRole('link', { name: 'the chat' })).toHaveAttribute('href', '/');
+  expect(screen.getByRole('link', { name: 'connect an app' })).toHaveAttribute('href', '/connect');
+});

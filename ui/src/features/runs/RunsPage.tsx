@@ -70,9 +70,15 @@ export function RunsPage() {
               </Button>
             </Group>
           )}
-          {compare && <CompareView ids={compare} />}
+          {compare && <CompareView ids={compare} isFollowed={isLive} />}
           {!compare && id && (
-            <RunView key={id} id={id} node={node} onNode={place => change({ node: String(place) }, true)} />
+            <RunView
+              key={id}
+              id={id}
+              node={node}
+              isFollowed={isLive}
+              onNode={place => change({ node: String(place) }, true)}
+            />
           )}
           {!isNarrowed && (
             <EmptyState

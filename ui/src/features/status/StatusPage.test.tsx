@@ -4,7 +4,7 @@ import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import type { LatencySeries } from './api/latencies';
-import type { Status } from './api/status';
+import type { Endpoint, Status } from './api/status';
 import { StatusPage } from './StatusPage';
 
 const NOW = new Date().toISOString();
@@ -24,6 +24,7 @@ const STATUS: Status = {
     failed_at: null,
     error: null,
   },
+  endpoints: [],
   embedder: { name: 'MiniLM', provider: 'builtin', url: null, dimension: 384, connected: WELL },
   room: {
     backend: 'sqlite',
@@ -157,4 +158,63 @@ test('a status that cannot be loaded says why', async () => {
   server.use(http.get('*/api/status', () => HttpResponse.json({ error: 'It is broken.' }, { status: 500 })));
   renderAt('/status', <StatusPage />);
   expect(await screen.findByRole('alert')).toHaveTextContent('It is broken.');
+});
+
+const ENDPOINT: Endpoint = {
+  name: 'Main',
+  path: 'Endpoints/main & co/Main.json',
+  named_in: ['Workflows/Ann/Chat.json', 'Workflows/Ann/Other.json', 'Workflows/Ann/Third.json'],
+  kind: 'ollama-chat',
+  address: 'http://models.example:11434',
+  model: 'far-model',
+  state: 'ok',
+  problem: '',
+  to_do: '',
+  told_at: NOW,
+  answered_at: NOW,
+  failed_at: null,
+};
+
+test('an endpoint shows what it is, and one with a problem what to do and where it is named', async () => {
+  const problem = 'models.example:11434 could not be reached.';
+  const to_do = 'Start its server.';
+  const gone: Endpoint = { ...ENDPOINT, name: 'Gone', state: 'fail', problem, to_do, answered_at: null };
+  answers({ ...STATUS, endpoints: [gone, ENDPOINT] });
+  renderAt('/status', <StatusPage />);
+  const part = await screen.findByRole('region', { name: 'Endpoints' });
+  expect(part).toHaveTextContent('1 with problems, 1 well');
+  const [first, second] = within(part).getAllByRole('listitem');
+  expect(first).toHaveTextContent(
+    'GoneNot workingfar-modelOllama, chathttp://models.example:11434not called yet' +
+      `${problem}${to_do} Named in Workflows/Ann/Chat.json and 2 other files.`,
+  );
+  expect(second).toHaveTextContent('MainWell');
+  expect(within(part).getByRole('link', { name: 'Main' })).toHaveAttribute(
+    'href',
+    '/workflows?file=Endpoints%2Fmain%20%26%20co%2FMain.json',
+  );
+});
+
+test('of many endpoints some are shown, and the others when they are asked for', async () => {
+  const many = Array.from({ length: 52 }, (_, at) => ({
+    ...ENDPOINT,
+    name: `E${at}`,
+    path: `Endpoints/E${at}.json`,
+  }));
+  answers({ ...STATUS, endpoints: many });
+  const { router } = renderAt('/status', <StatusPage />);
+  const list = await screen.findByRole('list', { name: 'Endpoints' });
+  expect(within(list).getAllByRole('listitem')).toHaveLength(8);
+  await userEvent.click(screen.getByRole('button', { name: 'Show 44 more' }));
+  expect(within(list).getAllByRole('listitem')).toHaveLength(52);
+  expect(router.state.location.search).toBe('?endpoints=52');
+  await userEvent.click(screen.getByRole('button', { name: 'Show only the first 8' }));
+  expect(within(list).getAllByRole('listitem')).toHaveLength(8);
+});
+
+test('without a config tree there is no part for endpoints', async () => {
+  answers(STATUS);
+  renderAt('/status', <StatusPage />);
+  await screen.findByRole('region', { name: 'Model' });
+  expect(screen.queryByRole('region', { name: 'Endpoints' })).toBeNull();
 });

@@ -9,6 +9,7 @@ import { BackgroundWork } from './BackgroundWork';
 import { Choices } from './Choices';
 import { Counts } from './Counts';
 import { DiskUse } from './DiskUse';
+import { Endpoints } from './Endpoints';
 import { HealthCards } from './HealthCards';
 import { Latencies } from './Latencies';
 import { Remarks } from './Remarks';
@@ -42,6 +43,7 @@ function Parts({ status }: { status: Status }) {
     <Stack gap="md" maw="100rem">
       <Remarks remarks={status.remarks} />
       <HealthCards status={status} />
+      <Endpoints endpoints={status.endpoints} />
       <Counts counts={status.counts} />
       <Latencies latency={status.latency} />
       <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="md">

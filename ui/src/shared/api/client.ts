@@ -12,6 +12,8 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly requestId?: string,
+    /** The run that ended with this, where one had begun. */
+    readonly runId?: string,
   ) {
     super(message);
     this.name = 'ApiError';
@@ -89,5 +91,6 @@ function problemOf(response: Response, body: unknown): ApiError {
     ? problem.detail.map(misfit => `${misfit.loc.slice(1).join('.')}: ${misfit.msg}`).join('; ')
     : problem.detail;
   const message = detail ?? said ?? `The server answered ${String(response.status)} ${response.statusText}`.trim();
-  return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id);
+  const runId = response.headers.get('X-Workflow-Run-Id') ?? undefined;
+  return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id, runId);
 }

@@ -1,7 +1,18 @@
-import { QueryClient } from '@tanstack/react-query';
+import { focusManager, QueryClient } from '@tanstack/react-query';
 import { ApiError } from './client';
 
 const TRIES = 2;
+
+// windows beside each other are both visible all the time: the one that is turned to looks again
+focusManager.setEventListener(notify => {
+  const look = () => notify();
+  window.addEventListener('visibilitychange', look);
+  window.addEventListener('focus', look);
+  return () => {
+    window.removeEventListener('visibilitychange', look);
+    window.removeEventListener('focus', look);
+  };
+});
 
 /** What is asked for is fresh for some seconds; only what may pass is tried again. */
 export function newQueryClient(): QueryClient {

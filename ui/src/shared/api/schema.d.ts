@@ -4,6 +4,42 @@
  */
 
 export interface paths {
+    "/api/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one user's memories by conditions, newest first */
+        get: operations["list_of_user_api_memories_get"];
+        put?: never;
+        /** Extract memories from messages and store them */
+        post: operations["add_api_memories_post"];
+        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
+        delete: operations["delete_all_api_memories_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find what bears on a question */
+        post: operations["search_api_memories_search_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -113,7 +149,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which kinds of clients have chatted, and when last */
+        /** Which kinds of clients have called, and when last */
         get: operations["clients_api_clients_get"];
         put?: never;
         post?: never;
@@ -882,6 +918,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/conversations/{id}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where its messages branch */
+        get: operations["list_branches_api_conversations__id__branches_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/files": {
         parameters: {
             query?: never;
@@ -911,25 +964,6 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List one user's memories by conditions, newest first */
-        get: operations["list_of_user_api_memories_get"];
-        put?: never;
-        /** Extract memories from messages and store them */
-        post: operations["add_api_memories_post"];
-        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
-        delete: operations["delete_all_api_memories_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1019,23 +1053,6 @@ export interface paths {
         head?: never;
         /** Change what a memory says, or its metadata */
         patch: operations["edit_api_memories__memory_id__patch"];
-        trace?: never;
-    };
-    "/api/memories/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Find what bears on a question */
-        post: operations["search_api_memories_search_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/memories/{memory_id}/history": {
@@ -1621,6 +1638,49 @@ export interface components {
             audio_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * BranchAnswer
+         * @description Messages one behind the other, from where a branch begins to the next choice or its end.
+         *
+         *     `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
+         */
+        BranchAnswer: {
+            /** First Id */
+            first_id: number;
+            /** Last Id */
+            last_id: number;
+            /** Messages */
+            messages: number;
+            /** Depth */
+            depth: number;
+            /** Of */
+            of: number;
+            /** Place */
+            place: number;
+            /** On Thread */
+            on_thread: boolean;
+            /** Ends On Thread */
+            ends_on_thread: boolean;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant" | "tool";
+            /** Text */
+            text: string;
+        };
+        /**
+         * BranchPage
+         * @description The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page.
+         */
+        BranchPage: {
+            /** Results */
+            results: components["schemas"]["BranchAnswer"][];
+            /** Total */
+            total: number;
+            /** Next */
+            next: string | null;
+        };
+        /**
          * Choices
          * @description The settings that decide what is remembered and kept; `decay_days` is None for no decay.
          */
@@ -1710,28 +1770,30 @@ export interface components {
          * ClientSeen
          * @description The last call of one kind of client, and how many there were since the server was started.
          *
-         *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server; `model` is as it was asked for.
+         *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
+         *     `node-fetch` any program of that library which does not say what it is. `model` is as it was asked for; it and
+         *     `memory` are None for a call that was no chat.
          */
         ClientSeen: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "open-webui" | "sillytavern" | "openai-python" | "openai-node" | "ollama-python" | "ollama-js" | "curl" | "mnemoir-ui" | "mnemoir-chat" | "mnemoir" | "other";
+            kind: "open-webui" | "sillytavern" | "openai-python" | "openai-node" | "ollama-python" | "ollama-js" | "curl" | "node-fetch" | "mcp" | "mnemoir-ui" | "mnemoir-chat" | "mnemoir" | "other";
             /** Last At */
             last_at: string;
             /** Route */
             route: string;
             /** Model */
-            model: string;
+            model: string | null;
             /** Memory */
-            memory: boolean;
+            memory: boolean | null;
             /** Count */
             count: number;
         };
         /**
          * ClientsSeen
-         * @description The kinds of clients that have chatted since `since`, the start of the server; who called last comes first.
+         * @description The kinds of clients that have called since `since`, the start of the server; who called last comes first.
          */
         ClientsSeen: {
             /** Since */
@@ -2088,6 +2150,39 @@ export interface components {
             /** Dimension */
             dimension: number | null;
             connected: components["schemas"]["Connected"];
+        };
+        /**
+         * EndpointHealth
+         * @description One endpoint. `path` is its file in the tree, None for one that is missing; `kind` is the protocol.
+         *
+         *     `address` is scheme, host and port, without what may be secret. `state` is None before anything is known;
+         *     `problem` and `to_do` are "" when all is well. `told_at` is when the call or the look was that told the state.
+         */
+        EndpointHealth: {
+            /** Name */
+            name: string;
+            /** Path */
+            path: string | null;
+            /** Named In */
+            named_in: string[];
+            /** Kind */
+            kind: ("openai-chat" | "openai-completions" | "koboldcpp" | "ollama-chat" | "ollama-generate") | null;
+            /** Address */
+            address: string | null;
+            /** Model */
+            model: string;
+            /** State */
+            state: ("ok" | "warn" | "fail") | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+            /** Told At */
+            told_at: string | null;
+            /** Answered At */
+            answered_at: string | null;
+            /** Failed At */
+            failed_at: string | null;
         };
         /**
          * FileData
@@ -2651,12 +2746,19 @@ export interface components {
         /**
          * MessagePage
          * @description Messages, oldest first; `next` is the cursor of the following page.
+         *
+         *     Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
+         *     many messages of the thread stand in front of these; null where they begin off the thread.
          */
         MessagePage: {
             /** Results */
             results: components["schemas"]["MessageAnswer"][];
             /** Next */
             next: string | null;
+            /** Newer */
+            newer: string | null;
+            /** Offset */
+            offset: number | null;
         };
         /**
          * ModelHealth
@@ -2953,7 +3055,7 @@ export interface components {
              * About
              * @enum {string}
              */
-            about: "settings" | "model" | "embedder" | "storage" | "work";
+            about: "settings" | "model" | "endpoints" | "embedder" | "storage" | "work";
             /**
              * State
              * @enum {string}
@@ -3185,6 +3287,28 @@ export interface components {
             notes: string[];
             /** Children */
             children: components["schemas"]["RunWorkflow"][];
+        };
+        /**
+         * RunNodeMoved
+         * @description A node of a run under way has begun, has said its first word, or has ended.
+         */
+        RunNodeMoved: {
+            /** Run Id */
+            run_id: string;
+            /**
+             * Number
+             * @description Its place in its workflow, from 1
+             */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "failed";
         };
         /**
          * RunPage
@@ -3507,6 +3631,8 @@ export interface components {
         /**
          * Status
          * @description The whole. `storage_problem` says why the stored memories cannot be read, "" when they can.
+         *
+         *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
         Status: {
             /** Version */
@@ -3516,6 +3642,8 @@ export interface components {
             /** Up S */
             up_s: number;
             model: components["schemas"]["ModelHealth"];
+            /** Endpoints */
+            endpoints: components["schemas"]["EndpointHealth"][];
             embedder: components["schemas"]["EmbedderHealth"];
             room: components["schemas"]["Room"];
             /** Storage Problem */
@@ -3660,7 +3788,7 @@ export interface components {
         };
         /**
          * WindowAnswer
-         * @description What a model would be shown, and what became of every message of the thread.
+         * @description What a model would be shown, and what became of the thread, from its oldest message to the newest.
          *
          *     `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
          */
@@ -3686,11 +3814,13 @@ export interface components {
         };
         /**
          * WindowPartAnswer
-         * @description A message that the window holds, or a run of messages that it does not hold.
+         * @description A message that the window holds, or a stretch of the thread that it does not hold.
          *
          *     `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
          *     stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
-         *     front of where the context was begun anew.
+         *     front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
+         *     are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
+         *     system messages, those pinned, and those with an importance of 0.6 or more.
          */
         WindowPartAnswer: {
             /**
@@ -3700,8 +3830,12 @@ export interface components {
             state: "kept" | "retained" | "summary" | "note" | "summarised" | "dropped" | "cleared";
             /** Tokens */
             tokens: number;
-            /** Message Ids */
-            message_ids: number[];
+            /** Messages */
+            messages: number;
+            /** First Id */
+            first_id: number | null;
+            /** Last Id */
+            last_id: number | null;
             /** Role */
             role: ("system" | "user" | "assistant" | "tool") | null;
             /** Text */
@@ -4889,6 +5023,9 @@ export interface components {
         /**
          * SearchBody
          * @description `POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+         *
+         *     `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
+         *     time that `since` and `until` go by.
          */
         SearchBody: {
             /** Query */
@@ -4911,6 +5048,22 @@ export interface components {
             app_id?: string | number | null;
             /** Run Id */
             run_id?: string | number | null;
+            /** Kind */
+            kind?: ("fact" | "message") | null;
+            /** Since */
+            since?: number | string | null;
+            /** Until */
+            until?: number | string | null;
+            /** By */
+            by?: ("created" | "updated") | null;
+            /** Source */
+            source?: string | null;
+            /** Q */
+            q?: string | null;
+            /** Id */
+            id?: string[] | null;
+            /** Hidden */
+            hidden?: ("without" | "with" | "only") | null;
         };
         /**
          * SettingsBody
@@ -5028,6 +5181,168 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_of_user_api_memories_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 1000 */
+                limit?: number;
+                offset?: number;
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                kind?: ("fact" | "message") | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                since?: string | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                until?: string | null;
+                /** @description the conversation it was learned in */
+                source?: string | null;
+                /** @description all of these words stand in it, in whatever case */
+                q?: string | null;
+                /** @description these alone; may be repeated */
+                id?: string[] | null;
+                /** @description what has decayed or expired */
+                hidden?: "without" | "with" | "only";
+                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedMemories"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_api_memories_post: {
+        parameters: {
+            query?: {
+                include_usage?: boolean;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    delete_all_api_memories_delete: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAll"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    search_api_memories_search_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     health_health_get: {
         parameters: {
             query?: never;
@@ -5601,20 +5916,23 @@ export interface operations {
     };
     live_api_runs_live_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Tell of their nodes too, as events of the name `node`: begun, speaking, ended */
+                nodes?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Events, each with a run as `data` */
+            /** @description Events, each with a run or a node as `data` */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunListed"];
+                    "application/json": components["schemas"]["RunListed"] | components["schemas"]["RunNodeMoved"];
                 };
             };
             /** @description An error, with its code */
@@ -6293,6 +6611,8 @@ export interface operations {
                 /** @description 0 means 100 */
                 limit?: number;
                 mode?: "hybrid" | "semantic" | "keyword";
+                /** @description leave out what shares no word with `q` and is hardly like it */
+                related?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
                 /** @description or header X-Etienne-Project */
@@ -6861,6 +7181,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
+                /** @description begin with the page around that message, whichever branch it is on; 0 is the thread's beginning */
+                around?: number | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
                 /** @description or header X-Etienne-Project */
@@ -7242,6 +7564,46 @@ export interface operations {
             };
         };
     };
+    list_branches_api_conversations__id__branches_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BranchPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_files_api_files_get: {
         parameters: {
             query?: {
@@ -7304,132 +7666,6 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/markdown": unknown;
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    list_of_user_api_memories_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description 0 means 1000 */
-                limit?: number;
-                offset?: number;
-                /** @description ISO 8601: what was current then instead of what is now */
-                at?: string | null;
-                kind?: ("fact" | "message") | null;
-                /** @description ISO 8601, of the time that `order` goes by */
-                since?: string | null;
-                /** @description ISO 8601, of the time that `order` goes by */
-                until?: string | null;
-                /** @description the conversation it was learned in */
-                source?: string | null;
-                /** @description all of these words stand in it, in whatever case */
-                q?: string | null;
-                /** @description these alone; may be repeated */
-                id?: string[] | null;
-                /** @description what has decayed or expired */
-                hidden?: "without" | "with" | "only";
-                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
-                /** @description `next` of the page before */
-                cursor?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListedMemories"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    add_api_memories_post: {
-        parameters: {
-            query?: {
-                include_usage?: boolean;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: {
-                "idempotency-key"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AddBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AddAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    delete_all_api_memories_delete: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedAll"];
                 };
             };
             /** @description An error, with its code */
@@ -7647,42 +7883,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryRecord"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    search_api_memories_search_post: {
-        parameters: {
-            query?: {
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SearchBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
             /** @description An error, with its code */

@@ -1,6 +1,8 @@
 import '@testing-library/jest-dom/vitest';
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { server } from './server';
+
+configure({ asyncUtilTimeout: 20_000 }); // how long `find…` waits: many may run at once on a small machine
 
 // what Mantine asks a browser for and jsdom does not have
 window.matchMedia = query =>

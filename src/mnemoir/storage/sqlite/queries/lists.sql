@@ -1,19 +1,22 @@
+-- part: wanted
+-- The current memories of a scope that meet every condition given; by index memories_by_age.
+scope_id = :scope_id AND valid_to IS NULL
+AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+AND (:conversation IS NULL OR conversation = :conversation)
+AND (:kind IS NULL OR kind = :kind)
+AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
+                                   OR coalesce(expires_at <= :now, 0)))
+AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
+AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
+AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
+AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)))
+
 -- name: selected
--- A page of the current memories of a scope that meet every condition given, in the order asked for, behind a place.
--- Only numbers and times are sorted; by index memories_by_age. The place is (1 for no time, time times :sign, id).
+-- A page of what is wanted in the order asked for, behind a place. Only numbers and times are sorted. The place is
+-- (1 for no time, time times :sign, id).
 WITH held (seq, id, at) AS (
     SELECT seq, id, :sign * CASE :by WHEN 'updated' THEN effective_at ELSE said_at END
-      FROM memories
-     WHERE scope_id = :scope_id AND valid_to IS NULL
-       AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
-       AND (:conversation IS NULL OR conversation = :conversation)
-       AND (:kind IS NULL OR kind = :kind)
-       AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
-                                          OR coalesce(expires_at <= :now, 0)))
-       AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
-       AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
-       AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
-       AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)))
+      FROM memories WHERE {wanted}
 ), page (seq, at, id) AS (
     SELECT seq, at, id FROM held
      WHERE :place_id IS NULL OR (at IS NULL) > :place_untimed
@@ -28,18 +31,12 @@ SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.ag
  ORDER BY page.at IS NULL, page.at, CASE :sign WHEN 1 THEN page.id END, CASE :sign WHEN -1 THEN page.id END DESC;
 
 -- name: selected_count
--- How many `selected` gives without a place and a limit; by index memories_by_age.
-SELECT count(*) FROM memories
- WHERE scope_id = :scope_id AND valid_to IS NULL
-   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
-   AND (:conversation IS NULL OR conversation = :conversation)
-   AND (:kind IS NULL OR kind = :kind)
-   AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
-                                      OR coalesce(expires_at <= :now, 0)))
-   AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
-   AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
-   AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
-   AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)));
+-- How many `selected` gives without a place and a limit.
+SELECT count(*) FROM memories WHERE {wanted};
+
+-- name: selected_seqs
+-- Their numbers, unsorted.
+SELECT seq FROM memories WHERE {wanted};
 
 -- name: texts
 -- Numbers and texts of the current memories of a scope, in no order.

@@ -16,7 +16,7 @@ export function useFoundMessages(words: string) {
     queryFn: ({ signal }) =>
       unwrap(
         client.GET('/api/conversations/search', {
-          params: { query: { user_id: user, project, q: words, limit: MOST_FOUND } },
+          params: { query: { user_id: user, project, q: words, limit: MOST_FOUND, related: true } },
           signal,
         }),
       ),

@@ -2,6 +2,7 @@ import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-q
 import { client, unwrap } from '@/shared/api/client';
 import { useSettings } from '@/shared/settings/settings';
 import { type Place, refreshed } from './thread';
+import { pastKey } from './thread-past';
 
 /** Lets the thread be the newest branch that goes through a message. */
 export async function showBranch(queries: QueryClient, place: Place, messageId: number): Promise<void> {
@@ -12,7 +13,7 @@ export async function showBranch(queries: QueryClient, place: Place, messageId: 
       body: { message_id: messageId, to_newest: true },
     }),
   );
-  await refreshed(queries, place);
+  await Promise.all([refreshed(queries, place), queries.invalidateQueries({ queryKey: pastKey(place) })]);
 }
 
 export function useBranch(conversation: string) {

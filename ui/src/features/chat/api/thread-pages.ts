@@ -1,7 +1,7 @@
 import type { components } from '@/shared/api/schema';
 
 type Message = components['schemas']['MessageAnswer'];
-type MessagePage = components['schemas']['MessagePage'];
+type MessagePage = Pick<components['schemas']['MessagePage'], 'results' | 'next'>;
 
 /** What is loaded of a thread: its newest messages, oldest first, and the cursor of those before them. */
 export interface Thread {

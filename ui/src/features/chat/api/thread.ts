@@ -14,7 +14,6 @@ export interface Place {
 }
 
 const PAGE = 60;
-const LARGE_PAGE = 500; // on the way to a certain message
 
 export const threadKey = ({ user, project, conversation }: Place) => ['thread', user, project, conversation] as const;
 
@@ -29,8 +28,7 @@ export function useThread(conversation: string | null) {
     enabled: conversation !== null,
   });
   const older = useMutation({
-    mutationFn: ({ cursor, isSeeking = false }: { cursor: string; isSeeking?: boolean }) =>
-      page(place, cursor, isSeeking ? LARGE_PAGE : PAGE),
+    mutationFn: (cursor: string) => page(place, cursor),
     onSuccess: found => queries.setQueryData<Thread>(threadKey(place), known => known && withOlder(known, found)),
   });
   return { ...thread, older };
@@ -53,7 +51,7 @@ async function newest(queries: QueryClient, place: Place): Promise<Thread> {
   }
 }
 
-function page({ user, project, conversation }: Place, cursor = '', limit = PAGE) {
-  const query = { user_id: user, project, limit, ...(cursor && { cursor }) };
+function page({ user, project, conversation }: Place, cursor = '') {
+  const query = { user_id: user, project, limit: PAGE, ...(cursor && { cursor }) };
   return unwrap(client.GET('/api/conversations/{id}/messages', { params: { path: { id: conversation }, query } }));
 }

@@ -2,13 +2,13 @@ import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { TbArrowUp, TbPlayerStopFilled } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
+import { dataUrlOf } from '@/shared/files/dataUrl';
 import type { Talk } from '../thread/useTalk';
 import { AttachButton } from './AttachButton';
 import classes from './Composer.module.css';
 import { useDraft, writeDraft } from './drafts';
 import { ModelPicker } from './ModelPicker';
 import { PicturePreviews } from './PicturePreviews';
-import { dataUrlOf } from './pictures';
 import type { AttachedPictures } from './useAttached';
 
 interface ComposerProps {

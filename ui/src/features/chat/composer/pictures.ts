@@ -1,4 +1,5 @@
 import { send } from '@/shared/api/client';
+import { dataUrlOf } from '@/shared/files/dataUrl';
 import type { Place } from '../api/thread';
 import { attachmentPath } from '../thread/content';
 
@@ -16,16 +17,6 @@ export function attached(files: Iterable<File>): Attached[] {
 
 export function detach(pictures: Attached[]): void {
   for (const { preview } of pictures) URL.revokeObjectURL(preview);
-}
-
-/** The bytes as a data: URL. */
-export function dataUrlOf(blob: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result as string);
-    reader.onerror = () => reject(reader.error ?? new Error('The picture could not be read.'));
-    reader.readAsDataURL(blob);
-  });
 }
 
 /** Pictures of a stored message as they are to be sent again; addresses elsewhere stay what they are. */

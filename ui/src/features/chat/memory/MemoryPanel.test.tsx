@@ -97,7 +97,7 @@ test('an edit tells what it was made of; a refusal is shown and the words are no
   expect(sent).toEqual([{ memory: 'Allergic to peanuts', updated_at: nuts.updated_at }]);
 });
 
-test('everything is forgotten only when that is confirmed', async () => {
+test('everything is forgotten only when the user is named', async () => {
   const deleted: (string | null)[] = [];
   show(nuts);
   server.use(
@@ -112,8 +112,11 @@ test('everything is forgotten only when that is confirmed', async () => {
   expect(deleted).toEqual([]);
   await userEvent.click(screen.getByRole('button', { name: 'Forget everything' }));
   const dialog = await screen.findByRole('dialog');
-  expect(dialog).toHaveTextContent('1 memory of the user “user” in the project “default”');
-  await userEvent.click(within(dialog).getByRole('button', { name: 'Forget everything' }));
+  expect(dialog).toHaveTextContent('All memories of user in project default go');
+  const go = within(dialog).getByRole('button', { name: 'Forget everything' });
+  expect(go).toBeDisabled();
+  await userEvent.type(within(dialog).getByRole('textbox'), 'user');
+  await userEvent.click(go);
   await waitFor(() => expect(deleted).toEqual(['user']));
 });
 

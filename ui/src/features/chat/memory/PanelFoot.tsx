@@ -1,9 +1,8 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { confirm } from '@/shared/components/confirm';
-import { notifyFailure } from '@/shared/components/notify';
+import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
+import { useDialog } from '@/shared/hooks/useDialog';
 import { useSettings } from '@/shared/settings/settings';
-import { useForgetEverything } from '../api/memories-forget';
 import classes from './memory.module.css';
 
 interface PanelFootProps {
@@ -31,29 +30,20 @@ export function PanelFoot({ shown, total, isSearching }: PanelFootProps) {
 
 function ForgetEverything({ total }: { total: number }) {
   const { user, project } = useSettings();
-  const forget = useForgetEverything();
-  const ask = async () => {
-    const isSure = await confirm({
-      title: 'Forget everything?',
-      message:
-        `${counted(total)} of the user “${user}” in the project “${project}” are deleted with their history. ` +
-        'Conversations stay. This cannot be undone.',
-      action: 'Forget everything',
-    });
-    if (isSure)
-      forget.mutate(undefined, { onError: error => notifyFailure('The memories could not be deleted', error) });
-  };
+  const { shown, open, close } = useDialog<'forget'>();
   return (
-    <Button
-      size="compact-sm"
-      variant="subtle"
-      className={classes.forget ?? ''}
-      disabled={total === 0}
-      loading={forget.isPending}
-      onClick={() => void ask()}
-    >
-      Forget everything
-    </Button>
+    <>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        className={classes.forget ?? ''}
+        disabled={total === 0}
+        onClick={() => open('forget')}
+      >
+        Forget everything
+      </Button>
+      {shown && <ForgetMemoriesDialog owner={{ user, project }} onClose={close} />}
+    </>
   );
 }
 

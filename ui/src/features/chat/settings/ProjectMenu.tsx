@@ -1,5 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useRef } from 'react';
 import { TbCheck, TbChevronDown, TbSettings } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
 import { useSettings } from '@/shared/settings/settings';
@@ -14,11 +15,13 @@ const MOST_LISTED = 12;
 export function ProjectMenu() {
   const { project } = useSettings();
   const [opened, dialog] = useDisclosure(false);
+  const button = useRef<HTMLButtonElement>(null);
   return (
     <>
       <Menu position="bottom-end" width="15rem">
         <Menu.Target>
           <Button
+            ref={button}
             variant="default"
             size="xs"
             rightSection={<TbChevronDown size={14} aria-hidden />}
@@ -35,7 +38,7 @@ export function ProjectMenu() {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <SettingsDialog opened={opened} onClose={dialog.close} />
+      <SettingsDialog opened={opened} onClose={dialog.close} onClosed={() => button.current?.focus()} />
     </>
   );
 }

@@ -11,7 +11,7 @@ const projects = [
 
 function show() {
   server.use(http.get('*/api/projects', () => HttpResponse.json({ results: projects })));
-  return renderAt('/', <SettingsDialog opened onClose={() => undefined} />);
+  return renderAt('/', <SettingsDialog opened onClose={() => undefined} onClosed={() => undefined} />);
 }
 
 test('memory is off until it is switched on; a change is stored and announced', async () => {

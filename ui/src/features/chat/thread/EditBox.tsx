@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Textarea } from '@mantine/core';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import classes from './Message.module.css';
 
 interface EditBoxProps {
@@ -11,6 +11,12 @@ interface EditBoxProps {
 /** A message in place, to be said in other words: Enter sends, Escape leaves it as it is. */
 export function EditBox({ text, onSend, onCancel }: EditBoxProps) {
   const [words, setWords] = useState(text);
+  const box = useRef<HTMLTextAreaElement>(null);
+  // the reader asked for it a moment ago, and mostly adds something
+  useEffect(() => {
+    box.current?.focus();
+    box.current?.setSelectionRange(box.current.value.length, box.current.value.length);
+  }, []);
   const isReady = words.trim() !== '' && words !== text;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -26,6 +32,7 @@ export function EditBox({ text, onSend, onCancel }: EditBoxProps) {
   return (
     <Stack gap="xs" className={classes.edit}>
       <Textarea
+        ref={box}
         aria-label="Edit message"
         autosize
         minRows={2}
@@ -33,8 +40,6 @@ export function EditBox({ text, onSend, onCancel }: EditBoxProps) {
         value={words}
         onChange={event => setWords(event.currentTarget.value)}
         onKeyDown={onKeyDown}
-        // the reader asked for it a moment ago
-        ref={box => box?.focus()}
       />
       <Group gap="xs" justify="flex-end">
         <Button size="xs" variant="default" onClick={onCancel}>

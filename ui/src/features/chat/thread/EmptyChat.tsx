@@ -17,12 +17,19 @@ const TRY = [
 export function EmptyChat({ talk }: { talk: Talk }) {
   const { memoryEnabled } = useSettings();
   const { data: health } = useHealth();
+  const isNew = talk.place.conversation === '';
   return (
     <div className={classes.frame}>
       <Stack gap="md" className={classes.body}>
         <Title order={2} size="h2" fw={600}>
-          What is on your mind?
+          {isNew ? 'What is on your mind?' : 'Nothing is said here'}
         </Title>
+        {!isNew && (
+          <Text>
+            This conversation was deleted, has not begun, or belongs to another user or project. What you write begins
+            it.
+          </Text>
+        )}
         <Text c="dimmed">
           {memoryEnabled ? (
             'Long-term memory is on: what you tell is remembered, and recalled in other chats.'

@@ -1,5 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { TbAlertCircle } from 'react-icons/tb';
+import { Link } from 'react-router';
+import { ApiError } from '@/shared/api/client';
 import { messageOf } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import type { Turn } from './turns';
@@ -12,6 +14,7 @@ interface FailureProps {
 
 /** Why there is no answer, in place of it, and what to do next. */
 export function Failure({ turn, talk }: FailureProps) {
+  const runId = turn.runId || (turn.error instanceof ApiError && turn.error.runId);
   return (
     <Alert
       color="red"
@@ -35,6 +38,17 @@ export function Failure({ turn, talk }: FailureProps) {
           ) : (
             <Button size="xs" variant="subtle" color="gray" onClick={() => talk.takeBack(turn)}>
               Change the message
+            </Button>
+          )}
+          {runId && (
+            <Button
+              component={Link}
+              to={`/runs?id=${encodeURIComponent(runId)}`}
+              size="xs"
+              variant="subtle"
+              color="gray"
+            >
+              Open the run
             </Button>
           )}
         </Group>

@@ -12,7 +12,15 @@ import type { Talk } from './useTalk';
 
 const ROW_HEIGHT = 140; // pixels, before it is measured
 const AT_THE_END = 90; // pixels that still count as the end
-const NEAR_THE_START = 4; // rows
+const NEAR = 4; // rows in front of an end of what is loaded
+
+/** What goes on in front of the messages, or behind them. */
+export interface Further {
+  state: 'none' | 'more' | 'loading' | 'failed';
+  load: () => void;
+}
+
+const NOTHING: Further = { state: 'none', load: () => undefined };
 
 interface ThreadProps {
   messages: Message[];
@@ -20,25 +28,29 @@ interface ThreadProps {
   talk: Talk;
   /** The message to be looked at; null for the newest. */
   sought: number | null;
-  older: 'none' | 'more' | 'loading' | 'failed';
-  onOlder: () => void;
+  older: Further;
+  /** Of messages in the middle. */
+  newer?: Further;
+  /** Leads from the middle to the newest messages. */
+  onNewest?: () => void;
 }
 
 /**
  * The messages, of which only those in sight are in the page. It stays with its end while this is in sight, and with
  * what is read otherwise, whatever is added at either side.
  */
-export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadProps) {
+export function Thread({ messages, turn, talk, sought, older, newer = NOTHING, onNewest }: ThreadProps) {
+  const isEnd = newer.state === 'none';
   const scroller = useRef<HTMLDivElement>(null);
   const [hasBegun, setBegun] = useState(false);
-  const rows = useRows(messages, turn);
+  const rows = useRows(messages, turn, isEnd);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     getItemKey: useCallback((at: number) => rows[at]?.key ?? at, [rows]),
     anchorTo: 'end',
-    followOnAppend: true,
+    followOnAppend: isEnd,
     scrollEndThreshold: AT_THE_END,
     overscan: 4,
   });
@@ -76,12 +88,16 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
     if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
   }, [isAsking, list]);
 
-  const isNearStart = hasBegun && (shown[0]?.index ?? NEAR_THE_START) < NEAR_THE_START;
+  const isNearStart = hasBegun && (shown[0]?.index ?? NEAR) < NEAR;
+  const isNearEnd = hasBegun && (shown.at(-1)?.index ?? 0) >= rows.length - NEAR;
   useEffect(() => {
-    if (isNearStart && older === 'more') onOlder();
-  }, [isNearStart, older, onOlder]);
+    if (isNearStart && older.state === 'more') older.load();
+  }, [isNearStart, older]);
+  useEffect(() => {
+    if (isNearEnd && newer.state === 'more') newer.load();
+  }, [isNearEnd, newer]);
 
-  const isAway = hasBegun && !list.isAtEnd(AT_THE_END);
+  const isAway = !isEnd || (hasBegun && !list.isAtEnd(AT_THE_END));
   return (
     <div className={classes.frame}>
       <div
@@ -113,19 +129,8 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
           })}
         </div>
       </div>
-      {older === 'loading' && (
-        <div className={classes.older} role="status" aria-label="Loading earlier messages">
-          <Loader size="xs" type="dots" aria-hidden />
-        </div>
-      )}
-      {older === 'failed' && isNearStart && (
-        <div className={classes.older} role="alert">
-          Earlier messages could not be loaded.{' '}
-          <Button size="compact-xs" variant="default" onClick={onOlder}>
-            Try again
-          </Button>
-        </div>
-      )}
+      <More further={older} what="earlier" isNear={isNearStart} />
+      <More further={newer} what="later" isNear={isNearEnd} />
       {isAway && (
         <Tooltip label="Jump to newest">
           <ActionIcon
@@ -134,7 +139,7 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
             radius="xl"
             size="lg"
             aria-label="Jump to newest"
-            onClick={() => list.scrollToEnd()}
+            onClick={() => (isEnd ? list.scrollToEnd() : onNewest?.())}
           >
             <TbArrowDown size={18} />
           </ActionIcon>
@@ -145,15 +150,34 @@ export function Thread({ messages, turn, talk, sought, older, onOlder }: ThreadP
   );
 }
 
+function More({ further, what, isNear }: { further: Further; what: 'earlier' | 'later'; isNear: boolean }) {
+  if (further.state === 'loading') {
+    return (
+      <div className={classes.more} data-what={what} role="status" aria-label={`Loading ${what} messages`}>
+        <Loader size="xs" type="dots" aria-hidden />
+      </div>
+    );
+  }
+  if (further.state !== 'failed' || !isNear) return null;
+  return (
+    <div className={classes.more} data-what={what} role="alert">
+      {what === 'earlier' ? 'Earlier' : 'Later'} messages could not be loaded.{' '}
+      <Button size="compact-xs" variant="default" onClick={further.load}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
 /** The same rows while an answer grows: where each stands is worked out again when there are others. */
-function useRows(messages: Message[], turn: Turn | undefined): Row[] {
+function useRows(messages: Message[], turn: Turn | undefined, isEnd: boolean): Row[] {
   const question = turn?.question;
   const state = turn?.state ?? 'asking';
   const again = turn?.again ?? null;
   const isKept = turn?.isKept ?? false;
   return useMemo(
-    () => rowsOf(messages, question && { question, state, again, isKept }),
-    [messages, question, state, again, isKept],
+    () => rowsOf(messages, question && { question, state, again, isKept }, isEnd),
+    [messages, question, state, again, isKept, isEnd],
   );
 }
 

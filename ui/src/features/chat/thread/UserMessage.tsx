@@ -1,5 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { TbPencil } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Time } from '@/shared/components/Time';
@@ -20,17 +21,22 @@ interface UserMessageProps {
 
 export function UserMessage({ message, talk, isBusy }: UserMessageProps) {
   const [isEdited, setEdited] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
   const text = wordsOf(message.content);
   const others = otherFilesOf(message.content);
   const edit = (words: string) => {
     setEdited(false);
     void talk.edit(message, words);
   };
+  const leave = () => {
+    flushSync(() => setEdited(false));
+    editButton.current?.focus();
+  };
   return (
     <article className={classes.user} aria-label="You said">
       <Pictures conversation={talk.place.conversation} urls={picturesOf(message.content)} />
       {isEdited ? (
-        <EditBox text={text} onSend={edit} onCancel={() => setEdited(false)} />
+        <EditBox text={text} onSend={edit} onCancel={leave} />
       ) : (
         (text || others.length > 0) && (
           <div className={classes.bubble}>
@@ -48,6 +54,7 @@ export function UserMessage({ message, talk, isBusy }: UserMessageProps) {
           <CopyButton text={text} label="Copy message" />
           <Tooltip label="Edit message">
             <ActionIcon
+              ref={editButton}
               variant="subtle"
               color="gray"
               size="sm"

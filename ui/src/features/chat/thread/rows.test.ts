@@ -16,6 +16,7 @@ const keys = (...given: Parameters<typeof rowsOf>) => rowsOf(...given).map(row =
 test('a question without an answer says so', () => {
   expect(keys(talk, undefined)).toEqual(['1', '2', '3', '4']);
   expect(keys(talk.slice(0, 3), undefined)).toEqual(['1', '2', '3', 'unanswered']);
+  expect(keys(talk.slice(0, 3), undefined, false)).toEqual(['1', '2', '3']);
 });
 
 test('a new message stands behind its parent, in place of what followed there', () => {

@@ -10,9 +10,9 @@ export type Row =
 /** What of a turn decides which rows there are; the same while an answer grows. */
 export type TurnPlace = Pick<Turn, 'question' | 'again' | 'state' | 'isKept'>;
 
-/** The stored messages, and in place of what a turn replaces the turn itself. */
-export function rowsOf(messages: Message[], turn: TurnPlace | undefined): Row[] {
-  if (!turn) return [...stored(messages), ...unanswered(messages)];
+/** The stored messages, and in place of what a turn replaces the turn itself. `isEnd`: nothing stands behind them. */
+export function rowsOf(messages: Message[], turn: TurnPlace | undefined, isEnd = true): Row[] {
+  if (!turn) return isEnd ? [...stored(messages), ...unanswered(messages)] : stored(messages);
   if (turn.state === 'failed' && turn.isKept) return [...stored(messages), { key: 'failure', kind: 'failure' }];
   const before = stored(upTo(messages, turn.again ?? turn.question.parentId));
   const question: Row[] = turn.again === null ? [{ key: 'question', kind: 'question' }] : [];

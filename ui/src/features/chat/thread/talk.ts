@@ -7,6 +7,7 @@ import { showBranch } from '../api/thread-branch';
 import type { Thread } from '../api/thread-pages';
 import { giveBack, releaseDraft } from '../composer/drafts';
 import { wordsOf } from './content';
+import { tellOtherTabs } from './otherTabs';
 import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
 
 const LOOKS = 20; // for what the server stores behind a request that was broken off
@@ -31,6 +32,7 @@ export async function ask(queries: QueryClient, question: Question, again: numbe
     else await failed(queries, question, error);
   }
   void queries.invalidateQueries({ queryKey: CONVERSATIONS });
+  tellOtherTabs(question);
 }
 
 export function isBusy(turn: Turn | undefined): turn is Turn {

@@ -1,29 +1,60 @@
 import { useEffect, useRef } from 'react';
 import { notifyFailure } from '@/shared/components/notify';
-import type { useThread } from '../api/thread';
+import type { Message, useThread } from '../api/thread';
 import { useBranch } from '../api/thread-branch';
+import { usePast } from '../api/thread-past';
+import type { Further } from './Thread';
 
-/** Loads the thread up to a message that an address names, and chooses its branch where it is on another one. */
+/** What is shown in place of the newest messages. */
+export interface Past {
+  messages: Message[];
+  older: Further;
+  newer: Further;
+}
+
+/**
+ * What is around a message that an address names, where that is far from the newest messages; its branch is chosen
+ * where it is on another one.
+ */
 export function useSought(
   conversation: string | null,
   sought: number | null,
-  { data, older }: ReturnType<typeof useThread>,
-): void {
+  { data }: ReturnType<typeof useThread>,
+): Past | null {
+  const isFar = sought !== null && data !== undefined && !data.messages.some(message => message.id === sought);
+  const past = usePast(conversation ?? '', isFar && conversation !== null ? sought : null);
   const { mutate: choose } = useBranch(conversation ?? '');
-  const { mutate: load, isPending, isError } = older;
-  const chosen = useRef<number | null>(null);
-  const isLoaded = data?.messages.some(message => message.id === sought) ?? false;
-  const cursor = data?.older ?? null;
-  const isReady = data !== undefined && !isPending && !isError;
+  const found = isFar ? past.messages.find(message => message.id === sought) : undefined;
+  const isOnThread = found?.on_thread;
+  const seen = useRef<number | null>(null);
 
   useEffect(() => {
-    if (sought === null || isLoaded || !isReady) return;
-    if (cursor !== null) {
-      load({ cursor, isSeeking: true });
-      return;
-    }
-    if (chosen.current === sought) return;
-    chosen.current = sought;
-    choose(sought, { onError: error => notifyFailure('That message could not be shown', error) });
-  }, [sought, isLoaded, isReady, cursor, load, choose]);
+    if (isOnThread === undefined || seen.current === sought) return;
+    seen.current = sought;
+    if (!isOnThread && sought !== null)
+      choose(sought, { onError: error => notifyFailure('That message could not be shown', error) });
+  }, [sought, isOnThread, choose]);
+  const error = isFar && past.data === undefined ? past.error : null;
+  useEffect(() => {
+    if (error) notifyFailure('That message could not be shown', error);
+  }, [error]);
+
+  if (!found?.on_thread) return null;
+  return {
+    messages: past.messages,
+    older: {
+      state: further(past.hasPreviousPage, past.isFetchingPreviousPage, past.isFetchPreviousPageError),
+      load: () => void past.fetchPreviousPage(),
+    },
+    newer: {
+      state: further(past.hasNextPage, past.isFetchingNextPage, past.isFetchNextPageError),
+      load: () => void past.fetchNextPage(),
+    },
+  };
+}
+
+export function further(isThere: boolean, isLoading: boolean, hasFailed: boolean): Further['state'] {
+  if (!isThere) return 'none';
+  if (isLoading) return 'loading';
+  return hasFailed ? 'failed' : 'more';
 }

@@ -18,8 +18,8 @@ export function usePinMessage(id: string) {
         }),
       ),
     onSuccess: async changed => {
-      queries.setQueryData<InfiniteData<MessagePage>>(
-        messagesKey(scope, id),
+      queries.setQueriesData<InfiniteData<MessagePage>>(
+        { queryKey: messagesKey(scope, id) },
         known => known && replaced(known, changed),
       );
       await queries.invalidateQueries({ queryKey: [...keys.of(scope, id), 'window'] });

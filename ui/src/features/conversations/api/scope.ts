@@ -1,3 +1,4 @@
+import { ApiError } from '@/shared/api/client';
 import { useSettings } from '@/shared/settings/settings';
 
 /** Whose conversations every request here is about. */
@@ -26,6 +27,8 @@ export function pathSerializer(path: string, names: Record<string, unknown>): st
 }
 
 export function encoded(name: string): string {
+  // browsers take these steps out of a path, whichever way they are written
+  if (name === '.' || name === '..') throw new ApiError(404, 'not_found', `There is no conversation "${name}".`);
   if (!TAKEN.has(name)) return encodeURIComponent(name);
   return `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`;
 }

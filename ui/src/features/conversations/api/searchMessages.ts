@@ -25,6 +25,7 @@ export function useFoundMessages({ q, mode, role, since, until }: Asked) {
     q,
     mode,
     limit: MOST_FOUND,
+    related: true,
     ...(role && { role }),
     ...(since && { since: localMidnight(since).toISOString() }),
     ...(until && { until: new Date(localMidnight(until).getTime() + DAY_MS).toISOString() }),

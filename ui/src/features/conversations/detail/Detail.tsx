@@ -1,5 +1,6 @@
 import { Tabs } from '@mantine/core';
-import { ErrorState, LoadingState } from '@/shared/components/states';
+import { ApiError } from '@/shared/api/client';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useAddress } from '../address';
 import { useConversation } from '../api/getConversation';
 import { DiscussionTab } from '../discussion/DiscussionTab';
@@ -13,6 +14,14 @@ import classes from './Detail.module.css';
 export function Detail({ id }: { id: string }) {
   const { address, change } = useAddress();
   const { data: conversation, error, refetch } = useConversation(id);
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <EmptyState
+        title="This conversation is gone"
+        hint="It was deleted, or it belongs to another user or project."
+      />
+    );
+  }
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!conversation) return <LoadingState label="Loading the conversation" />;
   return (
@@ -31,10 +40,10 @@ export function Detail({ id }: { id: string }) {
           <Tabs.Tab value="nodes">Nodes</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="transcript" className={classes.panel}>
-          <TranscriptTab conversation={conversation} />
+          <TranscriptTab key={id} conversation={conversation} />
         </Tabs.Panel>
         <Tabs.Panel value="window" className={classes.panel}>
-          <WindowTab conversation={conversation} />
+          <WindowTab key={id} conversation={conversation} />
         </Tabs.Panel>
         <Tabs.Panel value="discussion" className={classes.panel}>
           <DiscussionTab id={id} />

@@ -1,56 +1,65 @@
 import { Button, Drawer, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import { TbGitFork } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useAddress } from '../address';
 import { useBranchConversation } from '../api/branchConversation';
-import { type Message, useMessages } from '../api/getMessages';
+import { useBranches } from '../api/getBranches';
+import type { Message } from '../api/getMessages';
 import type { Conversation } from '../api/listConversations';
 import { usePinMessage } from '../api/pinMessage';
 import { useSetHead } from '../api/setHead';
-import type { MessageState } from '../window/states';
+import type { TellState } from '../window/states';
 import { Branches } from './Branches';
 import { Transcript } from './Transcript';
-import { shownWay, stretchesOf, type Tree, treeOf } from './tree';
 import classes from './Transcript.module.css';
+import { useTranscript } from './useTranscript';
 
 interface TranscriptTabProps {
   conversation: Conversation;
-  /** What stands above the messages. */
-  above?: (tree: Tree) => ReactNode;
-  states?: ReadonlyMap<number, MessageState>;
+  /** What stands above the messages, of which some are loaded. */
+  above?: (loaded: readonly Message[]) => ReactNode;
+  tellState?: TellState | undefined;
 }
 
 /** The messages down the page, and beside them all branches. */
-export function TranscriptTab({ conversation, above, states }: TranscriptTabProps) {
+export function TranscriptTab({ conversation, above, tellState }: TranscriptTabProps) {
   const { address, change } = useAddress();
-  const { messages, isWhole, error, refetch } = useMessages(conversation.id);
+  const { error, refetch, goTo, ...shown } = useTranscript(conversation.id, address.message);
+  const { messages, isReady, later } = shown;
+  const tree = useBranches(conversation.id);
   const [isOpen, drawer] = useDisclosure(false);
-  const tree = useMemo(() => treeOf(messages), [messages]);
-  const branches = useMemo(() => stretchesOf(tree).length, [tree]);
-  const way = useMemo(
-    () => shownWay(tree, conversation.head, address.message),
-    [tree, conversation.head, address.message],
-  );
   const acts = useActs(conversation.id);
   const choose = (id: number) => {
     drawer.close();
     change({ message: id });
   };
 
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!isWhole) {
-    return <LoadingState label={`Loading messages: ${messages.length.toLocaleString()} so far`} />;
-  }
-  if (way.length === 0)
+  if (error) return <ErrorState error={error} onRetry={refetch} />;
+  if (messages.length === 0) {
+    if (!isReady) return <LoadingState label="Loading messages" />;
     return <EmptyState title="Nothing was said yet" hint="Messages stand here once there are any." />;
+  }
+  const total = tree.data?.pages[0]?.total ?? 1;
+  const branches = (
+    <Branches
+      branches={tree.data?.pages.flatMap(page => page.results) ?? []}
+      total={total}
+      loaded={messages}
+      onChoose={choose}
+      onEndReached={() => {
+        if (tree.hasNextPage && !tree.isFetching) void tree.fetchNextPage();
+      }}
+    />
+  );
   return (
     <div className={classes.pane}>
       <div className={classes.main}>
-        {above?.(tree)}
-        {branches > 1 && (
+        {above?.(messages)}
+        {tree.isError && <ErrorState error={tree.error} title="Branches could not be loaded" />}
+        {total > 1 && (
           <Button
             className={classes.branchesButton}
             size="compact-sm"
@@ -62,27 +71,32 @@ export function TranscriptTab({ conversation, above, states }: TranscriptTabProp
             Branches
           </Button>
         )}
-        <OffThread conversation={conversation} way={way} onThread={() => change({ message: null })} />
+        <OffThread
+          conversation={conversation}
+          end={messages.at(-1)}
+          isEnd={later.state === 'none'}
+          onThread={() => change({ message: null })}
+        />
         <Transcript
           conversation={conversation.id}
-          tree={tree}
-          way={way}
-          chosen={address.message}
-          {...(states && { states })}
+          total={conversation.message_count}
+          {...shown}
+          tellState={tellState}
+          onEnd={goTo}
           onBranch={choose}
           {...acts}
         />
       </div>
-      {branches > 1 && (
+      {total > 1 && (
         <aside className={classes.branches} aria-label="All branches">
           <Title order={3} size="h6" className={classes.branchesTitle}>
             Branches
           </Title>
-          <Branches tree={tree} way={way} onChoose={choose} />
+          {branches}
         </aside>
       )}
       <Drawer opened={isOpen} onClose={drawer.close} title="Branches" position="right" closeButtonProps={CLOSE}>
-        <Branches tree={tree} way={way} onChoose={choose} />
+        {branches}
       </Drawer>
     </div>
   );
@@ -92,17 +106,22 @@ const CLOSE = { 'aria-label': 'Close' };
 
 interface OffThreadProps {
   conversation: Conversation;
-  way: readonly Message[];
+  /** The newest message that is loaded. */
+  end: Message | undefined;
+  /** Whether nothing stands behind it. */
+  isEnd: boolean;
   onThread: () => void;
 }
 
 /** Says that another branch is shown than the one that chats go on with, and lets them go on with this one. */
-function OffThread({ conversation, way, onThread }: OffThreadProps) {
+function OffThread({ conversation, end, isEnd, onThread }: OffThreadProps) {
   const { mutate, isPending } = useSetHead(conversation.id);
-  const end = way.at(-1);
   if (!end || end.on_thread) return null;
   const take = () =>
-    mutate(end.id, { onSuccess: onThread, onError: error => notifyFailure('The thread is as it was', error) });
+    mutate(
+      { message_id: end.id, to_newest: !isEnd },
+      { onSuccess: onThread, onError: error => notifyFailure('The thread is as it was', error) },
+    );
   return (
     <div className={classes.notice} role="status">
       <Text span size="sm">

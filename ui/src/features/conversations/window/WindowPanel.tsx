@@ -1,13 +1,13 @@
 import { Button, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { TbSparkles } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
-import { ErrorState } from '@/shared/components/states';
+import { ErrorState, LoadingState } from '@/shared/components/states';
 import { type Strategy, useAddress } from '../address';
+import type { Message } from '../api/getMessages';
 import { useSummarise, type Window } from '../api/getWindow';
 import { gistOf } from '../transcript/content';
-import type { Tree } from '../transcript/tree';
 import { type Segment, shownSegments, threadSegments, tokensOf } from './segments';
 import { looks, totalsOf } from './states';
 import { TokenBar } from './TokenBar';
@@ -24,18 +24,20 @@ interface WindowPanelProps {
   conversation: string;
   window: Window | undefined;
   error: unknown;
-  tree: Tree;
+  /** The messages below, as far as they are loaded. */
+  loaded: readonly Message[];
 }
 
 /** What a model would be shown: how it is chosen, how much room each message takes, what stands for the rest. */
-export function WindowPanel({ conversation, window, error, tree }: WindowPanelProps) {
+export function WindowPanel({ conversation, window, error, loaded }: WindowPanelProps) {
   return (
     <section className={classes.panel} aria-label="Window">
       <Tools conversation={conversation} window={window} />
       {error ? <ErrorState error={error} title="There is no such window" /> : null}
+      {!window && !error && <LoadingState label="Working out the window" />}
       {window && (
         <>
-          <Bars window={window} tree={tree} />
+          <Bars window={window} loaded={loaded} />
           <Legend window={window} />
           <WindowTexts window={window} />
         </>
@@ -101,15 +103,16 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
   );
 }
 
-function Bars({ window, tree }: { window: Window; tree: Tree }) {
+function Bars({ window, loaded }: { window: Window; loaded: readonly Message[] }) {
   const { change } = useAddress();
   const [pointed, setPointed] = useState<Segment | null>(null);
   const [shown, thread] = [shownSegments(window), threadSegments(window)];
   const total = tokensOf(thread);
-  const choose = ({ messages }: Segment) => {
-    if (messages[0] !== undefined) change({ message: messages[0] });
+  const choose = ({ first }: Segment) => {
+    if (first !== null) change({ message: first });
   };
-  const tell = (segment: Segment) => told(segment, tree);
+  const byId = useMemo(() => new Map(loaded.map(message => [message.id, message])), [loaded]);
+  const tell = (segment: Segment) => told(segment, byId.get(segment.first ?? 0));
   return (
     <>
       <Caption name="Window" tokens={window.tokens} of={window.max_tokens} />
@@ -169,9 +172,9 @@ function Legend({ window }: { window: Window }) {
   );
 }
 
-function told({ state, tokens, messages }: Segment, tree: Tree): string {
+function told({ state, tokens, messages, first }: Segment, message: Message | undefined): string {
   const size = `${looks[state].name}, ${tokens.toLocaleString()} tokens`;
-  if (messages.length > 1) return `${size}, ${messages.length.toLocaleString()} messages`;
-  const message = tree.byId.get(messages[0] ?? 0);
+  if (first === null) return size;
+  if (messages > 1) return `${size}, ${messages.toLocaleString()} messages`;
   return message ? `${size} · ${message.role}: ${gistOf(message).slice(0, 120)}` : size;
 }

@@ -3,7 +3,7 @@ import { useAddress } from '../address';
 import { useWindow } from '../api/getWindow';
 import type { Conversation } from '../api/listConversations';
 import { TranscriptTab } from '../transcript/TranscriptTab';
-import { statesOf } from './states';
+import { stateTeller } from './states';
 import { WindowPanel } from './WindowPanel';
 
 /** The transcript with what became of each message in the window. */
@@ -11,12 +11,12 @@ export function WindowTab({ conversation }: { conversation: Conversation }) {
   const { address } = useAddress();
   const { strategy, budget, question } = address;
   const { data, error } = useWindow(conversation.id, { strategy, budget, question });
-  const states = useMemo(() => data && statesOf(data), [data]);
+  const tellState = useMemo(() => data && stateTeller(data), [data]);
   return (
     <TranscriptTab
       conversation={conversation}
-      above={tree => <WindowPanel conversation={conversation.id} window={data} error={error} tree={tree} />}
-      {...(states && { states })}
+      above={loaded => <WindowPanel conversation={conversation.id} window={data} error={error} loaded={loaded} />}
+      tellState={tellState}
     />
   );
 }

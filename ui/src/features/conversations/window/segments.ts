@@ -5,7 +5,9 @@ import { looks, type ShownState } from './states';
 export interface Segment {
   state: ShownState;
   tokens: number;
-  messages: readonly number[];
+  messages: number;
+  /** The id of its first message. */
+  first: number | null;
 }
 
 const MOST = 240; // pieces in a bar; more of them nobody could see or point at
@@ -15,7 +17,8 @@ export function shownSegments(window: Window): Segment[] {
   const recalled = (window.recalled ?? []).map(({ tokens }): Segment => ({
     state: 'recalled',
     tokens,
-    messages: [],
+    messages: 1,
+    first: null,
   }));
   const shown = window.parts.filter(part => looks[part.state].isShown).map(segmentOf);
   return [...merged(shown, Math.max(tokensOf(shown), window.max_tokens)), ...recalled];
@@ -23,7 +26,7 @@ export function shownSegments(window: Window): Segment[] {
 
 /** The whole thread, in its order. */
 export function threadSegments(window: Window): Segment[] {
-  const thread = window.parts.filter(part => part.message_ids.length > 0).map(segmentOf);
+  const thread = window.parts.filter(part => part.first_id !== null).map(segmentOf);
   return merged(thread, tokensOf(thread));
 }
 
@@ -32,7 +35,7 @@ export function tokensOf(segments: readonly { tokens: number }[]): number {
 }
 
 function segmentOf(part: WindowPart): Segment {
-  return { state: part.state, tokens: part.tokens, messages: part.message_ids };
+  return { state: part.state, tokens: part.tokens, messages: part.messages, first: part.first_id };
 }
 
 /** Neighbours of one state together, until a piece is wide enough to be seen in a bar of so many tokens. */
@@ -41,10 +44,10 @@ function merged(segments: Segment[], scale: number): Segment[] {
   const found: Segment[] = [];
   for (const segment of segments) {
     const last = found.at(-1);
-    const isSmall = segment.tokens < least && segment.messages.length > 0;
+    const isSmall = segment.tokens < least && segment.messages > 0;
     if (isSmall && last?.state === segment.state && last.tokens < least) {
       last.tokens += segment.tokens;
-      last.messages = [...last.messages, ...segment.messages];
+      last.messages += segment.messages;
     } else {
       found.push({ ...segment });
     }

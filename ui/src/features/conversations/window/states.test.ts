@@ -1,6 +1,7 @@
+import type { Message } from '../api/getMessages';
 import type { Window } from '../api/getWindow';
 import { shownSegments, threadSegments } from './segments';
-import { statesOf, totalsOf } from './states';
+import { stateTeller, totalsOf } from './states';
 
 function windowOf(parts: Window['parts'], more: Partial<Window> = {}): Window {
   return {
@@ -10,26 +11,44 @@ function windowOf(parts: Window['parts'], more: Partial<Window> = {}): Window {
   };
 }
 
-const part = (state: Window['parts'][number]['state'], ids: number[], tokens: number) => ({
-  state,
-  tokens,
-  message_ids: ids,
-  role: null,
-  text: null,
+type Part = Window['parts'][number];
+
+const part = (state: Part['state'], first_id: number | null, messages: number, tokens: number): Part => ({
+  ...{ state, tokens, messages, first_id, role: null, text: null },
+  last_id: first_id && first_id + messages - 1,
 });
+const message = (id: number, more: Partial<Message> = {}) =>
+  ({ id, role: 'user', pinned: false, ...more }) as Message;
 
 const window = windowOf(
-  [part('summary', [], 10), part('summarised', [1, 2], 200), part('retained', [3], 5), part('kept', [4], 15)],
+  [
+    part('summary', null, 0, 10),
+    part('summarised', 1, 2, 200),
+    part('retained', 3, 1, 5),
+    part('dropped', 4, 1, 20),
+    part('kept', 5, 1, 15),
+  ],
   { recalled: [{ role: 'user', text: 'Before', tokens: 4 }] },
 );
 
 describe('a window', () => {
-  it('tells the state of every message, and the tokens of those that are told alone', () => {
-    expect([...statesOf(window)]).toEqual([
-      [1, { state: 'summarised', tokens: null }],
-      [2, { state: 'summarised', tokens: null }],
-      [3, { state: 'retained', tokens: 5 }],
-      [4, { state: 'kept', tokens: 15 }],
+  it('tells what became of a message, and the tokens of one that is told alone', () => {
+    const tell = stateTeller(window);
+    expect([1, 2, 3, 4, 5, 6].map(id => tell(message(id), id - 1))).toEqual([
+      { state: 'summarised', tokens: null },
+      { state: 'summarised', tokens: null },
+      { state: 'retained', tokens: 5 },
+      { state: 'dropped', tokens: 20 },
+      { state: 'kept', tokens: 15 },
+      undefined,
+    ]);
+  });
+
+  it('tells of a stretch that is partly summarised by what counts as important', () => {
+    const tell = stateTeller(windowOf([part('summarised', 1, 80_000, 9), part('dropped', 1, 20_000, 9)]));
+    const states = [{}, { pinned: true }, { importance: 0.7 }, { importance: 0.2 }, { role: 'system' as const }];
+    expect(states.map(more => tell(message(9, more), 90_000)?.state)).toEqual([
+      ...['summarised', 'dropped', 'dropped', 'summarised', 'dropped'],
     ]);
   });
 
@@ -40,19 +59,22 @@ describe('a window', () => {
       { state: 'kept', messages: 1, tokens: 15 },
       { state: 'recalled', messages: 1, tokens: 4 },
       { state: 'summarised', messages: 2, tokens: 200 },
+      { state: 'dropped', messages: 1, tokens: 20 },
     ]);
   });
 
   it('has one bar of what it holds and one of the thread', () => {
     expect(shownSegments(window).map(segment => segment.state)).toEqual(['summary', 'retained', 'kept', 'recalled']);
-    expect(threadSegments(window).map(segment => segment.state)).toEqual(['summarised', 'retained', 'kept']);
+    expect(threadSegments(window).map(segment => segment.state)).toEqual([
+      ...['summarised', 'retained', 'dropped', 'kept'],
+    ]);
   });
 
   it('has few pieces however many messages it holds, and loses none', () => {
-    const many = windowOf(Array.from({ length: 5000 }, (_, at) => part('kept', [at + 1], 2)));
+    const many = windowOf(Array.from({ length: 5000 }, (_, at) => part('kept', at + 1, 1, 2)));
     const pieces = shownSegments(many);
     expect(pieces.length).toBeLessThanOrEqual(240);
     expect(pieces.reduce((sum, piece) => sum + piece.tokens, 0)).toBe(10_000);
-    expect(pieces.flatMap(piece => piece.messages)).toHaveLength(5000);
+    expect(pieces.reduce((sum, piece) => sum + piece.messages, 0)).toBe(5000);
   });
 });

@@ -1,3 +1,4 @@
+import type { Message } from '../api/getMessages';
 import type { Window, WindowPart } from '../api/getWindow';
 
 export type PartState = WindowPart['state'];
@@ -23,20 +24,60 @@ export const looks: Record<ShownState, StateLook> = {
   cleared: { name: 'Cleared', hint: 'said before the context was begun anew', isShown: false },
 };
 
-/** What became of one message. `tokens` is null for one of a run, of which only the sum is known. */
+/** What became of one message. `tokens` is null for one of a stretch, of which only the sum is known. */
 export interface MessageState {
   state: ShownState;
   tokens: number | null;
 }
 
-/** By message id. */
-export function statesOf(window: Window): Map<number, MessageState> {
-  const found = new Map<number, MessageState>();
-  for (const part of window.parts) {
-    const tokens = part.message_ids.length === 1 ? part.tokens : null;
-    for (const id of part.message_ids) found.set(id, { state: part.state, tokens });
+/** What became of a message of the thread with so many others in front of it. */
+export type TellState = (message: Message, place: number) => MessageState | undefined;
+
+const IMPORTANT = 0.6; // as the server has it: summaries of the strategy "hybrid" leave such messages out
+
+interface Stretch {
+  /** How many messages of the thread are in front of its end. */
+  end: number;
+  parts: WindowPart[];
+}
+
+export function stateTeller(window: Window): TellState {
+  const held = new Map<number | null, MessageState>();
+  for (const { state, tokens, first_id } of window.parts) {
+    if (state === 'kept' || state === 'retained') held.set(first_id, { state, tokens });
+  }
+  const stretches = stretchesOf(window.parts);
+  return (message, place) => {
+    const known = held.get(message.id);
+    if (known) return known;
+    const parts = stretches.find(each => place < each.end)?.parts;
+    const part = parts?.find(each => parts.length === 1 || (each.state === 'dropped') === isApart(message));
+    // appended since the window was made, or a place between two changes
+    if (!part || part.state === 'kept' || part.state === 'retained') return undefined;
+    return { state: part.state, tokens: part.messages === 1 ? part.tokens : null };
+  };
+}
+
+/** Parts that tell of the same messages together. */
+function stretchesOf(parts: readonly WindowPart[]): Stretch[] {
+  const found: Stretch[] = [];
+  let end = 0;
+  for (const part of parts) {
+    if (part.first_id === null) continue;
+    end += part.messages;
+    const last = found.at(-1);
+    if (last?.parts[0]?.first_id === part.first_id) {
+      last.parts.push(part);
+      last.end = end;
+    } else {
+      found.push({ end, parts: [part] });
+    }
   }
   return found;
+}
+
+function isApart({ role, pinned, importance }: Message): boolean {
+  return role === 'system' || pinned || (importance ?? 0) >= IMPORTANT;
 }
 
 export interface Total {
@@ -52,9 +93,7 @@ export function totalsOf(window: Window): Total[] {
     const parts: { tokens: number; messages: number }[] =
       state === 'recalled'
         ? (window.recalled ?? []).map(each => ({ tokens: each.tokens, messages: 1 }))
-        : window.parts
-            .filter(part => part.state === state)
-            .map(part => ({ tokens: part.tokens, messages: part.message_ids.length }));
+        : window.parts.filter(part => part.state === state).map(({ tokens, messages }) => ({ tokens, messages }));
     if (parts.length === 0) return [];
     return [{ state, messages: sum(parts, 'messages'), tokens: sum(parts, 'tokens') }];
   });

@@ -9,8 +9,4 @@ export type Hit = components['schemas']['Hit'];
 /** What everything that shows memories is kept under: invalidate it when one was changed. */
 export const MEMORIES = ['memories'] as const;
 
-/** Whose memories, in which project. */
-export interface Owner {
-  user: string;
-  project: string;
-}
+export type { MemoryOwner as Owner } from '@/shared/api/forgetMemories';

@@ -12,6 +12,9 @@ export interface Conditions {
   order: 'created_desc' | 'created_asc' | 'updated_desc' | 'updated_asc';
 }
 
+/** Whether times are those of the last change, not of the first. */
+export const isByChange = (order: Conditions['order']) => order.startsWith('updated');
+
 const PAGE = 500;
 
 /** The memories that meet the conditions, page by page. */

@@ -1,9 +1,10 @@
 import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
+import { ApiError } from '@/shared/api/client';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { notifyFailure } from '@/shared/components/notify';
-import { ErrorState, LoadingState } from '@/shared/components/states';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useEditMemory, useRestoreMemory } from '../api/change';
 import { useMemoryDetails } from '../api/details';
@@ -25,6 +26,7 @@ interface MemoryPanelProps {
 /** One memory: what it says, how it stands, where it comes from and what happened to it. */
 export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) {
   const details = useMemoryDetails(owner, id);
+  const isGone = details.error instanceof ApiError && details.error.status === 404;
   return (
     <div className={classes.panel}>
       {onClose && (
@@ -40,7 +42,10 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
         </Group>
       )}
       {details.isPending && <LoadingState label="Loading the memory" />}
-      {details.isError && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
+      {details.isError && isGone && (
+        <EmptyState title="This memory is gone" hint="It was forgotten, or it is of another user or project." />
+      )}
+      {details.isError && !isGone && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
       {details.data && (
         <Stack gap="lg" className={classes.body}>
           <Statement owner={owner} memory={details.data.memory} onDelete={onDelete} />

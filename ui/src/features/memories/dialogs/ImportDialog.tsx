@@ -1,8 +1,8 @@
-import { Alert, Button, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, FileInput, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import type { Owner } from '../api/keys';
-import { useImport } from '../api/transfer';
+import { type Imported, useImport } from '../api/transfer';
 
 interface DialogProps {
   owner: Owner;
@@ -12,7 +12,8 @@ interface DialogProps {
 /** Adds memories from a file, and tells how many were new. */
 export function ImportDialog({ owner, onClose }: DialogProps) {
   const [file, setFile] = useState<File | null>(null);
-  const load = useImport(owner);
+  const [done, setDone] = useState<Imported | null>(null);
+  const load = useImport(owner, setDone);
   return (
     <Modal opened onClose={onClose} title="Import memories" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="md">
@@ -27,26 +28,48 @@ export function ImportDialog({ owner, onClose }: DialogProps) {
           value={file}
           onChange={chosen => {
             setFile(chosen);
+            setDone(null);
             load.reset();
           }}
           clearable
           clearButtonProps={{ 'aria-label': 'Choose no file' }}
         />
-        {load.isError && <ErrorState error={load.error} title="Nothing was imported" />}
+        {file?.size === 0 && (
+          <Alert color="orange" variant="light" role="status">
+            The file is empty.
+          </Alert>
+        )}
+        {load.isPending && done && (
+          <Progress value={done.share * 100} aria-label="Imported so far" animated striped />
+        )}
+        {load.isError && (
+          <ErrorState
+            error={load.error}
+            title={done ? `Not all was imported: ${inWords(done)}, and then` : 'Nothing was imported'}
+          />
+        )}
         {load.data && (
           <Alert color="teal" variant="light" title="Imported" role="status">
-            {load.data.imported} added, {load.data.skipped} were there already.
+            {inWords(load.data)}.
           </Alert>
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {load.data ? 'Done' : 'Cancel'}
           </Button>
-          <Button disabled={!file || !!load.data} loading={load.isPending} onClick={() => file && load.mutate(file)}>
+          <Button
+            disabled={!file?.size || !!load.data}
+            loading={load.isPending}
+            onClick={() => file && load.mutate(file)}
+          >
             Import
           </Button>
         </Group>
       </Stack>
     </Modal>
   );
+}
+
+function inWords({ imported, skipped }: Imported): string {
+  return `${imported} added, ${skipped} were there already`;
 }

@@ -1,9 +1,11 @@
 import { Alert } from '@mantine/core';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useMemorySearch } from '../api/search';
+import { conditionsOf, isNarrowed } from '../place';
 import type { ListParts } from './parts';
 import { rowsOfSearch } from './rows';
+import { ShowAll } from './ShowAll';
 import { Shown } from './Shown';
 import { stagesInWords } from './stages';
 
@@ -14,13 +16,20 @@ const DEGRADED: Record<string, string> = {
 
 /** What a search by meaning found, with why. */
 export function Found({ place, owner, onOpen, onDelete }: ListParts) {
-  const search = useMemorySearch(owner, place.q);
+  const [now] = useState(() => Date.now());
+  const search = useMemorySearch(owner, place.q, conditionsOf(place, now));
   const hits = search.data?.results;
   const rows = useMemo(() => rowsOfSearch(hits ?? []), [hits]);
   if (search.isPending) return <LoadingState label="Searching" />;
   if (search.isError) return <ErrorState error={search.error} onRetry={() => void search.refetch()} />;
   if (rows.length === 0)
-    return <EmptyState title="Nothing bears on that" hint="Ask in other words, or look for words." />;
+    return isNarrowed(place) ? (
+      <EmptyState title="Nothing bears on that" hint="At least not among what meets the conditions.">
+        <ShowAll place={{ user: place.user, project: place.project, q: place.q }}>Search all</ShowAll>
+      </EmptyState>
+    ) : (
+      <EmptyState title="Nothing bears on that" hint="Ask in other words, or look for words." />
+    );
   return (
     <>
       {search.data.degraded?.map(what => (

@@ -2,10 +2,11 @@ import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useMemoryList } from '../api/list';
-import { conditionsOf, type Place } from '../place';
+import { isByChange, useMemoryList } from '../api/list';
+import { conditionsOf, isNarrowed, type Place } from '../place';
 import type { ListParts } from './parts';
 import { rowsOfList } from './rows';
+import { ShowAll } from './ShowAll';
 import { Shown } from './Shown';
 
 /** The memories that meet the conditions of the address. */
@@ -13,7 +14,7 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
   const [now] = useState(() => Date.now());
   const list = useMemoryList(owner, conditionsOf(place, now), true);
   const { memories, total, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const by = place.order.startsWith('updated') ? 'updated_at' : 'created_at';
+  const by = isByChange(place.order) ? 'updated_at' : 'created_at';
   const rows = useMemo(() => rowsOfList(memories, place.view === 'timeline', by), [memories, place.view, by]);
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -39,18 +40,10 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
 }
 
 function Nothing({ place }: { place: Place }) {
-  const isNarrowed = place.kind || place.age || place.source || place.q || place.hidden !== 'without';
-  if (isNarrowed)
+  if (isNarrowed(place) || place.q)
     return (
       <EmptyState title="Nothing fits" hint="No memory meets all of the conditions.">
-        <Button
-          size="xs"
-          variant="default"
-          component={Link}
-          to={`/memories?${new URLSearchParams({ user: place.user, project: place.project }).toString()}`}
-        >
-          Show all
-        </Button>
+        <ShowAll place={{ user: place.user, project: place.project }}>Show all</ShowAll>
       </EmptyState>
     );
   return (

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useDialog } from '@/shared/hooks/useDialog';
 import type { Owner } from '../api/keys';
 import { MergeDialog } from '../dialogs/MergeDialog';
 import type { Place } from '../place';
@@ -33,7 +34,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
     selection.set([...selection.ids].filter(id => !going.has(id)));
     list.onDelete(ids);
   };
-  const [isMerging, setMerging] = useState(false);
+  const { shown, open, close } = useDialog<'merge'>();
   const selected = list.rows.flatMap(row => (selection.ids.has(row.memory.id) ? row.memory : []));
   return (
     <>
@@ -54,7 +55,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
               size="compact-xs"
               variant="default"
               disabled={selected.length < 2 || selected.length > 100}
-              onClick={() => setMerging(true)}
+              onClick={() => open('merge')}
             >
               Merge…
             </Button>
@@ -68,7 +69,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
       <div className={classes.around}>
         <MemoryList {...list} onDelete={remove} selection={selection} />
       </div>
-      {isMerging && <MergeDialog owner={owner} memories={selected} onClose={() => setMerging(false)} />}
+      {shown && <MergeDialog owner={owner} memories={selected} onClose={close} />}
     </>
   );
 }

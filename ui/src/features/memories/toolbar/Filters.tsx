@@ -1,9 +1,12 @@
 import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { isByChange } from '../api/list';
 import type { Place } from '../place';
 
 interface FiltersProps {
   place: Place;
+  /** What is found comes best first, in no other order. */
+  isSearch: boolean;
   go: (changes: Partial<Place>) => void;
 }
 
@@ -31,8 +34,13 @@ const ORDERS = [
   { value: 'updated_asc', label: 'Unchanged longest' },
 ];
 
+const TIMES = [
+  { value: 'created_desc', label: 'Since learned' },
+  { value: 'updated_desc', label: 'Since changed' },
+];
+
 /** Kind, age, what has decayed, order and the conversation a memory came from. */
-export function Filters({ place, go }: FiltersProps) {
+export function Filters({ place, isSearch, go }: FiltersProps) {
   const ages = AGES.some(age => age.value === place.age)
     ? AGES
     : [...AGES, { value: place.age, label: `Last ${place.age} days` }];
@@ -59,13 +67,24 @@ export function Filters({ place, go }: FiltersProps) {
         value={place.hidden}
         onChange={event => go({ hidden: event.currentTarget.value as Place['hidden'] })}
       />
-      <NativeSelect
-        size="xs"
-        aria-label="Order"
-        data={ORDERS}
-        value={place.order}
-        onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
-      />
+      {!isSearch && (
+        <NativeSelect
+          size="xs"
+          aria-label="Order"
+          data={ORDERS}
+          value={place.order}
+          onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
+        />
+      )}
+      {isSearch && place.age && (
+        <NativeSelect
+          size="xs"
+          aria-label="Age counts"
+          data={TIMES}
+          value={isByChange(place.order) ? 'updated_desc' : 'created_desc'}
+          onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
+        />
+      )}
       <SourceFilter key={place.source} source={place.source} onChange={source => go({ source })} />
     </>
   );

@@ -17,8 +17,7 @@ interface ToolbarProps {
 export function Toolbar({ place, go }: ToolbarProps) {
   const [isOpen, filters] = useDisclosure(false);
   const isSearch = place.q !== '' && place.by === 'meaning';
-  const inUse = [place.kind, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
-  const count = isSearch ? 0 : inUse;
+  const count = [place.kind, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
   return (
     <Group gap="xs">
       <SearchBox key={place.q} place={place} go={go} />
@@ -26,19 +25,26 @@ export function Toolbar({ place, go }: ToolbarProps) {
         <Button
           size="xs"
           variant="default"
+          flex="none"
           leftSection={<TbAdjustmentsHorizontal size={15} aria-hidden />}
           aria-expanded={isOpen}
           onClick={filters.toggle}
         >
           Filters{count > 0 && ` (${count})`}
         </Button>
-        <Text size="xs" c="dimmed" truncate>
-          <Words>{place.user}</Words> in <Words>{place.project}</Words>
+        <Text size="xs" c="dimmed" component="div" className={classes.whose}>
+          <span className={classes.name} title={place.user}>
+            <Words>{place.user}</Words>
+          </span>{' '}
+          <span>in</span>{' '}
+          <span className={classes.name} title={place.project}>
+            <Words>{place.project}</Words>
+          </span>
         </Text>
       </div>
       <div className={classes.filters} data-open={isOpen || undefined}>
         <OwnerPicker place={place} go={go} />
-        {!isSearch && <Filters place={place} go={go} />}
+        <Filters place={place} go={go} isSearch={isSearch} />
       </div>
     </Group>
   );

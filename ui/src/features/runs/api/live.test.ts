@@ -1,5 +1,5 @@
 import { listed } from '../testing';
-import { withRun } from './live';
+import { Gathered, withRun } from './live';
 
 const ALL = { status: '', workflow: '', conversation: '', user: '', error: '', since: '' } as const;
 const pages = (...ids: string[]) => ({
@@ -23,4 +23,21 @@ test('what the filters leave out is not taken in, and goes when it fits no more'
   expect(ids(withRun(pages('a'), running, listed('a', { status: 'finished' })))).toEqual([]);
   expect(ids(withRun(pages(), { ...ALL, workflow: 'CHAT', user: 'mira' }, listed('a')))).toEqual(['a']);
   expect(ids(withRun(pages(), { ...ALL, error: 'down' }, listed('a', { error: 'It is DOWN.' })))).toEqual(['a']);
+});
+
+test('what comes again and again is handed on once, and again when it comes later', () => {
+  vi.useFakeTimers();
+  try {
+    const handedOn: string[] = [];
+    const gathered = new Gathered(name => handedOn.push(name), 200);
+    for (const name of ['a', 'b', 'a', 'a']) gathered.add(name);
+    expect(handedOn).toEqual([]);
+    vi.advanceTimersByTime(200);
+    expect(handedOn).toEqual(['a', 'b']);
+    gathered.add('a');
+    vi.advanceTimersByTime(200);
+    expect(handedOn).toEqual(['a', 'b', 'a']);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,8 +1,13 @@
-import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { send } from '@/shared/api/client';
 import { serverEvents } from '@/shared/api/sse';
+import type { components } from '@/shared/api/schema';
+import { RUN, type RunWhole } from './run';
 import { RUNS, type RunFilters, type RunListed } from './runs';
+
+export type RunNodeMoved = components['schemas']['RunNodeMoved'];
+type Told = RunListed | RunNodeMoved;
 
 interface Page {
   results: RunListed[];
@@ -11,10 +16,11 @@ interface Page {
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
+const GATHERING_MS = 200; // nodes may come and go faster than a run can be read
 
 /**
- * Follows the feed of runs and keeps the list of these filters up to date. After a break the list is read anew. Tells
- * whether the feed is there.
+ * Follows the feed of runs and keeps the list of these filters, and the runs that are shown, up to date. After a break
+ * they are read anew. Tells whether the feed is there.
  */
 export function useLiveRuns(filters: RunFilters, isWanted: boolean): boolean {
   const queries = useQueryClient();
@@ -40,13 +46,21 @@ async function followOn(
   signal: AbortSignal,
 ): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
+  const changed = new Gathered(id => void queries.invalidateQueries({ queryKey: [...RUN, id] }), GATHERING_MS);
   while (!signal.aborted) {
     try {
-      const { body } = await send('/api/runs/live', { signal });
+      const { body } = await send('/api/runs/live?nodes=true', { signal });
       setLive(true);
       waitMs = FIRST_WAIT_MS;
-      void queries.invalidateQueries({ queryKey: [...RUNS, filters] }); // what happened before the feed was there
-      if (body) for await (const data of serverEvents(body)) take(queries, filters, JSON.parse(data) as RunListed);
+      // what happened before the feed was there
+      void queries.invalidateQueries({ queryKey: [...RUNS, filters] });
+      void queries.invalidateQueries({ queryKey: RUN, predicate: isUnderWay });
+      if (body)
+        for await (const data of serverEvents(body)) {
+          const told = JSON.parse(data) as Told;
+          if ('run_id' in told) changed.add(told.run_id);
+          else take(queries, filters, told);
+        }
     } catch {
       // the server is away, or all places to follow are taken: the page says that it is not live
     }
@@ -72,7 +86,32 @@ function pause(ms: number, signal: AbortSignal, begin: () => void): Promise<void
 
 function take(queries: QueryClient, filters: RunFilters, run: RunListed): void {
   queries.setQueryData<InfiniteData<Page>>([...RUNS, filters], data => data && withRun(data, filters, run));
-  void queries.invalidateQueries({ queryKey: ['runs', 'run', run.id] });
+  void queries.invalidateQueries({ queryKey: [...RUN, run.id] });
+}
+
+function isUnderWay({ state }: Query): boolean {
+  return (state.data as RunWhole | undefined)?.status === 'running';
+}
+
+/** Hands on each name once, a little later, however often it comes meanwhile. */
+export class Gathered {
+  readonly #names = new Set<string>();
+  readonly #handOn: (name: string) => void;
+  readonly #afterMs: number;
+
+  constructor(handOn: (name: string) => void, afterMs: number) {
+    this.#handOn = handOn;
+    this.#afterMs = afterMs;
+  }
+
+  add(name: string): void {
+    if (this.#names.has(name)) return;
+    this.#names.add(name);
+    setTimeout(() => {
+      this.#names.delete(name);
+      this.#handOn(name);
+    }, this.#afterMs);
+  }
 }
 
 /** The pages with the run as it is now: in its place, at the top when it is new, or gone when it fits no more. */

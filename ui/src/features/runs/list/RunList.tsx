@@ -1,4 +1,6 @@
+import { Anchor } from '@mantine/core';
 import { useEffect } from 'react';
+import { Link } from 'react-router';
 import { ApiError } from '@/shared/api/client';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { VirtualRows } from '@/shared/components/VirtualRows';
@@ -72,7 +74,19 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   ) : (
     <EmptyState
       title="No runs yet"
-      hint="Each chat request becomes a run. Say something in the chat, or call the API."
+      hint={
+        <>
+          Each chat request becomes a run. Say something in{' '}
+          <Anchor component={Link} to="/" inherit>
+            the chat
+          </Anchor>
+          , or{' '}
+          <Anchor component={Link} to="/connect" inherit>
+            connect an app
+          </Anchor>
+          .
+        </>
+      }
     />
   );
 }

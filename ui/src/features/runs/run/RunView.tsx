@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
-import { ApiError } from '@/shared/api/client';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useRun } from '../api/run';
+import { isGone, RunGone } from '../RunGone';
+import { useTicking } from '../useTicking';
 import { chosenLine, linesOf } from './lines';
 import { NodePanel } from './NodePanel';
 import { RunHeader } from './RunHeader';
@@ -11,19 +12,19 @@ interface RunViewProps {
   id: string;
   /** Place of the chosen node; null for the one that answered. */
   node: number | null;
+  /** Whether the feed tells when the run has changed. */
+  isFollowed: boolean;
   onNode: (place: number) => void;
 }
 
 /** One run: its figures, its nodes as a tree over time, and the chosen node with all that is known of it. */
-export function RunView({ id, node, onNode }: RunViewProps) {
-  const { data: run, error, isPending, refetch } = useRun(id);
+export function RunView({ id, node, isFollowed, onNode }: RunViewProps) {
+  const { data: run, error, isPending, refetch } = useRun(id, isFollowed);
+  useTicking(run?.status === 'running'); // bars of what is under way grow
   const lines = useMemo(() => (run ? linesOf(run) : []), [run]);
   if (error && !run)
-    return error instanceof ApiError && error.code === 'run_not_found' ? (
-      <EmptyState
-        title="This run is gone"
-        hint="Only the last runs are kept, and those of a user are deleted with the memories."
-      />
+    return isGone(error) ? (
+      <RunGone title="This run is gone" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );

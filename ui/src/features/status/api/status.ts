@@ -3,6 +3,7 @@ import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 
 export type Status = components['schemas']['Status'];
+export type Endpoint = Status['endpoints'][number];
 export type Health = components['schemas']['Remark']['state'];
 
 export const STATUS = ['status'];

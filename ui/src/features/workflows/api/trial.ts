@@ -9,6 +9,8 @@ type Failure = components['schemas']['OpenAIErrorBody'];
 export interface Trial {
   model: string;
   message: string;
+  /** data: URLs */
+  images: string[];
   user: string;
   project: string;
 }
@@ -17,17 +19,10 @@ export type TrialPiece = { runId: string } | { text: string };
 
 /** Runs a workflow on one message, as any chat would; nothing of it is stored or remembered. */
 export async function* answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator<TrialPiece> {
-  const body: Body = {
-    model: trial.model,
-    user: trial.user,
-    stream: true,
-    store: false,
-    messages: [{ role: 'user', content: trial.message }],
-  };
   const response = await send(`/v1/chat/completions?${new URLSearchParams({ project: trial.project }).toString()}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
+    body: JSON.stringify(bodyOf(trial)),
     signal,
   });
   yield { runId: response.headers.get('X-Workflow-Run-Id') ?? '' };
@@ -40,4 +35,10 @@ export async function* answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGe
       if (text) yield { text };
     }
   throw new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+}
+
+function bodyOf({ model, user, message, images }: Trial): Body {
+  const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
+  const content = pictures.length ? [...pictures, { type: 'text', text: message }] : message;
+  return { model, user, stream: true, store: false, messages: [{ role: 'user', content }] };
 }

@@ -8,6 +8,7 @@ import type { ConfigFile, ConfigOverview } from '../api/tree';
 import { usePlace } from '../place';
 import { ProblemList } from '../problems/ProblemList';
 import { TrialPanel } from '../trial/TrialPanel';
+import { useTrial } from '../trial/useTrial';
 import { FileHeader } from './FileHeader';
 import classes from './FileView.module.css';
 import { ProblemsTab } from './ProblemsTab';
@@ -25,6 +26,7 @@ interface FileViewProps {
 export function FileView({ tree, file, problems, draft, onDraft }: FileViewProps) {
   const isWide = useMediaQuery('(min-width: 68em)', undefined, { getInitialValueInEffect: false });
   const { place, go } = usePlace();
+  const trial = useTrial();
   const pick = (at: string) => go({ at, ...(!isWide && { view: 'json' }) }, { replace: isWide });
   const user = tree.users.find(one => one.path === file.path);
 
@@ -48,7 +50,7 @@ export function FileView({ tree, file, problems, draft, onDraft }: FileViewProps
   );
   const below = {
     problems: <ProblemList file={file.path} />,
-    try: <TrialPanel tree={tree} file={file.path} />,
+    try: <TrialPanel tree={tree} file={file.path} trial={trial} />,
   };
 
   return (

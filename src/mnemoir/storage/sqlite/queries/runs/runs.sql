@@ -21,6 +21,12 @@ DELETE FROM runs WHERE written_at < :before;
 -- Forget all but the newest; by the primary key. What was removed in between counts as kept.
 DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - :most;
 
+-- name: drop_runs_over_size
+-- Forget all but the newest whose traces come to so many bytes; by looking at the length of each, not at its text.
+DELETE FROM runs WHERE number <= (
+    SELECT max(number) FROM (SELECT number, sum(octet_length(trace)) OVER (ORDER BY number DESC) AS bytes FROM runs)
+     WHERE bytes > :most_bytes);
+
 -- name: newest_number
 -- The number of the run that began last; one row, 0 when there is none; by the primary key.
 SELECT coalesce(max(number), 0) FROM runs;

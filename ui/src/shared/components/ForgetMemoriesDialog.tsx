@@ -1,25 +1,24 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
-import { ErrorState } from '@/shared/components/states';
-import { Words } from '@/shared/components/Words';
-import type { Owner } from '../api/keys';
-import { useForgetEverything } from '../api/transfer';
+import { type MemoryOwner, useForgetMemories } from '../api/forgetMemories';
+import { ErrorState } from './states';
+import { Words } from './Words';
 
 interface DialogProps {
-  owner: Owner;
+  owner: MemoryOwner;
   onClose: () => void;
 }
 
 /** Asks for the user's name before all memories go for good. */
-export function ForgetDialog({ owner, onClose }: DialogProps) {
+export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
   const [typed, setTyped] = useState('');
-  const forget = useForgetEverything(owner);
+  const forget = useForgetMemories(owner);
   const isSure = typed.trim() === owner.user;
   const go = () =>
     forget.mutate(undefined, {
       onSuccess: ({ deleted }) => {
-        notifications.show({ message: `${deleted} memories forgotten` });
+        notifications.show({ message: `${deleted} ${deleted === 1 ? 'memory' : 'memories'} forgotten` });
         onClose();
       },
     });

@@ -1,0 +1,121 @@
+"""Looking after the servers of endpoints, by a question that costs no tokens: what models are there.
+
+Many endpoints are often one server, which is asked once for all of them; and only a few servers at a time.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import aiohttp
+import orjson
+
+from mnemoir.app.kept import Kept
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import MnemoirError
+from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.providers.llm.border import provider_errors
+from mnemoir.providers.llm.endpoint import Endpoint
+
+_LOOK_AGAIN_S = 30.0
+_AT_ONCE = 6
+_LONGEST_LOOK_S = 5.0
+_MOST_BYTES = 4 * 1024 * 1024  # of a list of models
+_OPENAI, _KOBOLD, _OLLAMA = "/v1/models", "/api/v1/model", "/api/tags"
+_PATHS: Mapping[BackEndKind, str] = {
+    "openai-chat": _OPENAI,
+    "openai-completions": _OPENAI,
+    "koboldcpp": _KOBOLD,
+    "ollama-chat": _OLLAMA,
+    "ollama-generate": _OLLAMA,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """What tells one server from another, for a look; never shown."""
+
+    kind: BackEndKind
+    url: str
+    key: str
+
+    @property
+    def path(self) -> str:
+        """Where its models are listed."""
+        return _PATHS[self.kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a look found: the status of the answer, or else the `problem` in whose way it came.
+
+    `models` are those an Ollama has, None where no list was given.
+    """
+
+    at: str
+    status: int | None = None
+    problem: str = ""
+    models: frozenset[str] | None = None
+
+
+class EndpointLooks:
+    """What is known of each server, found out again when it is over half a minute old and somebody asks."""
+
+    def __init__(self, session: aiohttp.ClientSession, *, longest_s: float = _LONGEST_LOOK_S) -> None:
+        self._session = session
+        self._limit = aiohttp.ClientTimeout(total=longest_s)
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._kept: dict[tuple[str, str, str], Kept[Look]] = {}
+
+    async def at(self, server: Server, *, patience_s: float, fresh: bool) -> Look | None:
+        """The look at it, an older one when a new one takes longer than that, None before the first has ended."""
+        return await self._of(server).get(patience_s=patience_s, fresh=fresh)
+
+    async def aclose(self) -> None:
+        """Stop looking."""
+        await asyncio.gather(*(kept.aclose() for kept in self._kept.values()))
+
+    def _of(self, server: Server) -> Kept[Look]:
+        async def look() -> Look:
+            async with self._places:
+                return await _look(server, self._session, self._limit)
+
+        # by what is asked for: protocols that differ in how they are asked to answer may list their models alike
+        return self._kept.setdefault((server.path, server.url, server.key), Kept(look, for_s=_LOOK_AGAIN_S))
+
+
+async def _look(server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout) -> Look:
+    try:
+        endpoint = Endpoint(base_url=server.url, api_key=server.key or None)  # refuses what is no address
+        with provider_errors(endpoint):
+            status, body = await _asked(endpoint, server, session, limit)
+    except MnemoirError as exc:
+        return Look(at=to_text(utc_now()), problem=exc.message)
+    models = _models_in(body) if server.path == _OLLAMA and status == 200 else None
+    return Look(at=to_text(utc_now()), status=status, models=models)
+
+
+async def _asked(
+    endpoint: Endpoint, server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout
+) -> tuple[int, bytes]:
+    url, headers = endpoint.url(server.path), endpoint.headers()
+    async with session.get(url, headers=headers, timeout=limit, allow_redirects=False) as answer:
+        if server.path != _OLLAMA or answer.status != 200:
+            return answer.status, b""
+        body = bytearray()
+        async for piece in answer.content.iter_any():
+            body += piece
+            if len(body) > _MOST_BYTES:
+                return answer.status, b""
+        return answer.status, bytes(body)
+
+
+def _models_in(body: bytes) -> frozenset[str] | None:
+    try:
+        told = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    listed = told.get("models") if isinstance(told, dict) else None
+    if not isinstance(listed, list):
+        return None
+    return frozenset(str(one["name"]) for one in listed if isinstance(one, dict) and one.get("name"))

@@ -1,0 +1,106 @@
+"""Which endpoints the workflows of users ask, as far as their files tell: those they name, and their backups."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mnemoir.core.errors import SettingsError
+from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.survey import Survey, Types
+from mnemoir.workflows.checking.users import check_user
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.lookup import EXTENSION
+from mnemoir.workflows.config.tree import ConfigTree, UserTree
+
+_LOOK_THERE = "Correct it; the page Workflows, or `mnemoir check`, tells all that is wrong with the tree."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedEndpoint:
+    """An endpoint and the files that name it, sorted; none where it is a backup, or its name is made while running.
+
+    `path` is as seen from the root, None where there is no such file. `problem` says why it cannot be asked and `fix`
+    what to do, both "" where it can; only then are there `definition` and `kind`.
+    """
+
+    name: str
+    path: str | None
+    named_in: Sequence[str]
+    problem: str = ""
+    fix: str = ""
+    definition: EndpointDefinition | None = None
+    kind: BackEndKind | None = None
+
+
+def asked_endpoints(
+    tree: ConfigTree, users: Sequence[str], types: Types, called: Iterable[str] = ()
+) -> list[AskedEndpoint]:
+    """Each endpoint once, by name. `called` are names that were asked for while running."""
+    survey = Survey(tree, types)
+    found: dict[str, AskedEndpoint] = {}
+    for name in users:
+        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+        user = UserTree(name, tree)
+        named = {endpoint: files for (whose, endpoint), files in survey.endpoints.items() if whose == name}
+        for endpoint in _with_backups(user, [*named, *_known(user, called)]):
+            one = _asked(user, endpoint, named.get(endpoint, ()))
+            key = one.path or f"{name}\n{endpoint.lower()}"
+            found[key] = _joined(found[key], one) if key in found else one
+    return sorted(found.values(), key=lambda one: (one.name.lower(), one.path or ""))
+
+
+def _with_backups(user: UserTree, names: Iterable[str]) -> Iterator[str]:
+    """Without recursion, for backups may go in a circle."""
+    waiting, seen = deque(names), set[str]()
+    while waiting:
+        name = waiting.popleft()
+        if name in seen:
+            continue
+        seen.add(name)
+        yield name
+        try:
+            backup = user.endpoint(name).backup
+        except SettingsError:
+            continue
+        if backup:
+            waiting.append(backup)
+
+
+def _known(user: UserTree, names: Iterable[str]) -> Iterator[str]:
+    """Of several users, only those who have such an endpoint may have asked it."""
+    for name in names:
+        try:
+            if user.tree.find("endpoint", name, user.endpoint_folders()):
+                yield name
+        except SettingsError:
+            continue
+
+
+def _asked(user: UserTree, name: str, files: Iterable[str]) -> AskedEndpoint:
+    one = AskedEndpoint(name=_plain(name), path=None, named_in=sorted(files))
+    try:
+        folders = user.endpoint_folders()
+        found = user.tree.find("endpoint", name, folders)
+        if found is None:
+            return replace(
+                one, problem=user.tree.absent("endpoint", name, folders), fix=user.tree.advice(name, folders)
+            )
+        one = replace(one, path=user.tree.lookup.relative(found.path))
+        definition = user.endpoint(name)
+        api_type = user.api_type(definition.api_type)
+    except SettingsError as exc:
+        return replace(one, problem=exc.message, fix=_LOOK_THERE)
+    if api_type.kind is None:
+        problem = f"API type {definition.api_type} has the unknown type {api_type.type!r}."
+        return replace(one, problem=problem, fix=_LOOK_THERE)
+    return replace(one, definition=definition, kind=api_type.kind)
+
+
+def _joined(one: AskedEndpoint, other: AskedEndpoint) -> AskedEndpoint:
+    """The same endpoint, named by another user or in another spelling."""
+    return replace(one, named_in=sorted({*one.named_in, *other.named_in}))
+
+
+def _plain(name: str) -> str:
+    return name[: -len(EXTENSION)] if name.lower().endswith(EXTENSION) else name

@@ -1,0 +1,151 @@
+"""Servers for tests, forked from a process that has imported everything: an import takes a second of processor time.
+
+A test worker keeps one such process. Asked by a line of JSON on its standard input, it forks a child that takes over
+the directory, environment, umask, limits, arguments and log it is given and then runs the command `mnemoir`, as
+`python -m mnemoir` does. That the real command starts is shown by tests/cli/test_serve_command.py and test_wheel.py.
+"""
+
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[1]
+_IMPORTED = ("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.app.tree", "typer._adapters")
+_PASSED_LIMITS = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE)
+_BEFORE_IMPORT = ("PYTHON", "LD_")  # what is read when a process starts cannot be given to a fork
+
+
+class ForkedServer:
+    """A server that is no child of this process: as much of subprocess.Popen as a test needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        try:
+            self._handle: int | None = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._handle = None  # it has ended already
+
+    def poll(self) -> int | None:
+        """None while it runs; how it ended nobody is told."""
+        return self._ended_within(0)
+
+    def wait(self, timeout: float) -> int:
+        ended = self._ended_within(timeout)
+        if ended is None:
+            raise subprocess.TimeoutExpired("mnemoir serve", timeout)
+        return ended
+
+    def send_signal(self, how: signal.Signals) -> None:
+        if self.poll() is None and self._handle is not None:
+            signal.pidfd_send_signal(self._handle, how)
+
+    def _ended_within(self, timeout_s: float) -> int | None:
+        if self._handle is None:
+            return 0
+        look = select.poll()
+        look.register(self._handle, select.POLLIN)
+        if not look.poll(timeout_s * 1000):
+            return None
+        os.close(self._handle)
+        self._handle = None
+        return 0
+
+
+class Forker:
+    """The process that forks; started when it is first needed, ended with `close`."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def can(self, environment: Mapping[str, str]) -> bool:
+        """Whether a fork is the same as a process of its own."""
+        set_here = {name for name, value in environment.items() if os.environ.get(name) != value}
+        return hasattr(os, "pidfd_open") and not any(name.startswith(_BEFORE_IMPORT) for name in set_here)
+
+    def start(
+        self, arguments: Sequence[str], *, environment: Mapping[str, str], directory: Path, log: Path
+    ) -> ForkedServer:
+        """`mnemoir` with these arguments; what it prints goes to the end of `log`."""
+        wanted = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "directory": str(directory),
+            "log": str(log),
+            "umask": _umask(),
+            "limits": [resource.getrlimit(limit) for limit in _PASSED_LIMITS],
+        }
+        with self._one_at_a_time:
+            forking = self._process = self._process or _forking()
+            assert forking.stdin is not None
+            assert forking.stdout is not None
+            forking.stdin.write(json.dumps(wanted) + "\n")
+            forking.stdin.flush()
+            return ForkedServer(int(forking.stdout.readline()))
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.communicate()  # the end of its input is its end
+            self._process = None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _forking() -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.forked_servers"]
+    return subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _become(wanted: dict) -> None:
+    """Take over what a process of its own would have been given."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(wanted["directory"])
+    os.umask(wanted["umask"])
+    for limit, values in zip(_PASSED_LIMITS, wanted["limits"], strict=True):
+        resource.setrlimit(limit, tuple(values))
+    os.environ.clear()
+    os.environ.update(wanted["environment"])
+    time.tzset()
+    log = os.open(wanted["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, place in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, place)
+    os.close(log)
+    os.close(nothing)
+    sys.path[0] = os.getcwd()
+    sys.argv = [importlib.import_module("mnemoir").__path__[0] + "/__main__.py", *wanted["arguments"]]
+
+
+def main() -> None:
+    """Import, fork for each line, and in a child be the command."""
+    gc.disable()
+    for name in _IMPORTED:
+        importlib.import_module(name)
+    gc.freeze()  # what children share with this process is not looked through, which would copy it
+    gc.enable()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here: they vanish as they end
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            _become(json.loads(line))
+            importlib.import_module("mnemoir.cli").main()
+            return
+        print(pid, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""A DELETE whose last name is empty deletes nothing: no client with an empty variable loses all it has."""
+
+import re
+
+import pytest
+from fastapi import FastAPI
+
+from mnemoir.conversations.node_keys import node_key
+from mnemoir.storage.objects.local import LocalObjects
+from tests.server.conversation_targets import begin, of, own_project, shared_server
+from tests.server.route_table import layer_of
+from tests.server.server_kit import error_of, succeeded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+everyones, server = shared_server(), own_project()
+
+MEMORIES = "/api/memories"
+# `/.` and `/..` are resolved by clients before they send: what is left of them ends in a slash
+EMPTY = ("/", "//", "/%20", "/%2F")
+# by contract both forms forget the user that they name, and without a user nobody
+BY_CONTRACT = f"{MEMORIES}/"
+
+
+@pytest.fixture
+async def kept(server):
+    """A function that tells all there is to lose."""
+    await begin(server, "mira", "hello")
+    store = LocalObjects(server.folder() / "objects")
+    store.save(node_key("app", "mira", "user/tea/Answer"), b'{"version": 1, "messages": []}')
+    line = b'{"memory": "Likes tea", "user_id": "user", "created_at": "2026-01-01"}'
+    succeeded(await server.ask("POST", "/api/import", line))
+
+    async def tell():
+        listed = [f"{MEMORIES}/user", of("mira"), of("mira", "/node-memory"), "/api/discussions", "/api/runs"]
+        return [await server.get(target) for target in listed]
+
+    return tell
+
+
+def named_at_the_end(server) -> list[str]:
+    """What stands before the last name in the path of each DELETE that ends in one, other names filled in."""
+    paths = {
+        route.path_format
+        for route in layer_of(server, FastAPI).routes
+        if "DELETE" in (route.methods or ()) and route.path_format.endswith("}")
+    }
+    return sorted(re.sub(r"\{[^}]+\}", "mira", path.rpartition("/")[0]) for path in paths)
+
+
+async def test_no_delete_with_an_empty_last_name_deletes_anything(server, kept):
+    before, parents = await kept(), named_at_the_end(server)
+    assert {MEMORIES, "/api/conversations", "/api/conversations/mira/node-memory"} <= set(parents)
+    for parent in parents:
+        one_up = parent.rpartition("/")[0] + "/"
+        for target in (*(parent + empty for empty in EMPTY), one_up):
+            user = "" if re.sub("/+", "/", target) == BY_CONTRACT else "?user_id=user"
+            answer = await server.ask("DELETE", target + user)
+            assert 400 <= error_of(answer)[0] < 500, (target, answer.body)
+    assert await kept() == before
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [(of("mira", "/node-memory"), 1), (of("mira"), 1), ("/api/conversations?user_id=user", 1)],
+)
+async def test_the_refusal_says_what_to_do_and_without_the_slash_it_is_done(server, kept, target, found):
+    path, _, query = target.partition("?")
+    refused = await server.ask("DELETE", f"{path}/?{query}")
+    assert error_of(refused) == (400, "missing_name")
+    assert "names nothing behind its last slash" in refused.body.decode()
+    done = succeeded(await server.ask("DELETE", target))
+    assert found in (done.get("deleted"), done.get("conversations"), done.get("node_memories"))
+
+
+async def test_memories_go_with_either_address_as_the_contract_has_it(server, kept):
+    assert error_of(await server.ask("DELETE", BY_CONTRACT)) == (400, "missing_user_id")
+    assert error_of(await server.ask("DELETE", f"{BY_CONTRACT}?user_id=")) == (400, "missing_user_id")
+    assert succeeded(await server.ask("DELETE", f"{BY_CONTRACT}?user_id=user"))["deleted"] == 1

@@ -1,0 +1,61 @@
+import { useEffect, useRef, useState } from 'react';
+import { ApiError } from '@/shared/api/client';
+import { messageOf } from '@/shared/components/states';
+import { dataUrlOf } from '@/shared/files/dataUrl';
+import { answerOfTrial } from '../api/trial';
+
+export interface Answer {
+  runId: string;
+  text: string;
+  state: 'running' | 'finished' | 'stopped' | 'failed';
+  error: string;
+}
+
+interface Asked {
+  model: string;
+  user: string;
+  project: string;
+}
+
+let lastMessage = ''; // it is often tried on the next workflow, too
+
+/** What a workflow is tried on and what it answers, whether its panel is shown or not. Leaving the file ends it. */
+export function useTrial() {
+  const [message, setMessage] = useState(lastMessage);
+  const [pictures, setPictures] = useState<File[]>([]);
+  const [model, setModel] = useState<string>();
+  const [answer, setAnswer] = useState<Answer>();
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const run = async (asked: Asked) => {
+    const { signal } = (running.current = new AbortController());
+    let now: Answer = { runId: '', text: '', state: 'running', error: '' };
+    const show = (change: Partial<Answer>) => setAnswer((now = { ...now, ...change }));
+    show({});
+    try {
+      const images = await Promise.all(pictures.map(dataUrlOf));
+      for await (const piece of answerOfTrial({ ...asked, message, images }, signal))
+        show('text' in piece ? { text: now.text + piece.text } : piece);
+      show({ state: 'finished' });
+    } catch (error) {
+      const runId = (error instanceof ApiError && error.runId) || now.runId;
+      show(signal.aborted ? { state: 'stopped' } : { state: 'failed', runId, error: messageOf(error) });
+    }
+  };
+
+  return {
+    message,
+    write: (text: string) => setMessage((lastMessage = text)),
+    pictures,
+    setPictures,
+    /** undefined for the one that suits the workflow. */
+    model,
+    setModel,
+    answer,
+    run,
+    stop: () => running.current?.abort(),
+  };
+}
+
+export type TrialState = ReturnType<typeof useTrial>;
