@@ -46,6 +46,7 @@ TARGETS = {
     ],
     "/api/conversations/{id}": [f"{ONE}?{MINE}"],
     "/api/conversations/{id}/messages": [f"{ONE}/messages?{MINE}&view={view}" for view in ("thread", "tree")],
+    "/api/conversations/{id}/branches": [f"{ONE}/branches?{MINE}"],
     "/api/conversations/{id}/window": [f"{ONE}/window?{MINE}", f"{ONE}/window?{MINE}&max_tokens=5"],
     "/api/conversations/{id}/attachments": [f"{ONE}/attachments?{MINE}"],
     "/api/conversations/{id}/node-memory": [f"{ONE}/node-memory?{MINE}"],

@@ -77,11 +77,11 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
       hint={
         <>
           Each chat request becomes a run. Say something in{' '}
-          <Anchor component={Link} to="/" inherit>
+          <Anchor component={Link} to="/" inherit underline="always">
             the chat
           </Anchor>
           , or{' '}
-          <Anchor component={Link} to="/connect" inherit>
+          <Anchor component={Link} to="/connect" inherit underline="always">
             connect an app
           </Anchor>
           .
