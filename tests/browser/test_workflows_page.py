@@ -260,11 +260,11 @@ async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM
 
 async def test_a_trial_that_fails_says_why(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
-    far_llm.reply(failure(500, "the cable is cut"))
+    far_llm.queue(failure(400, "the cable is cut"))
     panel = page.get_by_role("region", name="Try it")
     await panel.get_by_role("textbox", name="Message").fill("How much water?")
     await panel.get_by_role("button", name="Run").click()
-    await expect(panel.get_by_role("alert")).to_contain_text("The run failed")
+    await expect(panel.get_by_role("alert")).to_contain_text("the cable is cut")
     await expect(panel.get_by_role("link", name="Open the run")).to_be_visible()
 
 

@@ -165,12 +165,13 @@ async def test_a_memory_is_there_after_a_restart(talks, llm):
 
 
 HOSTILE = ["../../etc/x", "..\\x", "%2e%2e%2f", "/etc/x", "C:x", ".", "..", "CON", "a b ", "x" * 256, "\u202eevil"]
+NO_CONVERSATIONS = {".", "..", "\u202eevil"}  # a node may have these ids, a conversation may not
 
 
 async def test_ids_from_anywhere_stay_in_the_folder_and_apart(talks, llm, tmp_path):
     for at, name in enumerate(HOSTILE):
         talks.serve(remembering(OWN, prompt="#sys.query#", id=name))
-        await talks.client(name if name.isprintable() else "tea").says(f"q{at}")
+        await talks.client("tea" if name in NO_CONVERSATIONS else name).says(f"q{at}")
         assert sent(llm) == [SYSTEM, ("user", f"q{at}")]
     kept = talks.objects()
     assert len(kept) == len(HOSTILE)

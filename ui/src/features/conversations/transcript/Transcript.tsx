@@ -40,7 +40,7 @@ interface TranscriptProps {
 export function Transcript(props: TranscriptProps) {
   const { conversation, messages, offset, total, view, isReady, earlier, later, tellState, onEnd, ...acts } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [hasMoved, setMoved] = useState(false);
+  const [movedIn, setMovedIn] = useState<View | null>(null); // a view just opened shows no place of it yet
   const rows = useVirtualizer({
     count: messages.length,
     getScrollElement: () => scroller.current,
@@ -60,7 +60,7 @@ export function Transcript(props: TranscriptProps) {
     const found = view.show === 'message' ? loaded.findIndex(message => message.id === chosen) : -1;
     if (found >= 0) list.scrollToIndex(found, { align: 'center' });
     else if (view.show === 'start') list.scrollToIndex(0, { align: 'start' });
-    else list.scrollToIndex(loaded.length - 1, { align: 'end' });
+    else list.scrollToEnd();
   }, [isReady, chosen, view.around, view.show]);
 
   // a browser glides to the ends, and knows only those of what is loaded
@@ -76,8 +76,9 @@ export function Transcript(props: TranscriptProps) {
   }, []);
 
   const shown = rows.getVirtualItems();
-  const isNearStart = hasMoved && isReady && (shown[0]?.index ?? NEAR) < NEAR;
-  const isNearEnd = hasMoved && isReady && (shown.at(-1)?.index ?? 0) >= messages.length - NEAR;
+  const hasMoved = isReady && movedIn === view;
+  const isNearStart = hasMoved && (shown[0]?.index ?? NEAR) < NEAR;
+  const isNearEnd = hasMoved && (shown.at(-1)?.index ?? 0) >= messages.length - NEAR;
   useEffect(() => {
     if (isNearStart && earlier.state === 'more') earlier.load();
   }, [isNearStart, earlier]);
@@ -95,7 +96,9 @@ export function Transcript(props: TranscriptProps) {
         role="group"
         aria-label="Transcript"
         aria-busy={!isReady}
-        onScroll={() => setMoved(true)}
+        onScroll={() => {
+          if (isReady) setMovedIn(view);
+        }}
       >
         <div role="list" aria-label="Messages" className={classes.rows} style={{ height: rows.getTotalSize() }}>
           {shown.map(row => {
@@ -134,7 +137,7 @@ export function Transcript(props: TranscriptProps) {
 }
 
 interface Now {
-  rows: { scrollToIndex: (at: number, options: { align: 'start' | 'end' }) => void };
+  rows: { scrollToIndex: (at: number, options: { align: 'start' }) => void; scrollToEnd: () => void };
   messages: readonly Message[];
   earlier: Further;
   later: Further;
@@ -146,7 +149,8 @@ function goTo(end: 'start' | 'end', { rows, messages, earlier, later, onEnd }: N
   const isThread = messages.at(-1)?.on_thread ?? false;
   const isLoaded = (end === 'start' ? earlier : later).state === 'none';
   if (isThread && !isLoaded) onEnd(end);
-  else rows.scrollToIndex(end === 'start' ? 0 : messages.length - 1, { align: end });
+  else if (end === 'start') rows.scrollToIndex(0, { align: 'start' });
+  else rows.scrollToEnd();
 }
 
 function More({ further, what, isNear }: { further: Further; what: 'Earlier' | 'Later'; isNear: boolean }) {
