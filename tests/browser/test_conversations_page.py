@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser import talks
 from tests.browser.conftest import OpenWindow, StartSite
-from tests.browser_kit import NARROW, WIDE, Site
+from tests.browser_kit import NARROW, WIDE, Site, at_rest
 from tests.scripted_llm import Answer
 
 TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
@@ -260,6 +260,7 @@ async def test_a_transcript_goes_on_in_both_directions_and_to_its_ends(site: Sit
             if await sought.count():
                 break
             await page.keyboard.press(key)
+            await at_rest(transcript)
         await expect(sought).to_have_count(1)
     for key, number in (("Home", 0), ("End", talks.LONG - 1)):
         await page.keyboard.press(key)
