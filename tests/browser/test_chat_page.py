@@ -12,6 +12,7 @@ from playwright.async_api import Locator, Page, Request, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Site, at_rest, until
+from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, closed_port_url, failure
 
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -28,6 +29,12 @@ right \u202eot tfel\u202c and zero\u200bwidth
 <script>window.hit = 5</script>
 ```
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_learned(site: Site) -> None:
+    """What is asked behind an answer with memory must not take what the next test queues."""
+    site.llm.rule(is_extraction, '{"facts": []}')
 
 
 @pytest.fixture(autouse=True)
