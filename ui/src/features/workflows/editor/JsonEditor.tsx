@@ -15,7 +15,7 @@ import {
 } from '@codemirror/view';
 import type { JsonSchema } from 'json-schema-library';
 import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
-import { assist, type Told } from './assist';
+import { assistance, knowledge, type Told } from './assist';
 import { ConfigSchema } from './configSchema';
 import { colours, look } from './look';
 import { markPlace, placeMark } from './placeMark';
@@ -45,9 +45,12 @@ export default function JsonEditor(props: JsonEditorProps) {
   const { label, original, draft, schema, names, told, place } = props;
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const assistance = useRef(new Compartment());
+  const known = useRef(new Compartment());
   const compiled = useMemo(() => schema && new ConfigSchema(schema), [schema]);
-  const help = useMemo(() => assist({ schema: compiled, names, told, original }), [compiled, names, told, original]);
+  const help = useMemo(
+    () => knowledge.of({ schema: compiled, names, told, original }),
+    [compiled, names, told, original],
+  );
   const begin = useRef({ text: draft ?? original, help, label });
   const onEdit = useEffectEvent((text: string) => props.onEdit(text));
   const moves = useRef(new Set<string>()); // places that the cursor made known: it is there, or further on, by itself
@@ -70,7 +73,8 @@ export default function JsonEditor(props: JsonEditorProps) {
         EditorView.cspNonce.of(nonce()),
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         basics,
-        assistance.current.of(help),
+        assistance,
+        known.current.of(help),
         listener,
       ],
     });
@@ -79,7 +83,7 @@ export default function JsonEditor(props: JsonEditorProps) {
   }, []);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: assistance.current.reconfigure(help) });
+    view.current?.dispatch({ effects: known.current.reconfigure(help) });
   }, [help]);
 
   // the file was changed on the server: what the user has changed here stays

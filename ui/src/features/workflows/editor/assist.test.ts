@@ -1,8 +1,8 @@
-import { CompletionContext } from '@codemirror/autocomplete';
+import { CompletionContext, completionStatus, startCompletion } from '@codemirror/autocomplete';
 import { json } from '@codemirror/lang-json';
-import { EditorState } from '@codemirror/state';
+import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
-import { type AssistOptions, completions, diagnostics } from './assist';
+import { type AssistOptions, assistance, completions, diagnostics, knowledge } from './assist';
 import { ConfigSchema } from './configSchema';
 
 const branch = (type: string, then: object) => ({
@@ -55,6 +55,18 @@ test('values come from the schema, and names from the tree', () => {
 test('nothing is offered where nothing is known', () => {
   expect(offered('[{"other": "|"}]')).toBeUndefined();
   expect(offered('|')).toBeUndefined();
+});
+
+test('a list that is open stays open when more becomes known', async () => {
+  const known = new Compartment();
+  const doc = '[{"type": "Ask", "endpointName": "M"}]';
+  const extensions = [json(), assistance, known.of(knowledge.of(options))];
+  const view = new EditorView({ doc, selection: { anchor: doc.indexOf('M"') + 1 }, extensions });
+  startCompletion(view);
+  await vi.waitFor(() => expect(completionStatus(view.state)).toBe('active'));
+  view.dispatch({ effects: known.reconfigure(knowledge.of({ ...options, told: [] })) });
+  expect(completionStatus(view.state)).toBe('active');
+  view.destroy();
 });
 
 test('what does not fit is marked where it is', () => {

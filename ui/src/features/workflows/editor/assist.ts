@@ -7,7 +7,7 @@ import {
 } from '@codemirror/autocomplete';
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { type Diagnostic, linter } from '@codemirror/lint';
-import type { EditorState, Extension } from '@codemirror/state';
+import { type EditorState, type Extension, Facet } from '@codemirror/state';
 import { type EditorView, hoverTooltip } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { aboutOf, type ConfigSchema, shapeOf } from './configSchema';
@@ -32,18 +32,23 @@ export interface AssistOptions {
 }
 
 const MOST_CHECKED = 500_000; // characters
+const NOTHING_KNOWN: AssistOptions = { schema: undefined, names: new Map(), told: [], original: '' };
 
-export function assist(options: AssistOptions): Extension {
-  return [
-    autocompletion({
-      override: [context => completions(context, options)],
-      icons: false,
-      activateOnCompletion: picked => picked.type === 'property', // its value comes next
-    }),
-    linter(view => diagnostics(view, options), { delay: 300 }),
-    hoverTooltip((view, at, side) => explanation(view, at, side, options)),
-  ];
-}
+/** What the assistance goes by. It may change at any time, and a list that is open stays open. */
+export const knowledge = Facet.define<AssistOptions, AssistOptions>({ combine: ([first]) => first ?? NOTHING_KNOWN });
+
+export const assistance: Extension = [
+  autocompletion({
+    override: [context => completions(context, context.state.facet(knowledge))],
+    icons: false,
+    activateOnCompletion: picked => picked.type === 'property', // its value comes next
+  }),
+  linter(view => diagnostics(view, view.state.facet(knowledge)), {
+    delay: 300,
+    needsRefresh: ({ startState, state }) => startState.facet(knowledge) !== state.facet(knowledge),
+  }),
+  hoverTooltip((view, at, side) => explanation(view, at, side, view.state.facet(knowledge))),
+];
 
 export function completions(context: CompletionContext, options: AssistOptions): CompletionResult | null {
   const { state, pos } = context;
