@@ -128,6 +128,11 @@ async def until(told: Callable[[], Awaitable[T]], fits: Callable[[T], bool] = bo
     return await told()
 
 
+async def in_menu(page: Page) -> None:
+    """The menu that was opened has the focus, and so hears the next key."""
+    assert await until(lambda: page.evaluate("document.activeElement.closest('[role=menu]') !== null"))
+
+
 async def at_rest(scroller: Locator) -> float:
     """Where something is scrolled to, once it is not on its way any more."""
     top: float = await scroller.evaluate(_AT_REST)

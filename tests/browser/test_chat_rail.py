@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import operator
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from mnemoir.app.conversations import SESSIONS_FILE
 from mnemoir.core.scope import Scope
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn, say
-from tests.browser_kit import PHONE, WIDE, Look, Site, Window, until
+from tests.browser_kit import PHONE, WIDE, Look, Site, Window, in_menu, until
 from tests.conversations.session_kit import behind_the_back
 from tests.workflows.nodes.pictures import png
 
@@ -136,7 +138,7 @@ async def test_the_menu_renames_exports_and_deletes_what_is_on_the_screen(
     more = page.get_by_role("button", name="More about Tea: green / black")
     await link.hover()
     await more.press("Enter")
-    await page.wait_for_function("document.activeElement.closest('[role=menu]')")
+    await in_menu(page)
     await page.keyboard.press("Home")
     await expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
     for _ in range(2):
@@ -226,11 +228,14 @@ async def test_ten_thousand_conversations_scroll_with_few_rows_in_the_page(
     page = await begin(window, "many")
     await expect(rail(page).get_by_role("link", name="The first of all")).to_be_visible()
     scroller = page.get_by_role("group", name="Conversations")
+
+    async def height() -> int:
+        return await scroller.evaluate("each => each.scrollHeight")
+
     for _ in range(8):  # page after page
-        height = await scroller.evaluate("each => each.scrollHeight")
+        before = await height()
         await scroller.evaluate("each => { each.scrollTop = each.scrollHeight }")
-        grown = "([name, height]) => document.querySelector(`[role=group][aria-label=${name}]`).scrollHeight > height"
-        await page.wait_for_function(grown, arg=["Conversations", height])
+        assert await until(height, partial(operator.lt, before)) > before
         assert await rail(page).get_by_role("listitem").count() < 80
     await scroller.evaluate("each => { each.scrollTop = 0 }")
     await expect(rail(page).get_by_role("link", name="The first of all")).to_be_in_viewport()

@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser import talks
 from tests.browser.conftest import OpenWindow, StartSite
-from tests.browser_kit import NARROW, WIDE, Site, at_rest
+from tests.browser_kit import NARROW, WIDE, Site, at_rest, in_menu
 from tests.scripted_llm import Answer
 
 TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
@@ -312,7 +312,7 @@ async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window
     await expect(page.get_by_role("tab", name="Window")).to_have_attribute("aria-selected", "true")
     await page.get_by_role("button", name="More about this conversation").focus()
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("menuitem").first).to_be_visible()
+    await in_menu(page)
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("button", name="More about this conversation")).to_be_focused()
 

@@ -188,9 +188,9 @@ async def test_a_row_tells_when_and_of_a_change_only_where_there_was_one(site: S
 async def test_a_list_that_fails_says_so_and_can_be_asked_for_again(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "failing", "Drinks tea")
-    page = await begin(window, "failing", memory=True)
     refusal = {"status": 400, "json": {"detail": "The disk is full.", "error": "", "code": "x", "request_id": "y"}}
-    await page.route("**/api/memories/user?*", lambda route: route.fulfill(**refusal))
+    await window.page.route("**/api/memories/user?*", lambda route: route.fulfill(**refusal))
+    page = await begin(window, "failing", memory=True)
     await open_drawer(page)
     await expect(page.get_by_role("alert")).to_contain_text("The disk is full.")
     await page.unroute("**/api/memories/user?*")
