@@ -55,6 +55,8 @@ def questions(page: Page) -> Locator:
 
 
 async def say(page: Page, text: str) -> None:
+    """Nothing is sent while an answer is still coming."""
+    await expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
     await message_box(page).fill(text)
     await page.keyboard.press("Enter")
 
