@@ -202,7 +202,7 @@ async def test_a_message_carries_the_switch_only_while_it_is_on(site: Site, open
     page = await begin(await open_window(site), "switch")
     bodies = []
     page.on("request", lambda sent: bodies.append(sent.post_data_json) if "/v1/chat/" in sent.url else None)
-    for text, switch in (("One", None), ("Two", "true"), ("Three", "false")):
+    for answered, (text, switch) in enumerate((("One", None), ("Two", "true"), ("Three", "false"))):
         if switch is not None:
             await page.evaluate("value => localStorage.setItem('memoryEnabled', value)", switch)
             await page.evaluate("dispatchEvent(new Event('memoryChanged'))")
@@ -210,7 +210,8 @@ async def test_a_message_carries_the_switch_only_while_it_is_on(site: Site, open
         await expect(page.get_by_role("button", name="Send")).to_be_enabled()
         async with page.expect_request(lambda sent: "/v1/chat/" in sent.url):
             await page.keyboard.press("Enter")
-        await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+        await expect(page.get_by_role("article", name="Answer")).to_have_count(answered + 1)
+        await expect(page.get_by_role("button", name="Send")).to_be_visible()
     assert [body.get("memoryEnabled", "omitted") for body in bodies] == ["omitted", True, "omitted"]
 
 

@@ -62,6 +62,7 @@ def texts(storage: MemoryStorage, session_id: str = "s", **page) -> list[str]:
 def behind_the_back(path: Path) -> Iterator[apsw.Connection]:
     """The file as another program has it."""
     connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(60_000)  # a server may be writing
     try:
         yield connection
     finally:
