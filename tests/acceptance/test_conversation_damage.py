@@ -85,10 +85,9 @@ def is_told_of(sound: Place, user: str, name: str, *replies: requests.Response) 
     """Whether a refusal names the damaged file, or it was set aside, as it was, and the log says so."""
     (folder,) = sound.conversations.glob(f"*/{user}")
     refused = any(reply.status_code == 503 and name in reply.text for reply in replies)
-    aside = [file.name for file in folder.glob(f"{name}.corrupt-*")]
-    return refused or bool(
-        aside and user in sound.server.log.read_text() and aside[0] in sound.server.log.read_text()
-    )
+    log = sound.server.log.read_text()
+    aside = [file.name for file in folder.glob(f"{name}.corrupt-*Z")]  # its log and index end otherwise
+    return refused or any(f"/{user}/" in line and file in line for line in log.splitlines() for file in aside)
 
 
 def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_empty_without_a_word(sound, restarted):

@@ -38,6 +38,10 @@ def stacked(embeddings: Sequence[Embedding]) -> FloatArray:
     return np.stack([embedding.vector for embedding in embeddings])
 
 
+def model_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "mnemoir-minilm"}
+
+
 async def test_sentence_vectors_agree_with_the_published_model(model: MiniLM) -> None:
     published = np.load(HERE / "reference_vectors.npz")["vectors"].astype(np.float32)
     vectors = stacked(await model.embed(passages(SENTENCES)))
@@ -111,10 +115,11 @@ async def test_odd_texts_get_finite_vectors(model: MiniLM, text: str) -> None:
 
 
 async def test_name_and_length_are_known_before_anything_is_loaded() -> None:
+    before = model_threads()
     model = MiniLM()
     assert (model.name, model.dimension) == ("all-MiniLM-L6-v2-int8", 384)
     assert await model.embed([]) == []
-    assert "mnemoir-minilm" not in [thread.name for thread in threading.enumerate()]
+    assert model_threads() <= before
 
 
 def test_importing_and_making_the_model_loads_no_runtime() -> None:
@@ -192,14 +197,16 @@ async def test_an_import_is_worked_on_in_slices(model: MiniLM, monkeypatch: pyte
 
 
 async def test_closing_ends_the_thread_and_refuses_what_waits() -> None:
+    before = model_threads()
     model = MiniLM()
     waiting = [asyncio.create_task(model.embed(passages(SENTENCES))) for _ in range(3)]
     await asyncio.sleep(0)
+    assert len(model_threads() - before) == 1
     await model.aclose()
     await model.aclose()
     results = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(result) for result in results] == [ProviderUnavailable] * 3
-    assert "mnemoir-minilm" not in [thread.name for thread in threading.enumerate()]
+    assert model_threads() <= before
     with pytest.raises(ProviderUnavailable, match="closed"):
         await model.embed([Passage(text="too late")])
 

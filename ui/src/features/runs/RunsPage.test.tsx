@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
@@ -122,4 +122,25 @@ test('where there is no run yet, the page leads to what makes one', async () => 
   renderAt('/runs', <RunsPage />);
   expect(await screen.findByRole('link', { name: 'the chat' })).toHaveAttribute('href', '/');
   expect(screen.getByRole('link', { name: 'connect an app' })).toHaveAttribute('href', '/connect');
+});
+
+test('a run that happens while the list is on its way is not lost', async () => {
+  const answered = Promise.withResolvers<void>();
+  const feed = new TransformStream<Uint8Array, Uint8Array>();
+  let asked = 0;
+  server.use(
+    http.get('*/api/runs/live', () => new HttpResponse(feed.readable)),
+    http.get('*/api/runs', async () => {
+      asked += 1;
+      await answered.promise;
+      return HttpResponse.json({ results: [], next: null });
+    }),
+  );
+  renderAt('/runs', <RunsPage />);
+  await waitFor(() => expect(asked).toBe(1));
+  void feed.writable.getWriter().write(new TextEncoder().encode(`data: ${JSON.stringify(listed('r1'))}\n\n`));
+  await waitFor(() => expect(screen.getByRole('switch', { name: /Live/ })).toBeVisible());
+  answered.resolve();
+  expect(await screen.findByRole('listitem')).toHaveTextContent('Chat');
+  expect(asked).toBe(2); // what happened before the feed was there
 });

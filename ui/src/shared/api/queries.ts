@@ -1,4 +1,10 @@
-import { focusManager, QueryClient } from '@tanstack/react-query';
+import {
+  focusManager,
+  type InvalidateOptions,
+  type InvalidateQueryFilters,
+  QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query';
 import { ApiError } from './client';
 
 const TRIES = 2;
@@ -16,7 +22,7 @@ focusManager.setEventListener(notify => {
 
 /** What is asked for is fresh for some seconds; only what may pass is tried again. */
 export function newQueryClient(): QueryClient {
-  return new QueryClient({
+  return new Queries({
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -26,6 +32,25 @@ export function newQueryClient(): QueryClient {
       mutations: { retry: false },
     },
   });
+}
+
+/**
+ * The library goes on with a first answer that is on its way, also when its query becomes invalid meanwhile; but that
+ * answer may be older than the change. Here such a query is asked once more.
+ */
+class Queries extends QueryClient {
+  override async invalidateQueries<TQueryKey extends QueryKey = QueryKey>(
+    filters?: InvalidateQueryFilters<TQueryKey>,
+    options?: InvalidateOptions,
+  ): Promise<void> {
+    const first = new Set(
+      this.getQueryCache()
+        .findAll({ ...filters, fetchStatus: 'fetching' })
+        .filter(({ state }) => state.data === undefined),
+    );
+    await super.invalidateQueries(filters, options);
+    if (first.size) await super.invalidateQueries({ predicate: query => first.has(query) }, options);
+  }
 }
 
 function mayPass(status: number): boolean {

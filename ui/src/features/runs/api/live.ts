@@ -85,7 +85,12 @@ function pause(ms: number, signal: AbortSignal, begin: () => void): Promise<void
 }
 
 function take(queries: QueryClient, filters: RunFilters, run: RunListed): void {
-  queries.setQueryData<InfiniteData<Page>>([...RUNS, filters], data => data && withRun(data, filters, run));
+  const queryKey = [...RUNS, filters];
+  const put = () => queries.setQueryData<InfiniteData<Page>>(queryKey, data => data && withRun(data, filters, run));
+  put();
+  // a list that is on its way may be older than the run, and takes the place of what is there
+  const list = { queryKey, exact: true };
+  if (queries.isFetching(list)) void queries.refetchQueries(list, { cancelRefetch: false }).then(put);
   void queries.invalidateQueries({ queryKey: [...RUN, run.id] });
 }
 
