@@ -1,24 +1,14 @@
 """A chunk whose answers cannot be used is asked about again, but less and less often."""
 
-import pytest
-
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.chunk_summaries import make_chunk_summaries
 from mnemoir.memory.discussions.parts import ChunkPolicy, Written
-from tests.discussion_stores import close_stores, discussion_stores
 
 TALK = [text_message("user", f"This is message {number} of the talk.") for number in range(8)]
 POLICY = ChunkPolicy(target_tokens=20, most_messages=2, lookback=2)
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
 
 
 class Model:

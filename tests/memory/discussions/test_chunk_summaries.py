@@ -4,28 +4,15 @@ import asyncio
 
 import pytest
 
-from mnemoir.core.discussions import Discussion, RollingSummary
+from mnemoir.core.discussions import RollingSummary
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.chunk_summaries import SummaryInputs, make_chunk_summaries, plan_chunk_summaries
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import ChunkPolicy, Plan, Written
-from tests.discussion_stores import close_stores, discussion_stores
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
 BETWEEN = "\n--------------\n"
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
-
-
-@pytest.fixture
-def tea(tmp_path):
-    return Discussion(root=tmp_path, id="tea-time")
 
 
 def said(count, words=3):

@@ -11,16 +11,8 @@ from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.rolling_summary import chunks_since
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, copy_of, put_copy
-from tests.discussion_stores import close_stores, discussion_stores
 
 IDS = ["tea-time", "other", "a/b", "%odd", "x" * 300, "\u202ex", "con"]
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
 
 
 @pytest.fixture

@@ -13,24 +13,11 @@ from mnemoir.memory.discussions.reading import all_summaries, find_records, rece
 from mnemoir.memory.discussions.records import make_records
 from mnemoir.memory.discussions.rolling_summary import count_since, update_rolling_summary
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
-from tests.discussion_stores import discussion_stores
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=1, takes_all=True, lookback=0)
 SAID = [
     text_message("user", f"Let us now talk about the {name} that we own.") for name in ("cup", "xylophone", "pot")
 ]
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await stores.records.aclose()
-
-
-@pytest.fixture
-def tea(tmp_path):
-    return Discussion(root=tmp_path, id="tea-time")
 
 
 class Model:

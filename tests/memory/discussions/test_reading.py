@@ -36,13 +36,6 @@ HYBRID = RecordSearch(mode="hybrid")
 
 
 @pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
-
-
-@pytest.fixture
 def tea(tmp_path):
     return Discussion(root=tmp_path / "discussions", id="tea-time")
 

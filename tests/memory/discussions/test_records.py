@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mnemoir.core.discussions import ChunkSource, Discussion, NewRecord, SourceMessage
+from mnemoir.core.discussions import ChunkSource, NewRecord, SourceMessage
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
@@ -19,18 +19,6 @@ from tests.scripted_llm import ScriptedLLM, failure
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
 SAID = [text_message("user", f"m{number} " * 3) for number in range(1, 9)]  # chunks (m1, m2) and (m3 to m6)
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
-
-
-@pytest.fixture
-def tea(tmp_path):
-    return Discussion(root=tmp_path, id="tea-time")
 
 
 def item(title, **more):

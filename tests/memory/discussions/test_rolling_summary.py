@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, RollingSummary, SourceMessage
+from mnemoir.core.discussions import BlockChanges, ChunkSource, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, NotFound, ProviderUnavailable
 from mnemoir.memory.discussions.literals import NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, Written
@@ -13,21 +13,8 @@ from mnemoir.memory.discussions.reading import summaries_since
 from mnemoir.memory.discussions.rolling_summary import chunks_since, count_since, save_summary, update_rolling_summary
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
-from tests.discussion_stores import close_stores, discussion_stores
 
 BETWEEN = "\n------------\n"
-
-
-@pytest.fixture
-async def memory():
-    stores = discussion_stores()
-    yield stores
-    await close_stores(stores)
-
-
-@pytest.fixture
-def tea(tmp_path):
-    return Discussion(root=tmp_path, id="tea-time")
 
 
 class Model:
