@@ -226,11 +226,15 @@ async def test_a_fact_learned_in_one_chat_is_shown_and_used_in_the_next(
     await expect(page).to_have_url(re.compile("conversation="))
     await expect(page.get_by_role("button", name="Send")).to_be_visible()
     # it is learned behind the answer
-    await until(lambda: ask(window, "GET", "/api/memories/user", "lesson"), lambda told: told["total"] > 0)
+    await until(
+        lambda: ask(window, "GET", "/api/memories/user", "lesson"),
+        lambda told: "Allergic to nuts" in [memory["memory"] for memory in told["results"]],
+    )
     await open_drawer(page)
     await expect(row(page, "Allergic to nuts")).to_be_visible()
     await page.keyboard.press("Escape")
     await page.get_by_role("link", name="New chat").click()
+    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
     await page.get_by_role("textbox", name="Message").fill("What should I keep in mind when cooking for me?")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("region", name="Chat")).to_contain_text("Allergic to nuts")
