@@ -1,5 +1,8 @@
 """A damaged file of sessions is set aside under another name and never begun anew without a word."""
 
+from contextlib import closing
+
+import apsw
 import pytest
 from structlog.testing import capture_logs
 
@@ -46,6 +49,30 @@ def test_a_file_that_is_cut_short_never_begins_empty_without_a_word(path, twenti
         assert texts(storage) == ["new"]
     assert len(list(path.parent.glob("*.corrupt-*Z"))) == 1
     assert [line["event"] for line in logs] == ["session file damaged"]
+
+
+@pytest.mark.parametrize("index", ["sqlite_autoindex_sessions_1", "idx_messages_thread"])
+def test_a_damaged_index_is_made_anew_and_hides_nothing(path, index):
+    damage_index(path, index)
+    with capture_logs() as logs, MemoryStorage(path) as storage:
+        assert storage.get_session("s") is not None
+        assert len(texts(storage)) == 60
+    assert [line["event"] for line in logs] == ["indexes of a session file were damaged and made anew"]
+    with capture_logs() as logs, MemoryStorage(path) as storage:
+        assert len(texts(storage)) == 60
+    assert logs == []
+
+
+def damage_index(path, index):
+    """Change the last byte of its first page, where its oldest entry stands."""
+    with closing(apsw.Connection(str(path))) as connection:
+        page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (index,)).get
+        size = connection.pragma("page_size")
+    with path.open("r+b") as raw:
+        raw.seek(page * size - 1)
+        [last] = raw.read(1)
+        raw.seek(page * size - 1)
+        raw.write(bytes([last ^ 0xFF]))
 
 
 def test_damage_behind_a_sound_beginning_is_set_aside_when_it_is_met(path):

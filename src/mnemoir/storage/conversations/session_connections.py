@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.conversations.session_indexes import mend_indexes
 from mnemoir.storage.conversations.session_schema import upgrade
 from mnemoir.storage.conversations.setting_aside import Identity, folder_locked, identity_of
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
@@ -48,6 +49,7 @@ class Connections:
         self._idle: list[Opened] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._looked_through: Identity | None = None
         _EVERY.add(self)
 
     @contextmanager
@@ -107,11 +109,11 @@ class Connections:
             try:
                 _refuse_torn(self.path)
                 identity = identity or _made(self.path)
-                return Opened(self._connected(), identity)
+                return Opened(self._connected(identity), identity)
             except (Torn, *_DAMAGE) as exc:
                 raise Damaged(str(exc), identity) from exc
 
-    def _connected(self) -> apsw.Connection:
+    def _connected(self, identity: Identity) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE
         connection = apsw.Connection(str(self.path), flags=flags)
         try:
@@ -123,6 +125,10 @@ class Connections:
             connection.pragma("journal_size_limit", _LOG_BYTES)
             _refuse_short(self.path, connection)
             upgrade(self.path, connection)
+            if identity != self._looked_through:
+                mend_indexes(self.path, connection)
+                connection.execute("PRAGMA shrink_memory")  # or it would hold all pages that were looked at
+                self._looked_through = identity
         except BaseException:
             connection.close()
             raise

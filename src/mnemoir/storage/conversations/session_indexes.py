@@ -1,0 +1,37 @@
+"""Indexes of a file of sessions that do not fit its tables: SQLite finds too little by them, and does not notice."""
+
+from pathlib import Path
+
+import apsw
+import structlog
+
+_LARGEST_BYTES = 64 * 2**20  # looked through in a quarter of a second; a larger file is left to `mnemoir doctor`
+
+_log = structlog.get_logger(__name__)
+
+
+def mend_indexes(path: Path, connection: apsw.Connection) -> None:
+    """Make the indexes anew where the file is not whole, and keep them if it is whole by that; the log tells.
+
+    The tables stay as they are. Whatever else is damaged is met by who reads it. Raises apsw.BusyError.
+    """
+    if path.stat().st_size > _LARGEST_BYTES or _is_whole(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("REINDEX")
+        if not _is_whole(connection):
+            raise apsw.CorruptError("not the indexes alone")
+        connection.execute("COMMIT")
+    except apsw.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        return
+    _log.warning("indexes of a session file were damaged and made anew", file=str(path))
+
+
+def _is_whole(connection: apsw.Connection) -> bool:
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").get == "ok")
+    except apsw.CorruptError:
+        return False
