@@ -1,5 +1,5 @@
 import { type DragEvent, type KeyboardEvent, useCallback, useEffect, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useThread } from './api/thread';
@@ -118,14 +118,6 @@ function Said({ conversation, sought, talk, thread }: SaidProps) {
 
 /** Names no message in the address any longer. */
 function useLeaveMessage() {
-  const [, setParams] = useSearchParams();
-  return useCallback(() => {
-    setParams(
-      now => {
-        now.delete('message');
-        return now;
-      },
-      { replace: true },
-    );
-  }, [setParams]);
+  const { change } = useAddressParams();
+  return useCallback(() => change({ message: null }, { replace: true }), [change]);
 }

@@ -1,5 +1,5 @@
 import { Code, Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
-import { useSearchParams } from 'react-router';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { useAbout } from '@/shared/api/about';
 import { serverUrl } from '@/shared/api/client';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -18,21 +18,12 @@ const [FIRST] = setups as [Setup, ...Setup[]];
 
 /** How apps and programs are pointed at this server, and whether their calls arrive. */
 export function ConnectPage() {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const clients = useClients();
   const settings = useSettings();
   const place = usePlace(settings, params.get('memory') !== 'off');
   const chosen = setups.find(setup => setup.id === params.get('client')) ?? FIRST;
-  const set = (name: string, value: string | null) =>
-    setParams(
-      before => {
-        const after = new URLSearchParams(before);
-        if (value === null) after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
+  const set = (name: string, value: string | null) => change({ [name]: value }, { replace: true });
   const seen = clients.data?.results ?? [];
 
   return (

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { changed, type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 
 export type Tab = 'transcript' | 'window' | 'discussion' | 'nodes';
 export type Mode = 'hybrid' | 'keyword' | 'semantic';
@@ -32,17 +32,8 @@ const one = <Word extends string>(words: readonly Word[], value: string | null, 
 
 /** The state of the page, and ways to change some of it: at once, or by a link. */
 export function useAddress() {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const get = (name: keyof Address) => params.get(name) ?? '';
-
-  const changed = (change: Change) => {
-    const next = new URLSearchParams(params);
-    for (const [name, value] of Object.entries(change)) {
-      if (value === null || value === '') next.delete(name);
-      else next.set(name, String(value));
-    }
-    return next;
-  };
 
   const address: Address = {
     id: get('id'),
@@ -59,9 +50,15 @@ export function useAddress() {
   };
   return {
     address,
-    change: (change: Change, replace = true) => setParams(changed(change), { replace }),
-    linkTo: (change: Change) => `?${changed(change).toString()}`,
+    change: (changes: Change, replace = true) => change(written(changes), { replace }),
+    linkTo: (changes: Change) => `?${changed(params, written(changes)).toString()}`,
   };
+}
+
+function written(changes: Change): ParamChanges {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [name, value === null ? null : String(value)]),
+  );
 }
 
 function wholeNumber(text: string): number | null {

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'react';
-import { useSearchParams } from 'react-router';
+import { type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 import { useSettings } from '@/shared/settings/settings';
 import type { Conditions } from './api/list';
 
@@ -43,13 +43,12 @@ const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
 
 /** The place, and what changes it. A change replaces the address only where Back should not stop. */
 export function usePlace() {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const { user, project } = useSettings();
   const place = useMemo(() => readPlace(params, { user, project }), [params, user, project]);
   const go = useCallback(
-    (changes: Partial<Place>, how: { replace?: boolean } = {}) =>
-      setParams(current => written(current, changes), how),
-    [setParams],
+    (changes: Partial<Place>, how?: { replace?: boolean }) => change(written(changes), how),
+    [change],
   );
   return { place, go };
 }
@@ -65,13 +64,12 @@ function readPlace(params: URLSearchParams, here: { user: string; project: strin
   return found as unknown as Place;
 }
 
-function written(current: URLSearchParams, changes: Partial<Place>): URLSearchParams {
-  const next = new URLSearchParams(current);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === '' || value === (DEFAULTS as Record<string, string>)[name]) next.delete(name);
-    else next.set(name, value);
-  }
-  return next;
+/** What is as it would be anyway is not said. */
+function written(changes: Partial<Place>): ParamChanges {
+  const usual: Record<string, string> = DEFAULTS;
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [name, value === usual[name] ? null : value]),
+  );
 }
 
 const DAY_MS = 86_400_000;

@@ -125,14 +125,17 @@ test('where there is no run yet, the page leads to what makes one', async () => 
 });
 
 test('a run that happens while the list is on its way is not lost', async () => {
-  const answered = Promise.withResolvers<void>();
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>(resolve => {
+    answer = resolve;
+  });
   const feed = new TransformStream<Uint8Array, Uint8Array>();
   let asked = 0;
   server.use(
     http.get('*/api/runs/live', () => new HttpResponse(feed.readable)),
     http.get('*/api/runs', async () => {
       asked += 1;
-      await answered.promise;
+      await answered;
       return HttpResponse.json({ results: [], next: null });
     }),
   );
@@ -140,7 +143,7 @@ test('a run that happens while the list is on its way is not lost', async () => 
   await waitFor(() => expect(asked).toBe(1));
   void feed.writable.getWriter().write(new TextEncoder().encode(`data: ${JSON.stringify(listed('r1'))}\n\n`));
   await waitFor(() => expect(screen.getByRole('switch', { name: /Live/ })).toBeVisible());
-  answered.resolve();
+  answer();
   expect(await screen.findByRole('listitem')).toHaveTextContent('Chat');
   expect(asked).toBe(2); // what happened before the feed was there
 });

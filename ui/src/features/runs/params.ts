@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { changed, type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 import type { RunFilters, RunStatus } from './api/runs';
 
 const STATUSES: readonly string[] = ['running', 'finished', 'failed', 'cancelled'] satisfies RunStatus[];
@@ -12,21 +12,14 @@ export interface RunsState {
   filters: RunFilters;
 }
 
-type Change = Record<string, string | null>;
-
 /** The state of the page, and a way to change some of it; a change of the run can be taken back with Back. */
-export function useRunsState(): [RunsState, (change: Change, replace?: boolean) => void, (change: Change) => string] {
-  const [params, setParams] = useSearchParams();
+export function useRunsState(): [
+  RunsState,
+  (changes: ParamChanges, replace?: boolean) => void,
+  (changes: ParamChanges) => string,
+] {
+  const { params, change } = useAddressParams();
   const get = (name: string) => params.get(name) ?? '';
-
-  const changed = (change: Change) => {
-    const next = new URLSearchParams(params);
-    for (const [name, value] of Object.entries(change)) {
-      if (value) next.set(name, value);
-      else next.delete(name);
-    }
-    return next;
-  };
 
   const node = get('node');
   const [first, second] = get('compare').split(',');
@@ -46,7 +39,7 @@ export function useRunsState(): [RunsState, (change: Change, replace?: boolean) 
   };
   return [
     state,
-    (change, replace = false) => setParams(changed(change), { replace }),
-    change => `?${changed(change).toString()}`,
+    (changes, replace = false) => change(changes, { replace }),
+    changes => `?${changed(params, changes).toString()}`,
   ];
 }

@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Endpoint, Status } from './api/status';
@@ -21,18 +22,10 @@ const PROTOCOLS: Record<NonNullable<Endpoint['kind']>, string> = {
 
 /** The models of the config tree, those with problems first; of many, only some until more are asked for. */
 export function Endpoints({ endpoints }: { endpoints: Status['endpoints'] }) {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const most = Math.max(FEW, Number(params.get('endpoints')) || 0);
   const show = (count: number | null) =>
-    setParams(
-      before => {
-        const after = new URLSearchParams(before);
-        if (count === null) after.delete('endpoints');
-        else after.set('endpoints', String(count));
-        return after;
-      },
-      { replace: true },
-    );
+    change({ endpoints: count === null ? null : String(count) }, { replace: true });
   const left = endpoints.length - most;
   if (endpoints.length === 0) return null;
   return (

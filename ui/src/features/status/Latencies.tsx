@@ -1,6 +1,6 @@
 import { Group, SegmentedControl, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { useSearchParams } from 'react-router';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { type LatencyStep, type Span, useLatencies } from './api/latencies';
 import type { Status } from './api/status';
@@ -15,20 +15,11 @@ type Latency = Status['latency']['recall'];
 
 /** How long memory took, over the last hour or day: as charts, or as tables that say the same. */
 export function Latencies({ latency }: { latency: Status['latency'] }) {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const span: Span = params.get('span') === 'day' ? 'day' : 'hour';
   const asTable = params.get('as') === 'table';
   const series = useLatencies(span);
-  const set = (name: string, value: string | null) =>
-    setParams(
-      before => {
-        const after = new URLSearchParams(before);
-        if (value === null) after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
+  const set = (name: string, value: string | null) => change({ [name]: value }, { replace: true });
   const shown = (title: string, hint: string, whole: Latency, steps: LatencyStep[] | undefined) => (
     <Section title={title} aside={<Summary title={title} spread={whole[span]} />}>
       <Text size="sm" c="dimmed" mb="sm">

@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { useSearchParams } from 'react-router';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 
 /** What the page shows: all of it is in the address. */
 export interface Place {
@@ -15,25 +15,12 @@ export interface Place {
 const NAMES = ['file', 'user', 'at', 'view'] as const;
 
 export function usePlace() {
-  const [params, setParams] = useSearchParams();
+  const { params, change } = useAddressParams();
   const place = Object.fromEntries(NAMES.map(name => [name, params.get(name) ?? ''])) as unknown as Place;
   /** `replace` for moves within a file, which Back does not go through one by one. */
   const go = useCallback(
-    (change: Partial<Place>, { replace = false } = {}) => {
-      setParams(
-        before => {
-          const after = new URLSearchParams(before);
-          for (const name of NAMES) {
-            const value = change[name];
-            if (value) after.set(name, value);
-            else if (value === '') after.delete(name);
-          }
-          return after;
-        },
-        { replace },
-      );
-    },
-    [setParams],
+    (changes: Partial<Place>, how?: { replace?: boolean }) => change({ ...changes }, how),
+    [change],
   );
   return { place, go };
 }

@@ -4,14 +4,15 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { render } from '@testing-library/react';
 import type { ReactNode } from 'react';
-import { createMemoryRouter, RouterProvider } from 'react-router';
+import { createBrowserRouter, RouterProvider } from 'react-router';
 import { newQueryClient } from '../api/queries';
 
 /** The element as the app would show it at `address`, with all that pages rely on. */
 export function renderAt(address: string, element: ReactNode) {
   const queries = newQueryClient();
   queries.setDefaultOptions({ queries: { retry: false } });
-  const router = createMemoryRouter([{ path: '*', element }], { initialEntries: [address] });
+  window.history.replaceState(null, '', address);
+  const router = createBrowserRouter([{ path: '*', element }]);
   const view = render(
     <MantineProvider env="test">
       <QueryClientProvider client={queries}>
