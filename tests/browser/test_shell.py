@@ -104,11 +104,14 @@ async def test_a_key_that_is_refused_in_the_middle_loses_neither_words_nor_place
     await page.evaluate("sessionStorage.setItem('mnemoirKey', 'taken-back')")
     await box.fill("My words")
     await box.press("Enter")
-    await page.get_by_role("textbox", name="API key").fill(KEY)
-    await page.get_by_role("textbox", name="API key").press("Enter")
+    key = page.get_by_role("textbox", name="API key")
+    await expect(page.get_by_role("list", name="Messages").get_by_role("button", name="Try again")).to_be_visible()
+    await expect(key).to_be_focused()  # what appeared behind it has not taken the focus
+    await key.fill(KEY)
+    await key.press("Enter")
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(box).to_be_focused()
-    await page.get_by_role("button", name="Try again").click()
+    await page.get_by_role("list", name="Messages").get_by_role("button", name="Try again").click()
     await expect(page.get_by_role("article", name="Answer")).to_contain_text("Understood.")
 
 

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
 import { useAbout } from '@/shared/api/about';
 import { apiKey, onMissingKey } from '@/shared/api/key';
+import classes from './KeyGate.module.css';
 import { Waiting } from './Waiting';
 
 const KeyDialog = lazy(async () => ({ default: (await import('./KeyDialog')).KeyDialog }));
@@ -12,17 +13,21 @@ export function KeyGate({ children }: { children: ReactNode }) {
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
   const queries = useQueryClient();
+  const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
   useEffect(
     () =>
       onMissingKey(() => {
-        if (!document.activeElement?.closest('[role="dialog"]')) left.current = document.activeElement;
+        left.current ??= document.activeElement;
         setRefused(true);
       }),
     [],
   );
   useEffect(() => {
-    if (!isRefused && left.current instanceof HTMLElement) left.current.focus();
+    if (isRefused || !left.current) return;
+    const place = left.current.isConnected ? left.current : page.current?.querySelector('[data-autofocus]');
+    if (place instanceof HTMLElement) place.focus();
+    left.current = null;
   }, [isRefused]);
 
   if (about.isPending) return <Waiting />;
@@ -34,7 +39,11 @@ export function KeyGate({ children }: { children: ReactNode }) {
   };
   return (
     <>
-      {!isMissing && children}
+      {!isMissing && (
+        <div ref={page} className={classes.page} inert={isRefused}>
+          {children}
+        </div>
+      )}
       <Suspense>{(isMissing || isRefused) && <KeyDialog onAccepted={goOn} />}</Suspense>
     </>
   );

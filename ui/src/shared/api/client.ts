@@ -25,13 +25,19 @@ const authorise: Middleware = {
     for (const [name, value] of Object.entries(authorisation())) request.headers.set(name, value);
     return request;
   },
-  onResponse({ response }) {
-    if (response.status === 401) reportMissingKey();
+  onResponse({ request, response }) {
+    reportRefusal(response, request.headers);
   },
   onError() {
     return new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
   },
 };
+
+/** An answer to a request with another key than that of now says nothing of this one. */
+function reportRefusal(response: Response, sent: Headers): void {
+  if (response.status === 401 && sent.get('Authorization') === (authorisation().Authorization ?? null))
+    reportMissingKey();
+}
 
 /** The header that carries the API key; none without a key. */
 export function authorisation(): Record<string, string> {
@@ -67,7 +73,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
   }
-  if (response.status === 401) reportMissingKey();
+  reportRefusal(response, headers);
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   return response;
 }

@@ -68,6 +68,7 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
           ref={box}
           variant="unstyled"
           aria-label="Message"
+          data-autofocus
           placeholder="Write a message"
           autosize
           minRows={1}
