@@ -1,4 +1,10 @@
-import { CompletionContext, completionStatus, startCompletion } from '@codemirror/autocomplete';
+import {
+  acceptCompletion,
+  CompletionContext,
+  completionStatus,
+  currentCompletions,
+  startCompletion,
+} from '@codemirror/autocomplete';
 import { json } from '@codemirror/lang-json';
 import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -24,6 +30,11 @@ const schema = new ConfigSchema({
   },
 });
 const options: AssistOptions = { schema, names: new Map([['endpointName', ['Main']]]), told: [], original: '' };
+
+// jsdom lays nothing out, and the editor asks where its text is when a list stays open
+Object.assign(Range.prototype, { getClientRects: () => [] });
+
+const PATIENCE = { timeout: 20_000 }; // a machine may be busy
 
 /** What is offered at the bar in the text. */
 function offered(text: string) {
@@ -63,9 +74,25 @@ test('a list that is open stays open when more becomes known', async () => {
   const extensions = [json(), assistance, known.of(knowledge.of(options))];
   const view = new EditorView({ doc, selection: { anchor: doc.indexOf('M"') + 1 }, extensions });
   startCompletion(view);
-  await vi.waitFor(() => expect(completionStatus(view.state)).toBe('active'));
+  await vi.waitFor(() => expect(completionStatus(view.state)).toBe('active'), PATIENCE);
   view.dispatch({ effects: known.reconfigure(knowledge.of({ ...options, told: [] })) });
   expect(completionStatus(view.state)).toBe('active');
+  view.destroy();
+});
+
+test('values come by themselves when a member was picked, also when more becomes known then', async () => {
+  const known = new Compartment();
+  const doc = '[{"type": "Ask", "endp';
+  const extensions = [json(), assistance, known.of(knowledge.of(options))];
+  const view = new EditorView({ doc, selection: { anchor: doc.length }, extensions });
+  startCompletion(view);
+  await vi.waitFor(() => expect(acceptCompletion(view)).toBe(true), PATIENCE);
+  view.dispatch({ effects: known.reconfigure(knowledge.of({ ...options, told: [] })) });
+  await vi.waitFor(
+    () => expect(currentCompletions(view.state).map(({ displayLabel }) => displayLabel)).toEqual(['Main']),
+    PATIENCE,
+  );
+  expect(view.state.doc.toString()).toContain('"endpointName": ');
   view.destroy();
 });
 
