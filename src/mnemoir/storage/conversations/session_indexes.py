@@ -11,7 +11,7 @@ _log = structlog.get_logger(__name__)
 
 
 def mend_indexes(path: Path, connection: apsw.Connection) -> None:
-    """Make the indexes anew where the file is not whole, and keep them if it is whole by that; the log tells.
+    """Make the indexes anew where the file is not whole, and keep them if it is whole by that; the log tells of both.
 
     The tables stay as they are. Whatever else is damaged is met by who reads it. Raises apsw.BusyError.
     """
@@ -21,11 +21,12 @@ def mend_indexes(path: Path, connection: apsw.Connection) -> None:
     try:
         connection.execute("REINDEX")
         if not _is_whole(connection):
-            raise apsw.CorruptError("not the indexes alone")
+            raise apsw.CorruptError("not its indexes alone are damaged")
         connection.execute("COMMIT")
-    except apsw.Error:
+    except apsw.Error as exc:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        _log.warning("session file is not whole and was left as it is", file=str(path), cause=str(exc))
         return
     _log.warning("indexes of a session file were damaged and made anew", file=str(path))
 
