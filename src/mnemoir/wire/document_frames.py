@@ -16,9 +16,7 @@ from mnemoir.core.messages import ImagePart, Message, TextPart
 _QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)
 # the question stands in a tag of the template, and once more behind it where the app adds it itself
 _QUERY_TAG = re.compile(r"\s*<user_query>\n(?P<tagged>.*)\n</user_query>\n*(?P<question>.*)", re.DOTALL)
-_RULES_AND_QUERY_TAG = re.compile(
-    r"\s*<rules>\n.*?\n</rules>\s*<user_query>\n(?P<tagged>.*)\n</user_query>\n*(?P<question>.*)", re.DOTALL
-)
+_RULES_AND_QUERY_TAG = re.compile(r"\s*<rules>\n(?:(?!</rules>).)*</rules>\s*" + _QUERY_TAG.pattern, re.DOTALL)
 _LABELLED = re.compile(r"\nQuestion to answer:\n\n(?P<question>.*)", re.DOTALL)
 _WITHOUT_CODE = re.compile(r"(?P<question>(?:(?!```).)*)", re.DOTALL)
 

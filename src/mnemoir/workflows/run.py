@@ -7,9 +7,9 @@ from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.events import Event, Finished, Text
-from mnemoir.core.fence import take_down
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.wire.document_frames import typed
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -70,10 +70,10 @@ class Turn:
 
     @property
     def user_text(self) -> str:
-        """The last user message as typed; "" when there is none."""
+        """The last user message as typed, without the documents an app put around it; "" when there is none."""
         messages = self.chat.request.messages
         place = last_user_message(messages)
-        return "" if place is None else take_down(messages[place].text).strip()
+        return "" if place is None else typed(messages[place].text)
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""
