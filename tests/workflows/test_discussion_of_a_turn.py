@@ -20,7 +20,7 @@ TELLS = {
 TAG = "[DiscussionId]tea[/DiscussionId]"
 
 
-def asker(session, *, client_task=False):
+def asker(session, *, client_task=None):
     return replace(caller(client_task=client_task), scope=replace(SCOPE, conversation=session))
 
 
@@ -57,7 +57,7 @@ async def test_a_clients_own_task_belongs_to_no_discussion(desk, text):
     await told(desk, "Hello", asker("tea"))
     (times,) = desk.public.rglob("timestamps.json")
     before = times.read_bytes()
-    assert await told(desk, text, asker("tea", client_task=True)) == "<>"
+    assert await told(desk, text, asker("tea", client_task="title_generation")) == "<>"
     assert times.read_bytes() == before
     assert "DiscussionId]" not in desk.llm.requests[-1].prompt
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mnemoir.core.messages import ToolCall
+from mnemoir.core.runs import MemorySkip
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
@@ -87,8 +88,15 @@ class MemoriesRecalled:
     degraded: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySkipped:
+    """Memory takes no part in the answer, or only a part of it, and why."""
+
+    reason: MemorySkip
+
+
 ModelEvent = Text | Thinking | ToolCallPart | Usage | Finished
-Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled
+Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MemorySkipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

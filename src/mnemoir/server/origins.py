@@ -21,7 +21,10 @@ from mnemoir.server.visit import header
 
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-_SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, X-Conversation-Id, X-Workflow-Run-Id, Retry-After"
+_SHOWN = (
+    b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Overhead-Duration-Ms, X-Conversation-Id, "
+    b"X-Workflow-Run-Id, Retry-After"
+)
 
 
 class Origins:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
-from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text
+from mnemoir.core.events import Event, Finished, MemoriesRecalled, MemorySkipped, NodeFinished, NodeStarted, Text
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -217,7 +217,7 @@ class Engine:
                 async for batch in batches:
                     if not tells:
                         yield batch
-                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled)]:
+                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled | MemorySkipped)]:
                         yield notices
             await self._times.after(step, node)
         except (Exception, asyncio.CancelledError) as exc:
