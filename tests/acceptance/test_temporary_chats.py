@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from tests.acceptance.conversation_kit import answered, holds, open_place, said
-from tests.acceptance.discussion_kit import open_house
+from tests.acceptance.discussion_kit import ANSWER, open_house
 from tests.acceptance.discussion_kit import said as marked
 from tests.scripted_llm import Answer
 from tests.tree_kit import eventually, run_of, settle
@@ -119,3 +119,13 @@ def test_nothing_of_a_temporary_chat_goes_into_memories_of_discussions(tmp_path)
         assert house.model.questions("summaries") == []
         assert holds(tmp_path, [CANARY]) == {}
         assert not [path for path in tmp_path.rglob("DiscussionIds/*") if path.is_dir()]
+
+
+@pytest.mark.parametrize("store", [True, False], ids=["kept", "temporary"])
+def test_a_node_writes_no_file_in_a_temporary_chat(tmp_path, store):
+    with open_house(tmp_path) as house:
+        node = {"title": "Save", "type": "SaveCustomFile", "filepath": "said.txt", "content": CANARY}
+        house.write("Workflows/Ann/Chat.json", [ANSWER, node])
+        assert house.post([said("Hello")], store=store).status_code == 200
+        settle(house.server)
+        assert bool(list(tmp_path.rglob("said.txt"))) is store
