@@ -57,6 +57,8 @@ export function aRun(id: string, nodes: RunNode[], members: Partial<RunWhole> = 
     duration_ms: 100,
     category: null,
     error: null,
+    memory_skipped: null,
+    is_temporary: false,
     asked: [],
     workflows: [aWorkflow('Chat', ...nodes)],
     ...members,
