@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Message
 from mnemoir.wire.document_frames import question_in
-from mnemoir.wire.task_templates import TASK_TEMPLATES, TOOL_CHOICE
+from mnemoir.wire.task_templates import PROMPT_HEADS, SYSTEM_HEADS, TASK_TEMPLATES, TOOL_CHOICE
 
 TASK_HEADER = "X-Mnemoir-Task"
 _NAME = re.compile(r"[a-z_]{1,40}")
@@ -41,9 +41,11 @@ def recognised_task(messages: Sequence[Message]) -> str | None:
     if not messages:
         return None
     prompt = messages[-1].text.strip()
+    system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
+    if not (prompt.startswith(PROMPT_HEADS) or system.startswith(SYSTEM_HEADS)):
+        return None
     if question_in(prompt) is not None:  # a question about documents, whatever these say
         return None
-    system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
     is_alone = sum(message.role not in _INSTRUCTIONS for message in messages) == 1
     found = (one.task for one in TASK_TEMPLATES if (is_alone or not one.is_alone) and one.fits(system, prompt))
     return next(found, None)

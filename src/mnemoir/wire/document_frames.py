@@ -70,7 +70,8 @@ class _FrameBehind:
 class _FileList:
     """Open WebUI's list of attached files: one empty tag a line, nothing of what is in them."""
 
-    _LIST = re.compile(r"<attached_files>\n(?:<file [^\n]*/>\n)+</attached_files>\n+")
+    HEAD = "<attached_files>\n"
+    _LIST = re.compile(HEAD + r"(?:<file [^\n]*/>\n)+</attached_files>\n+")
 
     def question_in(self, text: str) -> str | None:
         found = self._LIST.match(text)
@@ -121,6 +122,9 @@ _FRAMES = (
     ),
 )
 
+_HEADS = (_FileList.HEAD, *(one.head[0] for one in _FRAMES if isinstance(one, _FrameBefore)))
+_CLOSINGS = tuple(one.closing for one in _FRAMES if isinstance(one, _FrameBehind))
+
 
 def question_in(text: str) -> str | None:
     """The question of a framed message; None where there is no whole frame.
@@ -129,6 +133,8 @@ def question_in(text: str) -> str | None:
     """
     rest, found = text.lstrip(), False
     for _ in _FRAMES:
+        if not (rest.startswith(_HEADS) or rest.rstrip().endswith(_CLOSINGS)):
+            break  # as with nearly every message
         inner = next((one for frame in _FRAMES if (one := frame.question_in(rest)) is not None), None)
         if inner is None:
             break

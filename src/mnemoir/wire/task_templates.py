@@ -286,3 +286,7 @@ _AIDER = (
 )
 
 TASK_TEMPLATES = (*_OPEN_WEBUI, *_SILLYTAVERN, *_LIBRECHAT, *_LOBECHAT, *_CONTINUE, *_AIDER)
+
+# no task begins otherwise: nearly every chat is known to be none by these alone
+PROMPT_HEADS = tuple({one.prompt.head for one in TASK_TEMPLATES if one.prompt is not None and one.system is None})
+SYSTEM_HEADS = tuple({one.system.head for one in TASK_TEMPLATES if one.system is not None})
