@@ -75,6 +75,14 @@ def test_the_trace_has_figures_and_no_texts(place, headers, body):
     assert CANARY not in json.dumps(run)
 
 
+def test_no_command_is_made_of_a_temporary_chat(place):
+    reply = ask(place, f"My lover is called {CANARY}.", LOCAL)
+    run = run_of(place.server, reply.headers["x-workflow-run-id"])
+    for query in ("", "?node=0"):
+        command = place.http.get(f"{place.server.url}/api/runs/{run['id']}/curl{query}", timeout=30)
+        assert (command.status_code, command.json()["code"]) == (404, "no_request")
+
+
 @TEMPORARY
 def test_the_trace_of_a_temporary_chat_that_fails_quotes_nothing(place, headers, body):
     place.model.ready = [Answer(status=400, body=json.dumps({"error": {"message": f"No {CANARY}"}}).encode())]

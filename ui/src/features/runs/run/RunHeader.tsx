@@ -49,7 +49,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
           <StatusMark status={run.status} words />
         </Group>
         <Group gap="xs">
-          <CommandButton run={run.id} node={null} label="Request as curl" />
+          {!run.is_temporary && <CommandButton run={run.id} node={null} label="Request as curl" />}
           {conversation && (
             <>
               <Button
