@@ -14,6 +14,7 @@ from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
 from mnemoir.workflows.conversation import asked_speaker
+from mnemoir.workflows.presets import preset_of
 from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
@@ -136,7 +137,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
     tools = step.run.turn.chat.request if properties.allows_tools else _NO_TOOLS
     messages = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=tools)
-    preset = user.preset(question.preset, target.api_type)
+    preset = preset_of(step, question.preset, target)
     settings = user.settings
     cleaning = cleaning_for(
         endpoint,
