@@ -139,7 +139,7 @@ class UserTree:
         folders = self.preset_folders(api_type)
         found = self._found("preset", name, folders, _preset)
         if found is None:
-            raise SettingsError(self.missing_preset(name, folders))
+            raise SettingsError(" ".join(self.absent_preset(name, folders)))
         return found
 
     def samplers(self, name: str) -> Mapping[str, Any] | None:
@@ -153,11 +153,13 @@ class UserTree:
         endpoint = self._found("endpoint", name, self.endpoint_folders(), _endpoint)
         return None if endpoint is None else endpoint.samplers
 
-    def missing_preset(self, name: str, folders: Sequence[Folder]) -> str:
+    def absent_preset(self, name: str, folders: Sequence[Folder]) -> tuple[str, str]:
         """That neither a file nor an endpoint gives that preset, and what to do."""
-        absent = self.tree.absent("preset", name, folders)
-        advice = self.tree.advice(name, [*folders, *self.endpoint_folders()])
-        return f"{absent} Nor is there an endpoint {name!r} with presetSamplers. {advice}"
+        absent, endpoints = self.tree.absent("preset", name, folders), self.endpoint_folders()
+        if self.tree.find("endpoint", name, endpoints):
+            return f"{absent} Endpoint {name!r} has no presetSamplers.", "Add them, or create the file."
+        advice = self.tree.advice(name, [*folders, *endpoints])
+        return f"{absent} Nor is there an endpoint {name!r} with presetSamplers.", advice
 
     def template(self, name: str) -> PromptTemplate:
         """How turns are written for a model that takes flat text."""
