@@ -3,7 +3,8 @@
 import pytest
 
 from mnemoir.workflows.config.api_type import ApiType
-from mnemoir.workflows.prompting.samplers import left_out, translated
+from mnemoir.workflows.prompting.samplers import CANONICAL, left_out, translated
+from mnemoir.workflows.starter import ModelServer, starter_files
 
 
 def api_type(**members):
@@ -94,3 +95,17 @@ def test_thinking_within_template_arguments_gives_way_to_what_is_written_there()
 def test_a_server_that_cannot_be_told_to_think_is_told_nothing(members):
     assert translated({"thinkingMode": "on"}, api_type(**members)) == {}
     assert "thinkingMode" in left_out({"thinkingMode": "on"}, api_type(**members), "x")[0]
+
+
+def starter_api_types():
+    for path, content in starter_files(ModelServer(url="http://127.0.0.1:1", api_type="Open-AI-API")).items():
+        if "/ApiTypes/" in path:
+            yield pytest.param(ApiType.model_validate_json(content), id=path.rpartition("/")[2])
+
+
+@pytest.mark.parametrize("starter", list(starter_api_types()))
+def test_every_api_type_of_the_starter_tree_names_the_samplers_that_all_servers_have(starter):
+    samplers = {"temperature": 0.5, "top_p": 0.9, "seed": 7, "stop": ["x"]}
+    assert list(translated(samplers, starter).values()) == [0.5, 0.9, 7, ["x"]]
+    assert left_out(samplers, starter, "x") == []
+    assert [name for name in starter.sampler_names if name not in CANONICAL] == []
