@@ -186,3 +186,9 @@ def test_the_check_finds_nothing_that_cannot_work(public):
         ("warning", "ApiTypes/Claude.json"),
         ("warning", "ApiTypes/OpenAI-Embeddings.json"),
     ]
+
+
+def test_the_first_lines_of_a_server_name_a_model_that_answers(public):
+    arguments = ["--config-dir", str(public), "--user", "chat-ui"]
+    with ServerProcess(public.parent / "alone", arguments=arguments) as running:
+        assert '{"model": "chat-ui:quick"' in running.log.read_text()

@@ -175,3 +175,8 @@ async def test_a_missing_appended_preset_is_told(desk, llm):
     files = {"Endpoints/Main.json": endpoint(llm.url, presetSamplers={}, appendPresetName="On top")}
     with pytest.raises(SettingsError, match="preset 'On top' was not found"):
         await events(asking(desk, "Main", files))
+
+
+async def test_a_preset_that_would_leave_its_folder_is_refused_as_a_preset(desk, llm):
+    with pytest.raises(SettingsError, match=r"preset '\.\./x' is not allowed"):
+        await events(asking(desk, "../x", {"Endpoints/Main.json": endpoint(llm.url)}))
