@@ -72,6 +72,11 @@ def test_samplers_that_cannot_be_meant_so_are_told(samplers, path, fix, tmp_path
     assert found(tmp_path, {"presetSamplers": samplers}) == [told]
 
 
+def test_a_sampler_that_only_the_api_type_knows_is_sound(tmp_path):
+    names = {"top_a": "top_a", "top_k": "top_k"}
+    assert found(tmp_path, {"presetSamplers": {"top_a": 1}}, llama={"samplerFieldMap": names}) == []
+
+
 def test_an_appended_preset_must_be_there(tmp_path):
     (told,) = found(tmp_path, {"presetSamplers": {}, "appendPresetName": "Calmer"})
     assert told[:3] == (ERROR, "Endpoints/Far.json", "$.appendPresetName")

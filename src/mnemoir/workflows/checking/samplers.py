@@ -27,9 +27,10 @@ def check_samplers(
     """The samplers of an endpoint, and the preset file that it lays over all others."""
     samplers, appended = endpoint.samplers or {}, endpoint.appended_preset
     own, on_top = (place / key for key in _PRESET_KEYS)
+    known = CANONICAL | SPECIAL | (api_type.sampler_names.keys() if api_type else set())
     for name in samplers:
-        if name not in CANONICAL and name not in SPECIAL:
-            near = nearest(name, sorted(CANONICAL | SPECIAL))
+        if name not in known:
+            near = nearest(name, sorted(known))
             fix = f"Did you mean {near!r}?" if near else "Put it into a preset file, and name that appendPresetName."
             survey.tell(own / name, f"There is no sampler {name!r}; it is not sent.", fix, "warning")
     _check_thinking(survey, own / THINKING, samplers.get(THINKING))
@@ -57,10 +58,13 @@ def check_preset_file(
 
 
 def check_translation(survey: Survey, place: Place, api_type: ApiType) -> None:
-    """How an API type names samplers, and how it tells a server to think."""
+    """How an API type names samplers, and how it tells a server to think.
+
+    It may know samplers of its own; one that is nearly a canonical name which is not there is a slip of the pen.
+    """
     for name in api_type.sampler_names:
         near = None if name in CANONICAL else nearest(name, sorted(CANONICAL))
-        if near:
+        if near and near not in api_type.sampler_names:
             inner = place / "samplerFieldMap" / name
             survey.tell(inner, f"There is no sampler {name!r}.", f"Did you mean {near!r}?", "warning")
     switch, inner = api_type.thinking, place / "thinking"

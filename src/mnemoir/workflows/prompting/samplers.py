@@ -29,9 +29,7 @@ CANONICAL = frozenset(
 MODES = ("bool", "effort")
 EFFORTS = ("low", "medium", "high")
 OFF = ("off", "false", "no", "0", "none", "disabled")
-
-
-_MOST_NAMED = 20
+_MOST_NAMED = 20  # in one note
 
 
 def translated(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, Any]:
@@ -66,11 +64,6 @@ def left_out(samplers: Mapping[str, Any], api_type: ApiType, api_type_name: str)
     return notes
 
 
-def is_off(mode: object) -> bool:
-    """Whether a `thinkingMode` asks not to think."""
-    return str(mode).strip().lower() in OFF
-
-
 def _is_sent(name: str, value: object, api_type: ApiType) -> bool:
     if name == TEMPLATE_ARGUMENTS:
         return api_type.takes_template_arguments and isinstance(value, Mapping)
@@ -95,10 +88,10 @@ def _switched(mode: object, api_type: ApiType) -> dict[str, Any]:
     switch = api_type.thinking
     if mode is None or switch is None or not _can_switch(api_type):
         return {}
+    word = str(mode).strip().lower()
     if switch.mode == "bool":
-        return {switch.field: not is_off(mode)}
-    level = str(mode).strip().lower()
-    return {} if is_off(mode) else {switch.field: level if level in EFFORTS else "medium"}
+        return {switch.field: word not in OFF}
+    return {} if word in OFF else {switch.field: word if word in EFFORTS else "medium"}
 
 
 def _listed(names: Sequence[str]) -> str:
