@@ -192,6 +192,8 @@ TAKES = "Call the tool again; its arguments are"
         ("search_memories", {"query": "x", "limit": 0}, "The argument `limit` must be at least 1."),
         ("search_memories", {"query": "x", "limit": "ten"}, "The argument `limit` must be a whole number."),
         ("search_memories", {"query": ""}, "The argument `query` must not be empty."),
+        ("search_memories", {"query": "  "}, "The argument `query` must not be blank."),
+        ("update_memory", {"memory_id": "mem_1", "text": " "}, "The argument `text` must not be blank."),
         ("search_memories", {"query": ["x"]}, "The argument `query` must be a text."),
         ("search_memories", {"words": "x"}, "The argument `query` is missing."),
         ("add_memory", {}, "The argument `text` is missing."),

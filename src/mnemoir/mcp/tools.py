@@ -16,7 +16,7 @@ from pydantic import Field
 from mnemoir import __version__
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.mcp.plain_server import PlainServer, resource_error
-from mnemoir.mcp.words import NewText, Words
+from mnemoir.mcp.words import NewText, Query, Words
 
 INSTRUCTIONS = (
     "A long-term memory of one person. Search it before you answer what may depend on who they are, what they like "
@@ -36,7 +36,6 @@ _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world
 _UPDATES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 _DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
-Query = Annotated[str, Field(description="A question or some words", min_length=1)]
 MemoryId = Annotated[str, Field(description="`id` of a memory, as search and list give it", min_length=1)]
 Few = Annotated[int, Field(description="At most so many", ge=1, le=100)]
 

@@ -1,12 +1,12 @@
-"""The words that a memory is made of, in the shapes in which agents send them.
+"""Texts that tools take, in the shapes in which agents send them.
 
-Other memory servers call them `content` or `messages`, and agents that know those use the names here too.
+Other memory servers call what is to be remembered `content` or `messages`; agents that know those use the names here.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 _ROLES = frozenset({None, "user"})  # a message without a role is the person's own
 
@@ -31,6 +31,13 @@ def _text(content: Any) -> str:  # JSON
     return content if isinstance(content, str) else ""
 
 
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Query = Annotated[str, Field(description="A question or some words", min_length=1), AfterValidator(_not_blank)]
 Words = Annotated[
     str,
     Field(
@@ -39,6 +46,7 @@ Words = Annotated[
         validation_alias=AliasChoices("text", "content", "messages"),
     ),
     BeforeValidator(one_text),
+    AfterValidator(_not_blank),
 ]
 NewText = Annotated[
     str,
@@ -47,4 +55,5 @@ NewText = Annotated[
         min_length=1,
         validation_alias=AliasChoices("text", "content"),
     ),
+    AfterValidator(_not_blank),
 ]
