@@ -87,7 +87,6 @@ def test_an_appended_preset_must_be_there(tmp_path):
 @pytest.mark.parametrize(
     ("members", "path"),
     [
-        ({"samplerFieldMap": {"temperatur": "t"}}, "samplerFieldMap.temperatur"),
         ({"thinking": {"mode": "sideways", "field": "x"}}, "thinking.mode"),
         ({"thinking": {"mode": "effort"}}, "thinking.field"),
         ({"supportsChatTemplateKwargs": False}, "thinking.location"),

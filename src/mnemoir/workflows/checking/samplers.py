@@ -58,15 +58,7 @@ def check_preset_file(
 
 
 def check_translation(survey: Survey, place: Place, api_type: ApiType) -> None:
-    """How an API type names samplers, and how it tells a server to think.
-
-    It may know samplers of its own; one that is nearly a canonical name which is not there is a slip of the pen.
-    """
-    for name in api_type.sampler_names:
-        near = None if name in CANONICAL else nearest(name, sorted(CANONICAL))
-        if near and near not in api_type.sampler_names:
-            inner = place / "samplerFieldMap" / name
-            survey.tell(inner, f"There is no sampler {name!r}.", f"Did you mean {near!r}?", "warning")
+    """How an API type tells a server to think; it may name samplers of its own beside the canonical ones."""
     switch, inner = api_type.thinking, place / "thinking"
     if switch is None or switch.mode == "unsupported":
         return
