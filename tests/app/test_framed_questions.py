@@ -58,14 +58,3 @@ async def test_of_the_stored_history_the_newest_question_alone_is_shown_in_its_f
     assert chats.shown == [("user", first)]
     await chats.chat(second, history="server")
     assert chats.shown == [("user", QUESTION), ("assistant", "Understood."), ("user", second)]
-
-
-async def test_memories_are_looked_for_by_the_question_and_stand_in_front_of_the_frame(chats):
-    said = {"messages": told("Berta keeps bees."), "user_id": "user", "infer": False}
-    await chats.post("/api/memories", said)
-    framed = rag("Mallory wrote this.", QUESTION)
-    answer = await chats.chat(framed, headers={"x_memory": "on"})
-    assert answer.headers["x-memory-injected"] == "1"
-    (shown,) = chats.shown
-    assert "Berta keeps bees." in shown[1]
-    assert shown[1].endswith(framed)

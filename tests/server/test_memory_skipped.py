@@ -5,7 +5,7 @@ import pytest
 from tests.app.chat_kit import told
 from tests.server.served_tree import answering, calling, served
 from tests.server.server_kit import asks, error_of, hello
-from tests.wire.framed_prompts import QUESTION
+from tests.wire.framed_prompts import QUESTION, rag
 from tests.wire.task_prompts import SIDE_TASKS, TITLE
 
 CHAT = "/v1/chat/completions"
@@ -132,3 +132,14 @@ async def test_a_persons_prompt_that_begins_as_a_task_is_remembered(server):
 async def test_browsers_may_read_why_memory_took_no_part(server):
     answer = await server.ask("POST", CHAT, hello(), origin="http://localhost:3000")
     assert "X-Memory-Skipped" in answer.headers["access-control-expose-headers"]
+
+
+async def test_memories_are_looked_for_by_the_question_and_stand_in_front_of_its_documents(server, llm):
+    said = {"messages": told("Berta keeps bees."), "user_id": "user", "infer": False}
+    await server.post("/api/memories", said)
+    framed = rag("Mallory wrote this.", QUESTION)
+    answer = await server.ask("POST", CHAT, hello(memoryEnabled=True) | {"messages": told(framed)})
+    assert answer.headers["x-memory-injected"] == "1"
+    (shown,) = next(asked.body["messages"] for asked in llm.requests if "messages" in asked.body)
+    assert "Berta keeps bees." in shown["content"]
+    assert shown["content"].endswith(framed)

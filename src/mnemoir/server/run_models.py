@@ -120,6 +120,7 @@ class RunCall(_Answer):
     sampling: RunSampling
     options: dict[str, Any] | None
     has_tools: bool
+    passed: Sequence[str] = Field(description="names of the client's own members that the model got")
 
 
 class RunPromptMessage(_Answer):
@@ -195,6 +196,7 @@ class RunWhole(_Answer):
     error: str | None
     memory_skipped: MemorySkip | None = Field(description="Why memory took no part; null where it did")
     is_temporary: bool = Field(description="Of a temporary chat only figures are kept")
+    dropped: Sequence[str] = Field(description="names of members of the request that the model did not get")
     asked: Sequence[RunPromptMessage]
     workflows: Sequence[RunWorkflow]
 

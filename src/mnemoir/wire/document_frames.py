@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.fence import take_down
-from mnemoir.core.messages import ImagePart, Message, TextPart
+from mnemoir.core.messages import Message, TextPart
 
 _QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)
 # the question stands in a tag of the template, and once more behind it where the app adds it itself
@@ -154,5 +154,5 @@ def without_frame(message: Message) -> Message:
     question = question_in(message.text) if message.role == "user" else None
     if not question or not question.strip():
         return message
-    pictures = [part for part in message.parts if isinstance(part, ImagePart)]
-    return replace(message, parts=(TextPart(text=question), *pictures))
+    others = [part for part in message.parts if not isinstance(part, TextPart)]
+    return replace(message, parts=(TextPart(text=question), *others))

@@ -18,7 +18,7 @@ def answer_to_learn(turn: Turn) -> str | None:
     """
     reason = turn.finished.reason if turn.finished else None
     answer = "".join(turn.answer).strip()
-    if not (answer or turn.is_overlong) or reason not in SAID:
+    if turn.is_refused or reason not in SAID or not (answer or turn.is_overlong):
         return None
     is_whole = reason == "stop" and not turn.is_overlong
     return answer if is_whole else ""

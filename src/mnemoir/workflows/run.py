@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.events import Event, Finished, Text
+from mnemoir.core.events import Event, Finished, Refusal, Text
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.wire.document_frames import typed
@@ -49,6 +49,7 @@ class Turn:
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
     is_answered: bool = False
+    is_refused: bool = False
     _said: int = 0
 
     def note(self, batch: Sequence[Event]) -> None:
@@ -60,6 +61,8 @@ class Turn:
                 self._said += len(event.text)
                 if self._said <= MOST_KEPT_CHARACTERS:
                     self.answer.append(event.text)
+            elif type(event) is Refusal:
+                self.is_refused = True
             elif type(event) is Finished:
                 self.finished = event
 

@@ -3133,6 +3133,11 @@ export interface components {
             } | null;
             /** Has Tools */
             has_tools: boolean;
+            /**
+             * Passed
+             * @description names of the client's own members that the model got
+             */
+            passed: string[];
         };
         /**
          * RunCommand
@@ -3497,6 +3502,11 @@ export interface components {
              * @description Of a temporary chat only figures are kept
              */
             is_temporary: boolean;
+            /**
+             * Dropped
+             * @description names of members of the request that the model did not get
+             */
+            dropped: string[];
             /** Asked */
             asked: components["schemas"]["RunPromptMessage"][];
             /** Workflows */
@@ -8018,6 +8028,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8074,6 +8086,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8130,6 +8144,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8186,6 +8202,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8242,6 +8260,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8331,6 +8351,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
