@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
+from mnemoir.ports.user_files import UserFiles
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
+from mnemoir.workflows.checking.paths import check_path
 from mnemoir.workflows.checking.problem import Place, Problem
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
@@ -23,9 +25,14 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
 _CURRENT = Place(file="Users/_current-user.json")
 
 
-def check(tree: ConfigTree, users: Sequence[str], node_types: Types) -> list[Problem]:
-    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing."""
-    survey = Survey(tree, node_types)
+def check(
+    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
+) -> list[Problem]:
+    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing.
+
+    `user_files` are what file nodes may read and write; without them, paths are not looked at.
+    """
+    survey = Survey(tree, node_types, user_files)
     for name in users or tree.user_names():
         check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
     if not users:
@@ -57,3 +64,4 @@ def _check_rest(survey: Survey) -> None:
         workflow = None if path in survey.no_workflows else workflow_at(survey, path)
         for node in workflow.nodes if workflow else ():
             check_node(survey, node.place, node.raw)
+            check_path(survey, node)

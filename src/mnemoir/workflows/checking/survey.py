@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.ports.user_files import UserFiles
 from mnemoir.workflows.checking.problem import Level, Place, Problem
 from mnemoir.workflows.config.files import parse, read_bytes
 from mnemoir.workflows.config.lookup import parts_of
@@ -23,9 +24,10 @@ _UNKNOWN = "Extra inputs are not permitted"  # what pydantic says
 class Survey:
     """One check of one tree. Files are given by their whole paths, as lookups find them."""
 
-    def __init__(self, tree: ConfigTree, types: Types) -> None:
+    def __init__(self, tree: ConfigTree, types: Types, user_files: UserFiles | None = None) -> None:
         self.tree = tree
         self.types = types
+        self.user_files = user_files  # None where nobody knows what file nodes may reach
         self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
         self.no_workflows: set[str] = set()  # files among the workflows that are something else
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it
