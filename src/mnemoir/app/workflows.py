@@ -79,7 +79,9 @@ def make_workflows(
     """All parts of the workflows; those that hold anything are given to `own`, in the order they are opened."""
     chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
-    places = DiscussionPlaces(discussions.files, data_dir, several_users=len(users) > 1)
+    places = DiscussionPlaces(
+        discussions.files, data_dir, several_users=len(users) > 1, directory=chosen.discussion_directory
+    )
     services = Services(
         own_model=model,
         memory=memory,
@@ -93,6 +95,7 @@ def make_workflows(
         locks=own(SqliteWorkflowLocks(uuid.uuid4().hex)),
         timestamps=FileTimestamps(),
         data_dir=data_dir,
+        lock_directory=chosen.lock_directory,
         limits=Limits(
             node_timeout_s=chosen.node_timeout_s,
             module_timeout_s=chosen.module_timeout_s,
