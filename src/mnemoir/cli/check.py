@@ -26,7 +26,7 @@ def check(
 
     from mnemoir.app.folders import user_files
     from mnemoir.settings import load_settings
-    from mnemoir.workflows.checking import check as check_tree
+    from mnemoir.workflows.checking import check_with_hints
     from mnemoir.workflows.config.tree import ConfigTree
     from mnemoir.workflows.node_types import loaded
 
@@ -34,13 +34,16 @@ def check(
         note(f"Warning: {left_out}")
     tree = ConfigTree.open(config_dir)
     settings = load_settings(config, {"workflows.config_dir": config_dir})
-    problems = check_tree(tree, user or [], loaded().types, user_files(settings, tree))
+    problems, hints = check_with_hints(tree, user or [], loaded().types, user_files(settings, tree))
     errors = sum(problem.level == "error" for problem in problems)
     warnings = len(problems) - errors
     if as_json:
-        print_json({"problems": [asdict(problem) for problem in problems], "errors": errors, "warnings": warnings})
+        told = {"problems": [asdict(problem) for problem in problems], "hints": [asdict(hint) for hint in hints]}
+        print_json({**told, "errors": errors, "warnings": warnings})
     else:
         _print_problems(problems)
+        for hint in hints:
+            print_row("hint   ", hint.file, hint.path, hint.text)
         print_row(f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
     if errors:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from mnemoir.ports.user_files import UserFiles
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import Place, Problem
+from mnemoir.workflows.checking.problem import Hint, Place, Problem
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
@@ -32,13 +32,25 @@ def check(
 
     `user_files` are what file nodes may read and write; without them, paths are not looked at.
     """
+    return _surveyed(tree, users, node_types, user_files).problems()
+
+
+def check_with_hints(
+    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
+) -> tuple[list[Problem], list[Hint]]:
+    """The same, and what works as it is and could do more."""
+    survey = _surveyed(tree, users, node_types, user_files)
+    return survey.problems(), survey.hints()
+
+
+def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None) -> Survey:
     survey = Survey(tree, node_types, user_files)
     for name in users or tree.user_names():
         check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
     if not users:
         _check_current_user(survey)
         _check_rest(survey)
-    return survey.problems()
+    return survey
 
 
 def _check_current_user(survey: Survey) -> None:
