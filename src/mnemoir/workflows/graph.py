@@ -20,13 +20,11 @@ from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.redaction import without_secrets
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
-from mnemoir.workflows.node import NodeProperties
 from mnemoir.workflows.text.filling import names_in
 
 Role = Literal["before", "answers", "behind"]
 
 _OUTPUT = re.compile(r"agent(\d+)Output")
-_NO_PROPERTIES = NodeProperties.model_validate({})
 _NO_USER = UserSettings.model_validate({})
 
 
