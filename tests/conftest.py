@@ -14,6 +14,7 @@ from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
 from tests.forked_servers import Forker
+from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
@@ -37,12 +38,19 @@ settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
 
 
-def pytest_configure() -> None:
-    """Keep compiled modules, whatever the shell says: two hundred servers would each compile them, for 0.4 s.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of `make test-late`."""
+    parser.addoption("--late", action="store_true", help="browser tests: late answers and a slow processor")
 
-    Temporary files stand in memory where there is enough of it: most of what tests wait for is a disk that syncs, and
-    a killed process leaves the same behind on both. Who names PYTEST_DEBUG_TEMPROOT or --basetemp gets that.
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Repeat failed tests that need real time; keep compiled modules; put temporary files into memory.
+
+    Modules stay compiled, whatever the shell says: two hundred servers would compile them, for 0.4 s each. Memory is
+    used where there is enough of it: most of what tests wait for is a disk that syncs, and a killed process leaves
+    the same behind on both. PYTEST_DEBUG_TEMPROOT and --basetemp name another directory.
     """
+    config.pluginmanager.register(RealTimeRepeats(config=config), NAME)
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK | os.X_OK):

@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browser import talks
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser_kit import NARROW, WIDE, Site, at_rest, in_menu
 from tests.scripted_llm import Answer
 
@@ -210,6 +210,7 @@ async def test_a_conversation_is_saved_as_markdown(site: Site, open_window: Open
     assert "You drink **green** tea." in (await saved.path()).read_text("utf-8")
 
 
+@pytest.mark.slow
 async def test_thousands_of_messages_scroll_with_few_in_the_page(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=long")
     newest = page.get_by_role("article").filter(has_text=f"Message {talks.LONG - 1} of")
@@ -317,6 +318,7 @@ async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window
     await expect(page.get_by_role("button", name="More about this conversation")).to_be_focused()
 
 
+@each_look
 @pytest.mark.parametrize("id", ["window", "tea", "tea-time"])
 async def test_no_look_at_a_conversation_has_a_barrier(site: Site, open_window: OpenWindow, id: str) -> None:
     window = await open_window(site)

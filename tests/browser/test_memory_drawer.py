@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.project_kit import ask, begin, learn
 from tests.browser_kit import PHONE, WIDE, Site, turn, until
 
@@ -330,15 +330,19 @@ async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, o
     await window.is_within()
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@each_look
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+)
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size) -> None:
     window, looks = await open_window(site, size=size), (("dark", size), ("light", size))
     (id, *_) = await learn(window, f"axe-{size[0]}", "Drinks tea", "Lives in Graz")
     await ask(window, "PATCH", f"/api/memories/{id}", f"axe-{size[0]}", {"memory": "Tea"}, user_id="user")
     page = await begin(window, f"axe-{size[0]}", memory=True)
     await expect(page.get_by_role("button", name=SIGN)).to_be_visible()
-    for look in looks:
-        await window.has_no_barrier(look)
+    async for _ in window.looked_at(*looks):
+        await window.is_within()
+        await window.axe()
         await has_contrast(page)
     await open_drawer(page)
     await expect(row(page, "Lives in Graz")).to_be_visible()

@@ -12,9 +12,9 @@ import pytest_asyncio
 from playwright.async_api import FilePayload, Locator, Page, expect
 
 from mnemoir.workflows.starter import ModelServer, starter_files
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.reachable import tab_through
-from tests.browser_kit import LOOKS, NARROW, PHONE, WIDE, Site, turn, until
+from tests.browser_kit import NARROW, PHONE, WIDE, Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
 from tests.workflows.nodes.pictures import png
 
@@ -99,6 +99,7 @@ async def test_a_file_is_found_by_words_of_its_path(tree: Site, open_window: Ope
     await expect(page.get_by_text("No path has all of these words.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_of_thousands_of_files_those_in_sight_are_in_the_page(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go("/workflows")
     await page.get_by_role("textbox", name="Find a file").fill("preset-")
@@ -346,13 +347,13 @@ async def test_steps_are_opened_and_the_editor_is_left_by_keys(tree: Site, open_
     await expect(page.get_by_role("tab", name="Problems")).to_be_focused()
 
 
+@each_look
 @pytest.mark.parametrize("view", ["", "json", "problems", "try"])
 async def test_there_is_no_barrier(tree: Site, open_window: OpenWindow, view: str) -> None:
     window = await open_window(tree)
     page = await window.go(at(BROKEN, view=view, at="$[0].endpointName"))
     await expect(page.get_by_role("tab", name="Problems")).to_contain_text("4")
-    for scheme, size in LOOKS:
-        await window.look(scheme, size)
+    async for _, size in window.looked_at():
         if size == WIDE or view == "json":
             await page.locator(".cm-lint-marker").first.wait_for()
         await window.axe()

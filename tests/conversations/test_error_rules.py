@@ -151,6 +151,7 @@ def whole_file(tmp_path_factory) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(BYTES))
 def test_a_flipped_byte_never_empties_a_memory_without_a_word(tmp_path, whole_file, twentieth):
     path = tmp_path / "memory.db"

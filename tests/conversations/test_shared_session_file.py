@@ -24,6 +24,7 @@ def started(path: Path, process: int, threads: int, count: int) -> subprocess.Po
     return subprocess.Popen([*call, str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_eight_writers_in_four_processes_lose_and_double_nothing(tmp_path):
     path = tmp_path / "memory.db"  # which none of them finds there
     processes = [started(path, number, 2, 200) for number in range(4)]
@@ -43,6 +44,7 @@ def test_eight_writers_in_four_processes_lose_and_double_nothing(tmp_path):
             assert ids == sorted(ids)
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path):
     path = tmp_path / "memory.db"
     acknowledged: list[str] = []
@@ -60,6 +62,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path):
     assert set(acknowledged) <= kept
 
 
+@pytest.mark.slow
 def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_the_tree(tmp_path):
     path, acknowledged = tmp_path / "memory.db", list[str]()
     for round_ in range(5):

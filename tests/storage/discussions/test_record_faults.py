@@ -73,6 +73,7 @@ async def refused(store, discussion, match):
     assert file_of(discussion).read_bytes() == before
 
 
+@pytest.mark.slow
 async def test_ten_kills_lose_nothing_acknowledged_and_leave_no_half_chunk(store, tea):
     rng, printed = random.Random(5), []
     for round_ in range(KILLS):
