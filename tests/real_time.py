@@ -17,7 +17,7 @@ NAME = "real-time-repeats"  # `-p no:real-time-repeats` lets the first failure c
 _TO_REPEAT = "to repeat"
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class RealTimeRepeats:
     """The plugin; it works the same with and without processes of xdist."""
 

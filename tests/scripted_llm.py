@@ -322,11 +322,11 @@ class ThreadedLLM:
         """Let every stalled or silent answer go on."""
         self._loop.call_soon_threadsafe(self.script.release)
 
-    def wait_request(self, timeout_s: float = 10) -> bool:
+    def wait_request(self, timeout_s: float = 120) -> bool:
         """Whether a request came in by then, since the start."""
         return self._wait(self.script.arrived, timeout_s)
 
-    def wait_disconnected(self, timeout_s: float = 10) -> bool:
+    def wait_disconnected(self, timeout_s: float = 120) -> bool:
         """Whether a client left before its answer was complete by then."""
         return self._wait(self.script.disconnected, timeout_s)
 

@@ -29,9 +29,10 @@ PARALLEL = pytest.mark.parametrize("processes", ["0", "2"])
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
-    """Runs these tests in a process of their own."""
+    """Runs these tests in a process of their own, beside a folder of tests with a conftest.py."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(**{"other/conftest": "", "other/test_other": ""})
 
     def of(source: str, *options: str) -> pytest.RunResult:
         pytester.makepyfile(test_it=COUNTED + source)

@@ -106,6 +106,7 @@ async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_t
     assert is_alive(server)
 
 
+@pytest.mark.real_time
 @pytest.mark.slow
 @pytest.mark.parametrize("content", ["turn {n}", "turn {n} " + "word " * 190], ids=["short turns", "almost 10 MiB"])
 def test_ten_thousand_turns_are_cut_to_the_context_and_nobody_else_waits_for_it(serve, llm, content):
@@ -176,6 +177,7 @@ async def test_hundreds_of_requests_leave_neither_memory_nor_descriptors_nor_thr
     await asyncio.to_thread(settle, server)  # every run ends, also those whose client was cut off
 
 
+@pytest.mark.real_time
 @pytest.mark.slow
 def test_a_flood_of_bad_requests_and_failing_workflows_fills_no_log(serve):
     server = serve(answering("Nowhere"))

@@ -1,8 +1,8 @@
 """Late answers and a slow processor, for the browser tests of `make test-late`.
 
 A page that relies on the order of answers works on a quiet machine and fails a person with a slow one. So each answer
-of the server is held back for a random time once it is made, and the browser's processor is throttled. The times follow
-from the seed of the test order, which the run prints: `make test-late ARGS=--randomly-seed=N`.
+of the server is held back for a random time once it is made, and the browser's processor is throttled. The times
+follow from the seed of the test order, which the run prints: `make test-late ARGS=--randomly-seed=N`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ TIMES_SLOWER = 4  # of the processor
 
 
 class LateAnswers:
-    """An ASGI layer that sends the beginning of each answer of `app` up to LATEST_S late; the rest follows at once."""
+    """Sends the beginning of each answer of `app` up to LATEST_S late; the rest follows at once."""
 
     def __init__(self, app: ASGIApp, seed: int) -> None:
         self._app = app

@@ -14,9 +14,9 @@ import pytest
 from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations import session_connections
+from mnemoir.storage.conversations import session_connections, session_file
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
-from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts
+from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts, without_waits
 
 
 def started(path: Path, process: int, threads: int, count: int) -> subprocess.Popen[str]:
@@ -110,8 +110,8 @@ def test_a_child_process_made_by_a_fork_and_its_parent_both_go_on(tmp_path):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """The database itself waits hardly at all, so that the tries behind it are what is seen."""
-    monkeypatch.setattr(session_connections, "BUSY_MS", 1)
+    """No try waits, neither in the database nor behind it."""
+    without_waits(monkeypatch)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -127,13 +127,13 @@ def test_a_file_that_stays_busy_is_named_and_nothing_is_written(tmp_path):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path):
+def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path, monkeypatch):
     with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
         file.execute("BEGIN IMMEDIATE")
-        release = threading.Timer(0.2, file.execute, ("ROLLBACK",))
-        release.start()
+        waits = iter([lambda: None, lambda: file.execute("ROLLBACK")])  # what happens during the first and the second
+        monkeypatch.setattr(session_file.time, "sleep", lambda _: next(waits)())
         storage.save_message(said("hi"))
-        release.join()
+        assert list(waits) == []
         assert texts(storage) == ["hi"]
 
 
