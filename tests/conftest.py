@@ -78,14 +78,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Behind the shuffling of the order. Tests of one page share a server, so they run as they are written."""
+    """Behind the shuffling of the order."""
     place = {name: at for at, name in enumerate(_LONGEST)}
-    items.sort(key=lambda item: _line_of(item) if item.path.parent.name == "browser" else 0)
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
-
-
-def _line_of(item: pytest.Item) -> int:
-    return item.location[1] or 0
 
 
 @pytest.fixture(scope="session", autouse=True)
