@@ -19,14 +19,16 @@ from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
-    *("test_every_page.py", "test_wheel.py", "test_conversations_page.py", "test_chat_page.py"),
-    *("test_workflows_page.py", "test_memories_page.py", "test_hostile_pages.py", "test_runs_page.py"),
-    *("test_kill.py", "test_conversation_crashes.py", "test_conversation_forgetting.py"),
-    *("test_discussion_crashes.py", "test_workflow_reliability.py", "test_kill_while_making.py"),
-    *("test_long_conversation.py", "test_outage.py", "test_conversation_isolation.py", "test_conversation_damage.py"),
-    *("test_restart.py", "test_many_at_once.py", "test_hostile_input.py", "test_serve_command.py"),
-    *("test_workflow_failures.py", "test_edits_property.py", "test_file_crashes.py", "test_failing_disk.py"),
-    "test_node_memory_writers.py",
+    *("test_wheel.py", "test_workflows_page.py", "test_conversations_page.py", "test_every_page.py"),
+    *("test_chat_page.py", "test_browser_description.py", "test_memory_drawer.py", "test_memories_page.py"),
+    *("test_hostile_pages.py", "test_chat_rail.py", "test_runs_page.py", "test_connect_page.py"),
+    *("test_status_page.py", "test_documentation.py", "test_kill_while_making.py", "test_mcp_tools.py"),
+    *("test_kill.py", "test_killed_process.py"),
+    *("test_shell.py", "test_memories_commands.py", "test_chat_commands.py", "test_long_conversation.py"),
+    *("test_real_time.py", "test_hostile_workflows_secrets.py", "test_chat_terminal.py", "test_doctor_command.py"),
+    *("test_discussion_names.py", "test_conversation_forgetting.py", "test_workflow_failures.py"),
+    *("test_discussion_crashes.py", "test_discussion_damage.py", "test_hostile_input.py", "test_failing_disk.py"),
+    *("test_forgotten_conversations.py", "test_ledger_faults.py", "test_record_faults.py"),
 )
 
 

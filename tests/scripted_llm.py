@@ -31,6 +31,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.scripted_dialects import CHAT_DIALECTS, CREATED_AT, MODEL, Answer, Dialect, to_json
+from tests.serving import free_port
 
 __all__ = ["Answer", "Asked", "ScriptedLLM", "closed_port_url", "failure", "gzip_bomb", "html_page", "redirect"]
 
@@ -82,9 +83,7 @@ def gzip_bomb(size_bytes: int, media_type: str = "application/json") -> Answer:
 
 def closed_port_url() -> str:
     """An address on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 class ScriptedLLM:
