@@ -40,7 +40,7 @@ class ModelProperties(NodeProperties):
     """What nodes that ask a model may say."""
 
     endpoint: Line = Field("", alias="endpointName", description="A file in Endpoints/.")
-    preset: Line = Field("", description="A file in Presets/; empty sends no sampler settings.")
+    preset: Line = Field("", description="An endpoint with samplers, or a file in Presets/; empty sends none.")
     system_prompt: Line = Field("", alias="systemPrompt", description="The system prompt.")
     prompt: Line = Field("", description="The prompt; empty sends the last messages of the conversation.")
     last_messages: Count = Field(
@@ -77,6 +77,11 @@ class ModelProperties(NodeProperties):
         (), alias="responseStartTextToRemove", description="The first of them that fits is cut off."
     )
     allows_tools: Flag = Field(False, alias="allowTools", description="Pass the client's tools on to the model.")
+    allows_structured_output: Flag = Field(
+        False,
+        alias="allowStructuredOutput",
+        description="Hold the answer to the shape that the client asks for, where this node answers it. Ours.",
+    )
     accepts_images: Flag = Field(
         False, alias="acceptImages", description="Pass the client's pictures on to the model."
     )

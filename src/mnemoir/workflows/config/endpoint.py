@@ -1,10 +1,12 @@
 """Endpoints: a model's server, and how prompts to it and answers from it are treated."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from mnemoir.wire.forwarding import Forward, Forwarding
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 
@@ -66,10 +68,30 @@ class EndpointDefinition(ConfigModel):
     beginnings: Annotated[Sequence[Line], BeforeValidator(_listed)] = Field(
         (), alias="responseStartTextToRemoveEndpointWide", description="The first of them that fits is cut off."
     )
+    samplers: Mapping[str, Any] | None = Field(
+        None,
+        alias="presetSamplers",
+        description="Sampler settings by llama.cpp's names; a node's preset may name this endpoint for them.",
+    )
+    appended_preset: Line = Field(
+        "", alias="appendPresetName", description="A file in Presets/, laid over the preset of each call."
+    )
     backup: Line = Field("", alias="backupEndpointName", description="Asked when this one fails at the start.")
     most_at_once: int = Field(
         0, alias="maxConcurrentRequests", description="Most calls under way; 0 takes the server's setting. Ours."
     )
+
+    forwards: Flag | Forward = Field(
+        False,
+        alias="forwardClientParameters",
+        description="Send on what the client set, below the preset: true, false, all, listed or none. Ours.",
+    )
+
+    def forwarding(self, of_server: Forwarding) -> Forwarding | None:
+        """How much of what a client set goes to this endpoint; None for nothing at all."""
+        if isinstance(self.forwards, str):
+            return replace(of_server, forward=self.forwards)
+        return of_server if self.forwards else None
 
     @property
     def think_tags(self) -> tuple[str, str] | None:
