@@ -15,7 +15,9 @@ from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest,
 from mnemoir.wire import members, ollama_options, upstream
 from mnemoir.wire.extras import asked_extra, members_for, merged
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
+from mnemoir.wire.ollama_options import write_error
+from mnemoir.wire.ollama_stream import LineReader, LineWriter
+from mnemoir.wire.ollama_tool_calls import read_tool_calls, write_tool_calls
 from mnemoir.wire.openai_messages import read_role
 from mnemoir.wire.pictures import read_picture, unpassable, write_base64
 
@@ -81,7 +83,7 @@ def _read_message(body: Json, at: str) -> Message:
         role=read_role(body, at),
         parts=(*parts, *(read_picture(image, f"{at}.images[{n}]") for n, image in enumerate(images))),
         name=members.text(body, "tool_name", at=f"{at}."),
-        tool_calls=ollama_options.read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
+        tool_calls=read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
         extra=asked_extra(body, _OF_MESSAGES, ollama_options.ROUTE, f"{at}."),
     )
@@ -113,7 +115,7 @@ def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]
     if images:
         body["images"] = images
     if message.tool_calls:
-        body["tool_calls"] = ollama_options.write_tool_calls(message.tool_calls)
+        body["tool_calls"] = write_tool_calls(message.tool_calls)
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
         body["tool_name"] = names.get(message.tool_call_id, message.name or "")
@@ -127,7 +129,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
     """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows."""
     value: dict[str, Any] = {"text": reply.words, "thinking": reply.thinking}
     if reply.tool_calls:
-        value["tool_calls"] = ollama_options.write_tool_calls(reply.tool_calls)
+        value["tool_calls"] = write_tool_calls(reply.tool_calls)
     ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
     line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
     return orjson.dumps(ollama_options.with_passed(line, reply.passed))

@@ -12,7 +12,8 @@ from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest,
 from mnemoir.wire import members, ollama_options
 from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
+from mnemoir.wire.ollama_options import write_error
+from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.openai_usage import write_usage
 from mnemoir.wire.pictures import read_picture, write_base64
 from mnemoir.wire.text_completion import prompt_of, write_choice
