@@ -3,13 +3,14 @@
 The two routes differ in where a piece of text stands: `message.content` or `response`.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Passed, Reply, Usage
-from mnemoir.core.messages import Extra, JsonSchema, ModelRequest, Route, Sampling
+from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
@@ -21,11 +22,22 @@ ROUTE: Route = "ollama-chat"
 SHARED = OWN_MEMBERS | {"model", "stream", "options", "format", "think", "images"}
 _BESIDE_OPTIONS = ("think", "stream")
 _OPTIONS = frozenset({"temperature", "top_p", "num_predict", "stop", "seed", "presence_penalty", "frequency_penalty"})
-_OF_MESSAGES = frozenset({"role", "content", "thinking", "tool_calls", "images"})
+_OF_MESSAGES = frozenset({"role", "content", "thinking", "tool_calls"})
+_DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 _OF_ANSWERS = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
-    | {"total_duration", "load_duration", "prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"}
+    | {"prompt_eval_count", "eval_count", *_DURATIONS}
 )
+_REASONS = (None, "stop", "length")  # the others, such as `load`, have no word here and come back as they are
+_NO_TIME = re.compile(r"[+-]?(0|((0+(\.0*)?|\.0+)(ns|us|µs|μs|ms|s|m|h))+)")  # durations as Go writes them
+NAMES: Mapping[str, str] = {
+    "max_tokens": "options.num_predict",
+    **{name: f"options.{name}" for name in sorted(_OPTIONS - {"num_predict"})},
+    "reasoning_effort": "think",
+    "response_format": "format",
+    "messages.content.image_url": "messages.images",
+}
+"""Members of requests, from how OpenAI's chat spells them to how this protocol does."""
 
 
 # --- requests
@@ -65,6 +77,14 @@ def read_sampling(body: Json) -> Sampling:
         presence_penalty=members.number(options, "presence_penalty", at="options."),
         frequency_penalty=members.number(options, "frequency_penalty", at="options."),
     )
+
+
+def read_loading(body: Json) -> Loading:
+    """What a request without a question asks for: a `keep_alive` of no time frees the model, all else loads it."""
+    value = body.get("keep_alive")
+    if isinstance(value, str):
+        return "unload" if _NO_TIME.fullmatch(value) else "load"
+    return "unload" if value == 0 and not isinstance(value, bool) else "load"
 
 
 def write_model(request: ModelRequest) -> dict[str, Any]:
@@ -145,20 +165,24 @@ def head(*, model: str, reply_id: str, created: int) -> dict[str, Any]:
     return {"model": model, "created_at": to_text(moment) if moment else "", "request_id": reply_id}
 
 
-def closing(
-    reason: FinishReason, usage: Usage, *, until_first_ns: int = 0, after_first_ns: int = 0
-) -> dict[str, Any]:
-    """The members that end an answer. Ollama says `stop` after tool calls."""
-    return {
+def closing(reason: FinishReason, usage: Usage, *, took_ns: int, until_first_ns: int = 0) -> dict[str, Any]:
+    """The members that end an answer: those of an Ollama behind as it sent them, else what was measured here.
+
+    An answer that came all at once has no time until its first word that could be told from the rest: all of it
+    counts as writing then, for clients divide by it. Ollama says `stop` after tool calls.
+    """
+    reading_ns = until_first_ns if until_first_ns < took_ns else 0
+    measured = {
         "done": True,
         "done_reason": "stop" if reason == "tool_calls" else reason,
-        "total_duration": until_first_ns + after_first_ns,
+        "total_duration": took_ns,
         "load_duration": 0,
         "prompt_eval_count": usage.input_tokens,
-        "prompt_eval_duration": until_first_ns,
+        "prompt_eval_duration": reading_ns,
         "eval_count": usage.output_tokens,
-        "eval_duration": after_first_ns,
+        "eval_duration": took_ns - reading_ns,
     }
+    return measured if usage.extra is None else {**measured, **members_for(usage.extra, ROUTE)}
 
 
 def write_error(exc: MnemoirError) -> dict[str, Any]:
@@ -167,10 +191,14 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 
 
 def read_usage(body: Json) -> Usage:
-    """The counts of a closing object."""
+    """The counts of a closing object; what else it tells of the end, such as durations, is kept as it came."""
+    ending = {name: body[name] for name in _DURATIONS if name in body}
+    if body.get("done_reason") not in _REASONS:
+        ending["done_reason"] = body["done_reason"]
     return Usage(
         input_tokens=upstream.count(body.get("prompt_eval_count")),
         output_tokens=upstream.count(body.get("eval_count")),
+        extra=Extra(route=ROUTE, members=ending) if ending else None,
     )
 
 

@@ -27,7 +27,7 @@ from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
 from mnemoir.wire.ndjson import NdjsonReader
 from mnemoir.wire.ollama_options import closing, head, passed_of, read_usage, with_passed, write_error
-from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_tool_calls
+from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_calls
 
 
 class LineWriter:
@@ -50,7 +50,10 @@ class LineWriter:
         self._waiting: Passed | None = None  # members for the next line
 
     def events(self, batch: Sequence[Event]) -> bytes:
-        """All of the batch in one write; b"" when nothing in it is for the client."""
+        """All of the batch in one write; b"" when nothing in it is for the client.
+
+        Raises ProviderInvalidOutput, at the end, for a tool call that Ollama's protocol has no place for.
+        """
         out: list[bytes] = []
         for event in batch:
             if event.__class__ is Text and self._waiting is None:
@@ -82,13 +85,16 @@ class LineWriter:
             self._usage += event
         elif isinstance(event, Finished):
             if self._calls:
-                out.append(self._line({"tool_calls": write_tool_calls(list(self._calls.values()))}))
+                out.append(self._line({"tool_calls": write_answered_calls(list(self._calls.values()))}))
             out.append(self._line({}, **self._end(event.reason)))
 
     def _gather(self, part: ToolCallPart) -> None:
         call = self._calls.get(part.index, ToolCall(id=f"call_{part.index}", name="", arguments=""))
         self._calls[part.index] = ToolCall(
-            id=part.id or call.id, name=part.name or call.name, arguments=call.arguments + part.arguments
+            id=part.id or call.id,
+            name=part.name or call.name,
+            arguments=call.arguments + part.arguments,
+            extra=part.extra or call.extra,
         )
 
     def _line(self, value: Json, **end: Any) -> bytes:
@@ -99,7 +105,7 @@ class LineWriter:
     def _end(self, reason: FinishReason) -> dict[str, Any]:
         now = time.perf_counter_ns()
         first = self._first_ns or now
-        return closing(reason, self._usage, until_first_ns=first - self._made_ns, after_first_ns=now - first)
+        return closing(reason, self._usage, took_ns=now - self._made_ns, until_first_ns=first - self._made_ns)
 
 
 class LineReader:
@@ -168,5 +174,7 @@ class LineReader:
         for call in read_upstream_calls(value):
             n = self._call_count
             call_id = f"call_{n}" if call.id.startswith("call_") and call.id[5:].isdigit() else call.id
-            events.append(ToolCallPart(index=n, id=call_id, name=call.name, arguments=call.arguments))
+            events.append(
+                ToolCallPart(index=n, id=call_id, name=call.name, arguments=call.arguments, extra=call.extra)
+            )
             self._call_count += 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
-from mnemoir.core.events import Event, Finished
+from mnemoir.core.events import Event, Finished, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
@@ -18,6 +18,7 @@ from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.loading import answered_here
 from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.tracing import traced_messages
@@ -106,6 +107,14 @@ class Workflows:
                 field="n",
             )
         return chat
+
+    async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
+        """The answer to a request to load or unload a model, and the names of its members that no model gets.
+
+        Nothing runs for it, and nothing is recorded. Endpoints of a tree are left alone. Raises ProviderError.
+        """
+        reply, dropped = await self._engine.load(chat) if self._tree is None else answered_here(chat)
+        return reply, chat.spelled(dropped)
 
     async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
         """The events of one answer, batch by batch; a complete one ends with Finished.
