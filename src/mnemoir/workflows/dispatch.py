@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import structlog
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
 from mnemoir.core.events import Event, Finished, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.forwarding import plain
+from mnemoir.workflows.abilities import Abilities
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -91,6 +92,22 @@ class Workflows:
             return asked or OWN_MODEL
         user, wanted = self._asked(asked or "")
         return f"{user}:{wanted}" if wanted and self._tree.user(user).has_shared_folder(wanted) else user
+
+    def abilities(self, model: str) -> Abilities | None:
+        """What the workflow of a name among `model_names` passes on; None without a tree, or for a broken file.
+
+        Where categories choose the workflow, it is what the one for all other messages passes on.
+        """
+        if self._tree is None:
+            return None
+        try:
+            name, wanted = self._asked(model)
+            user = self._tree.glance(name)
+            folder = wanted if wanted and user.has_shared_folder(wanted) else ""
+            workflow = self._named(user, folder) or user.workflow(DEFAULT_ROUTE)
+            return self._engine.abilities(user, workflow)
+        except SettingsError:
+            return None
 
     def accepted(self, chat: ChatRequest) -> ChatRequest:
         """The chat as it can be answered: a raw request that no model can get as it came becomes a plain one.
@@ -197,12 +214,14 @@ class Workflows:
         user = turn.user
         if user is None:
             return self._default
+        return self._named(user, folder) or await self._routed(turn, user)
+
+    def _named(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
+        """The workflow that answers whatever is said; None where a category chooses it."""
         settings = user.settings
         if folder:
             return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")
-        if settings.always_custom_workflow:
-            return user.workflow(settings.custom_workflow)
-        return await self._routed(turn, user)
+        return user.workflow(settings.custom_workflow) if settings.always_custom_workflow else None
 
     async def _routed(self, turn: Turn, user: UserTree) -> WorkflowDefinition:
         settings = user.settings

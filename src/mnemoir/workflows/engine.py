@@ -17,7 +17,9 @@ from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished,
 from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.wire.forwarding import takes_raw
+from mnemoir.workflows.abilities import Abilities, abilities_of
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
+from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.loading import load
 from mnemoir.workflows.node import ModelProperties, ValueNode
@@ -57,6 +59,10 @@ class Engine:
     async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
         """See `workflows.loading`, for the server's own model."""
         return await load(chat, self._services.own_model, self._services.forwarding)
+
+    def abilities(self, user: UserTree, workflow: WorkflowDefinition) -> Abilities:
+        """See `workflows.abilities`."""
+        return abilities_of(user, workflow, self._compiler)
 
     def stop(self) -> None:
         """From now on no model is asked behind an answer; what is asked already may finish."""
