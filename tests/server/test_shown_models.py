@@ -6,6 +6,7 @@ from typing import Any
 import ollama
 import pytest
 
+from mnemoir.app import model_facts
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.conftest import OpenServer
 from tests.server.served_tree import answering, calling, served
@@ -70,11 +71,15 @@ async def test_a_server_that_tells_nothing_is_described_as_ever(
     assert answer["model_info"]["mnemoir.context_length"] == 131_072
 
 
-async def test_a_server_that_hangs_leaves_the_model_undescribed(open_server: OpenServer, llm: ScriptedLLM) -> None:
+async def test_a_server_that_hangs_leaves_the_model_undescribed(
+    open_server: OpenServer, llm: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_facts, "_PATIENCE_S", 0)
     llm.rule(lambda asked: asked.path == "/api/show", Answer(silent=True))
     server = await open_server(asks_ollama(llm))
     looks = await asyncio.gather(*(shown(server) for _ in range(5)))
     assert [look["capabilities"] for look in looks] == [["completion", "tools"]] * 5
+    await llm.arrived.wait()
     assert [asked.path for asked in llm.requests] == ["/api/show"]
 
 
@@ -130,6 +135,13 @@ async def test_the_answering_node_of_a_tree_decides(
     answer = await shown(server, "Ann")
     assert (answer["capabilities"], answer["model_info"]["mnemoir.context_length"]) == (capabilities, 16_384)
     assert llm.requests == []
+
+
+async def test_workflows_that_answer_for_each_other_end(
+    open_server: OpenServer, llm: ScriptedLLM, tmp_path: Any
+) -> None:
+    server = await open_server(served(tmp_path, llm.url, calling("Chat", returnToUser=True)))
+    assert (await shown(server, "Ann"))["capabilities"] == ["completion"]
 
 
 async def test_a_broken_workflow_is_described_as_ever(

@@ -5,6 +5,7 @@ Clients hide what a model is not said to take. In a config tree the node decides
 
 from dataclasses import dataclass
 
+from mnemoir.workflows.checking.workflows import is_open
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -27,9 +28,9 @@ def abilities_of(user: UserTree, workflow: WorkflowDefinition, compiler: Compile
 
     A workflow or an endpoint whose name is made while running is not known before: nothing is said of it.
     """
-    seen: set[int] = set()
-    while id(workflow) not in seen:
-        seen.add(id(workflow))
+    seen: set[tuple[str, str]] = set()  # by name: a file of a moment ago is another object each time it is read
+    while (workflow.folder, workflow.name) not in seen:
+        seen.add((workflow.folder, workflow.name))
         compiled = compiler.compiled(workflow)
         if compiled.responder < 0:
             break
@@ -39,7 +40,7 @@ def abilities_of(user: UserTree, workflow: WorkflowDefinition, compiler: Compile
             return Abilities(tools=True, pictures=True)
         if not isinstance(properties, CustomWorkflowProperties):
             return _of_node(user, properties)
-        if not properties.workflow or "{" in properties.workflow + properties.folder:
+        if not properties.workflow or is_open(properties.workflow) or is_open(properties.folder):
             break
         workflow = user.workflow(properties.workflow, properties.folder)
     return Abilities()
@@ -48,7 +49,7 @@ def abilities_of(user: UserTree, workflow: WorkflowDefinition, compiler: Compile
 def _of_node(user: UserTree, properties: NodeProperties) -> Abilities:
     if not isinstance(properties, ModelProperties):
         return Abilities()
-    is_known = bool(properties.endpoint) and "{" not in properties.endpoint
+    is_known = bool(properties.endpoint) and not is_open(properties.endpoint)
     return Abilities(
         tools=properties.allows_tools,
         pictures=properties.accepts_images,

@@ -8,10 +8,11 @@ from dataclasses import replace
 import structlog
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
-from mnemoir.core.events import Event, Finished, Reply
+from mnemoir.core.events import Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
+from mnemoir.wire.client_tasks import asks_for_tools
 from mnemoir.wire.forwarding import plain
 from mnemoir.workflows.abilities import Abilities
 from mnemoir.workflows.caller import Caller
@@ -20,6 +21,7 @@ from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.loading import answered_here
+from mnemoir.workflows.remembering import can_remember
 from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.tracing import traced_messages
@@ -28,11 +30,6 @@ OWN_MODEL = "mnemoir"
 DEFAULT_ROUTE = "_DefaultWorkflow"  # where a message goes that no category fits
 _MOST_ASKED = 32 * 1024  # characters of what the client sent: nearly all of it stands in the prompts again
 _GRACE_S = 5.0  # what nodes behind the responder get to finish when the server stops
-
-# how Open WebUI asks which tools to use, as long as nobody has changed its prompt
-_TOOL_CHOICE = (
-    "Your task is to choose and return the correct tool(s) from the list of available tools based on the query"
-)
 
 _log = structlog.get_logger(__name__)
 
@@ -72,29 +69,24 @@ class Workflows:
         return self._users
 
     def model_names(self) -> list[str]:
-        """What clients may put into `model`, for their menus."""
+        """What clients may put into `model`, for their menus; not the bare name of a user who only shares folders."""
         if self._tree is None:
             return [OWN_MODEL]
         users = [self._tree.user(name) for name in self._users]
-        shared = [
-            f"{user.name}:{folder}"
-            for user in users
-            if user.settings.shares_workflows
-            for folder in user.shared_folders()
-            if not folder.startswith("_")
-        ]
-        return [*self._users, *sorted(shared)]
+        shared = [name for user in users if user.settings.shares_workflows for name in _shared_names(user)]
+        return [*(user.name for user in users if not user.settings.only_shares), *sorted(shared)]
 
     def model_name(self, chat: ChatRequest) -> str:
         """What the answer says of who answered. Raises InvalidRequest for a user that is not served."""
         asked = chat.request.model
         if self._tree is None:
             return asked or OWN_MODEL
-        user, wanted = self._asked(asked or "")
-        return f"{user}:{wanted}" if wanted and self._tree.user(user).has_shared_folder(wanted) else user
+        name, wanted = self._asked(asked or "")
+        folder = _folder(self._tree.user(name), wanted)
+        return f"{name}:{folder}" if folder else name
 
     def abilities(self, model: str) -> Abilities | None:
-        """What the workflow of a name among `model_names` passes on; None without a tree, or for a broken file.
+        """What the workflow of a name among `model_names` passes on; None without a tree, or where none answers.
 
         Where categories choose the workflow, it is what the one for all other messages passes on.
         """
@@ -103,10 +95,9 @@ class Workflows:
         try:
             name, wanted = self._asked(model)
             user = self._tree.glance(name)
-            folder = wanted if wanted and user.has_shared_folder(wanted) else ""
-            workflow = self._named(user, folder) or user.workflow(DEFAULT_ROUTE)
+            workflow = self._named(user, _folder(user, wanted)) or user.workflow(DEFAULT_ROUTE)
             return self._engine.abilities(user, workflow)
-        except SettingsError:
+        except (SettingsError, InvalidRequest):
             return None
 
     def accepted(self, chat: ChatRequest) -> ChatRequest:
@@ -140,13 +131,20 @@ class Workflows:
         run on. Raises MnemoirError.
         """
         turn, folder = self._turn(chat, caller)
-        if turn.user is not None and turn.user.settings.intercepts_tool_choice and _asks_for_tools(chat):
+        if (
+            turn.user is not None
+            and turn.user.settings.intercepts_tool_choice
+            and asks_for_tools(chat.request.messages)
+        ):
             yield [Finished(reason="tool_calls")]
             return
         self._runs.begun(turn.trace)
         try:
             await self._engine.place(turn)
             workflow = await self._chosen(turn, folder)
+            if turn.trace.memory_skipped is None and not can_remember(workflow, turn.user):
+                turn.trace.memory_skipped = "workflow"
+                yield [MemorySkipped(reason="workflow")]
             async with aclosing(self._engine.answer(turn, workflow)) as batches:
                 async for batch in batches:
                     yield batch
@@ -172,6 +170,8 @@ class Workflows:
             scope=caller.recorded_scope,
             model=chat.request.model or "",
             stream=chat.stream,
+            memory_skipped=caller.memory_skipped,
+            is_temporary=caller.is_temporary,
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         told = self._runs.moved
@@ -180,9 +180,10 @@ class Workflows:
             return Turn(chat=chat, caller=caller, messages=messages, trace=trace, on_node=told), ""
         name, wanted = self._asked(chat.request.model or "")
         user = self._tree.glance(name)
+        folder = _folder(user, wanted)
         trace.user = name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
-        if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
+        if not caller.may_be_kept:  # what an app asks for itself is no part of the discussion it speaks of
             discussion = None
         turn = Turn(
             chat=chat,
@@ -193,7 +194,7 @@ class Workflows:
             discussion_id=discussion,
             on_node=told,
         )
-        return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
+        return turn, folder
 
     def _asked(self, model: str) -> tuple[str, str]:
         """The user a model name means, and what may be the name of a shared folder, "" for none."""
@@ -284,5 +285,19 @@ class Workflows:
         self._runs.ended(turn.trace)
 
 
-def _asks_for_tools(chat: ChatRequest) -> bool:
-    return any(message.role == "system" and _TOOL_CHOICE in message.text for message in chat.request.messages)
+def _folder(user: UserTree, wanted: str) -> str:
+    """The folder of shared workflows that is asked for; "" for the user's own workflow.
+
+    Raises InvalidRequest where the user has none of their own.
+    """
+    if wanted and user.has_shared_folder(wanted):
+        return wanted
+    if user.settings.only_shares:
+        names = ", ".join(_shared_names(user)) or f"the folders you add to Workflows/{user.settings.shared_folder}"
+        raise InvalidRequest(f"{user.name} has shared workflows only: choose one of {names}.", field="model")
+    return ""
+
+
+def _shared_names(user: UserTree) -> list[str]:
+    """What clients call the user's shared workflows; a folder that begins with _ is hidden from menus."""
+    return [f"{user.name}:{folder}" for folder in user.shared_folders() if not folder.startswith("_")]

@@ -13,7 +13,16 @@ from contextlib import aclosing
 import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
-from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Reply, Text
+from mnemoir.core.events import (
+    Event,
+    Finished,
+    MemoriesRecalled,
+    MemorySkipped,
+    NodeFinished,
+    NodeStarted,
+    Reply,
+    Text,
+)
 from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.wire.forwarding import takes_raw
@@ -238,7 +247,7 @@ class Engine:
                 async for batch in batches:
                     if not tells:
                         yield batch
-                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled)]:
+                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled | MemorySkipped)]:
                         yield notices
             await self._times.after(step, node)
         except (Exception, asyncio.CancelledError) as exc:

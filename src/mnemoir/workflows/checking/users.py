@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from mnemoir.workflows.checking.answering import hint_at_dropped_tools
 from mnemoir.workflows.checking.discussions import check_discussion_settings
 from mnemoir.workflows.checking.endpoints import check_endpoints
 from mnemoir.workflows.checking.problem import Place
@@ -32,7 +33,8 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
         _check_template(survey, place / "chatPromptTemplateName", settings.chat_template)
     check_endpoints(survey, user)
     reach = Reach(survey, user)
-    for top, categorizes in _tops(survey, place, settings, user):
+    tops = list(_tops(survey, place, settings, user))
+    for top, categorizes in tops:
         reach.start_at(top, categorizes=categorizes)
     for key, tool in tools_of(settings):
         if tool:
@@ -40,6 +42,7 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
     for maker in check_discussion_settings(survey, user, place):
         reach.start_at(maker)
     reach.check()
+    hint_at_dropped_tools(survey, user, (top for top, categorizes in tops if not categorizes))
 
 
 def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> bool:
@@ -71,7 +74,12 @@ def _check_template(survey: Survey, place: Place, name: str) -> None:
 
 def _tops(survey: Survey, place: Place, settings: UserSettings, user: UserTree) -> Iterator[tuple[Name, bool]]:
     """The workflows that are run for a message, and whether each is the categoriser."""
-    if settings.always_custom_workflow:
+    if settings.only_shares:
+        if not user.shared_folders():
+            inner = place / "sharedWorkflowsSubDirectoryOverride"
+            cause = "The user has no workflow: routingConfig is empty, and there are no folders of shared workflows."
+            survey.tell(inner, cause, "Name the folder that holds them, or a workflow of the user's own.")
+    elif settings.always_custom_workflow:
         yield Name(place=place / "customWorkflow", name=settings.custom_workflow), False
     else:
         yield Name(place=place / "categorizationWorkflow", name=settings.categorization_workflow), True
