@@ -49,6 +49,10 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
     yield requests.post(memories, json={"messages": SAID, "user_id": "mira"}, headers=HELD, timeout=60)
     stranger = {"Authorization": f"Bearer {SENT[0]}", "X-API-Key": SENT[0]}
     yield requests.get(f"{memories}/mira", headers=stranger, timeout=60)
+    yield requests.get(f"{memories}/mira", headers={"api-key": SENT[0]}, timeout=60)
+    chat = {"model": "m", "messages": turn, "memoryEnabled": True}
+    azure = {"api-key": KEYS["API_KEYS"]}
+    yield requests.post(f"{server.url}/v1/chat/completions", json=chat, headers=azure, timeout=60)
     yield requests.get(server.url.replace("://", f"://{SENT[1]}:{SENT[2]}@") + "/api/memories/mira", timeout=60)
     for path in ("/health", "/ready", "/metrics", "/openapi.json", "/docs", "/config", "/v1/models", "/api/tags"):
         yield requests.get(server.url + path, headers=HELD, timeout=60)
@@ -75,6 +79,7 @@ def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
             logs[level] = server.log.read_text()
             server.log.unlink()
     assert {asked.headers["Authorization"][7:] for asked in llm.requests} == set(list(KEYS.values())[:2])
+    assert [asked for asked in llm.requests if KEYS["API_KEYS"] in f"{asked.headers} {asked.prompt}"] == []
     told = logs | {"process list": process, "files": everything_in(server.data_dir)}
     told |= {"answers": "".join(f"{answer.headers} {answer.text}" for answer in answers)}
     told |= {"metrics": next(answer.text for answer in answers if "mnemoir_requests_total" in answer.text)}

@@ -115,7 +115,19 @@ async def test_recalled_memories_are_counted_and_go_into_the_prompt(open_server,
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize(
     ("said", "status"),
-    [(429, 429), (401, 401), (403, 401), (400, 400), (404, 404), (500, 502), (503, 503)],
+    [
+        (429, 429),
+        (401, 401),
+        (403, 403),
+        (402, 402),
+        (400, 400),
+        (404, 404),
+        (408, 408),
+        (409, 409),
+        (418, 400),
+        (500, 502),
+        (503, 503),
+    ],
 )
 async def test_a_refusal_of_the_model_keeps_its_class(open_server, llm, stream, said, status):
     server = await open_server(asks(llm))

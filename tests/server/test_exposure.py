@@ -7,6 +7,7 @@ from mnemoir.server import ServerOptions, check_exposure
 from tests.server.server_kit import error_of, hello
 
 KEY = "a-key-of-sixteen-or-more"
+OPEN = ["/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"]  # with keys too
 ROUTES = [
     ("GET", "/"),
     ("GET", "/ready"),
@@ -153,23 +154,27 @@ async def test_allowed_origins_are_told_what_they_may_do(open_server, origin, ke
     assert "Origin" in read.headers["vary"]
 
 
-@pytest.mark.parametrize("wrong", [{}, {"authorization": "Bearer nope"}, {"authorization": KEY}, {"x_api_key": "é"}])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"authorization": "Bearer nope"}, {"authorization": KEY}, {"x_api_key": "é"}, {"api_key": "no"}]
+)
 async def test_with_keys_every_route_asks_for_one(open_server, wrong):
     server = await open_server(api_keys=[KEY])
-    answers = [await server.ask(method, target, host="memory.example", **wrong) for method, target in ROUTES]
+    closed = [(method, target) for method, target in ROUTES if target not in OPEN]
+    answers = [await server.ask(method, target, host="memory.example", **wrong) for method, target in closed]
     assert {refusal(answer) for answer in answers} == {401}
     assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
 
 
 @pytest.mark.parametrize(
-    "right", [{"authorization": f"Bearer {KEY}"}, {"authorization": f"Token {KEY}"}, {"x_api_key": KEY}]
+    "right",
+    [{"authorization": f"Bearer {KEY}"}, {"authorization": f"Token {KEY}"}, {"x_api_key": KEY}, {"api_key": KEY}],
 )
 async def test_a_key_is_taken_in_each_of_its_forms(open_server, right):
     server = await open_server(api_keys=["another-key-of-sixteen", KEY])
     assert (await server.ask("GET", "/v1/models", **right)).status == 200
 
 
-@pytest.mark.parametrize("path", ["/health", "/api/health", "/docs", "/openapi.json"])
+@pytest.mark.parametrize("path", OPEN)
 async def test_these_are_open(open_server, path):
     server = await open_server(api_keys=[KEY])
     assert (await server.ask("GET", path)).status == 200

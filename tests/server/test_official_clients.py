@@ -62,6 +62,8 @@ async def test_openai_embeds(listen):
     [
         (429, openai.RateLimitError),
         (401, openai.AuthenticationError),
+        (403, openai.PermissionDeniedError),
+        (404, openai.NotFoundError),
         (400, openai.BadRequestError),
         (500, openai.InternalServerError),
     ],
@@ -72,6 +74,28 @@ async def test_openai_raises_its_own_errors(listen, llm, status, error):
     async with openai_client(server) as client:
         with pytest.raises(error, match="said the far side"):
             await client.chat.completions.create(model="mnemoir", messages=MESSAGES)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_openai_reads_the_code_that_the_models_server_gave_its_error(listen, llm, stream):
+    server = await listen(asks(llm))
+    llm.queue(failure(400, "too long", code="context_length_exceeded"))
+    async with openai_client(server) as client:
+        with pytest.raises(openai.BadRequestError, match="too long") as caught:
+            await client.chat.completions.create(model="mnemoir", messages=MESSAGES, stream=stream)
+    assert (caught.value.code, caught.value.type) == ("context_length_exceeded", "scripted_error")
+
+
+async def test_openai_reads_the_code_of_an_error_within_a_stream(listen, llm):
+    server = await listen(asks(llm))
+    quota = b'{"error": {"message": "no credit", "code": "insufficient_quota", "type": "insufficient_quota"}}'
+    llm.reply("One two three", stall_after=1, bad_after=2, bad_event=quota)
+    async with openai_client(server) as client:
+        stream = await client.chat.completions.create(model="mnemoir", messages=MESSAGES, stream=True)
+        llm.release()  # now that the answer has begun
+        with pytest.raises(openai.APIError, match="no credit") as caught:
+            [chunk async for chunk in stream]
+    assert caught.value.code == "insufficient_quota"
 
 
 async def test_openai_raises_for_an_answer_broken_off(listen, llm):

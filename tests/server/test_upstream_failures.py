@@ -76,7 +76,7 @@ async def test_what_may_pass_is_asked_again_as_often_as_set_and_then_told_with_i
     open_server, llm, stream, path
 ):
     server = await open_server(far(llm) | {"llm.tries": 3})
-    refusals = [(400, 400, 1), (401, 401, 1), (403, 401, 1), (429, 429, 3), (500, 502, 3), (503, 503, 3)]
+    refusals = [(400, 400, 1), (401, 401, 1), (403, 403, 1), (429, 429, 3), (500, 502, 3), (503, 503, 3)]
     for said, status, times in refusals:
         llm.requests.clear()
         llm.queue(*[failure(said, "the far side's own words", Retry_After="0")] * (times - 1))

@@ -48,7 +48,7 @@ async def test_a_refusal_keeps_its_class_and_its_wait_and_names_the_endpoint(
     open_server, llm, tmp_path, stream, kind
 ):
     server = await open_server(served(tmp_path, llm.url, answering(), behind(), kind=kind) | {"llm.tries": 3})
-    refusals = [(400, 400, 1), (401, 401, 1), (403, 401, 1), (429, 429, 3), (500, 502, 3), (503, 503, 3)]
+    refusals = [(400, 400, 1), (401, 401, 1), (403, 403, 1), (429, 429, 3), (500, 502, 3), (503, 503, 3)]
     for said, status, times in refusals:
         llm.requests.clear()
         llm.queue(*[failure(said, f"no, {KEY}", Retry_After="0")] * (times - 1))

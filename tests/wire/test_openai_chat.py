@@ -244,6 +244,12 @@ def test_an_event_that_says_nothing_is_passed_over(event: object) -> None:
         ({"message": "boom", "code": "rate_limit_exceeded"}, ProviderRefused, "llm_rate_limited"),
         ({"message": "boom", "code": 401}, ProviderRefused, "llm_auth_failed"),
         ({"message": "boom", "type": "invalid_request_error"}, ProviderRefused, "llm_bad_request"),
+        ({"message": "boom", "code": "permission_denied"}, ProviderRefused, "llm_auth_failed"),
+        (
+            {"message": "boom", "code": "model_not_found", "type": "invalid_request_error"},
+            ProviderRefused,
+            "llm_bad_request",
+        ),
         ("boom", ProviderUnavailable, "llm_unavailable"),
     ],
 )

@@ -11,7 +11,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.providers.embedding.remote import OllamaEmbeddings, OpenAIEmbeddings
-from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.providers.llm.ollama_chat import OllamaChat
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -22,6 +22,8 @@ from mnemoir.settings import Timeouts as TimeoutSettings
 DEFAULT_OPENAI_MODEL = "gpt-5-mini"
 _LOOK_S = 0.5  # how long an Ollama on this machine may take to say that it is there
 _EMBEDDERS = ("embed", "minilm", "bge-")  # names of Ollama models that cannot chat
+_OPENAI_SETTINGS = SettingNames(key="llm.api_key", model="llm.model", url="llm.base_url")
+_OLLAMA_SETTINGS = SettingNames(key="user and password in llm.ollama_url", model="llm.model", url="llm.ollama_url")
 _DEFAULT_EMBEDDING = {"openai": "text-embedding-3-small", "ollama": "nomic-embed-text"}
 
 
@@ -74,6 +76,7 @@ def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> Embe
         model=chosen.model or _DEFAULT_EMBEDDING[chosen.provider],
         timeouts=timeouts_of(chosen.timeouts),
         tries=settings.llm.tries,
+        settings=SettingNames(key="embedding.api_key", model="embedding.model", url="embedding.base_url"),
     )
     return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
 
@@ -91,6 +94,7 @@ def _endpoint(settings: Llm, model: str | None) -> Endpoint:
         timeouts=timeouts_of(settings.timeouts),
         tries=settings.tries,
         most_bytes=settings.most_bytes,
+        settings=_OLLAMA_SETTINGS if is_ollama else _OPENAI_SETTINGS,
     )
 
 

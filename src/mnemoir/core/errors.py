@@ -24,6 +24,7 @@ MnemoirError
 Each error carries a `code` for programs and a message that names the thing, the cause and the next step.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -125,10 +126,27 @@ class ModuleFailed(MnemoirError):
     code = "module_failed"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamNames:
+    """What a model's server calls its error, for programs; None for what it did not name.
+
+    `code` and `type` are those of OpenAI's error object, such as `context_length_exceeded`; `param` is the member of
+    the request at fault.
+    """
+
+    code: str | None = None
+    type: str | None = None
+    param: str | None = None
+
+
+NO_NAMES = UpstreamNames()
+
+
 class ProviderError(MnemoirError):
     """A model's server failed. The message keeps that server's own words, never a key.
 
-    `status` is its HTTP status if it gave one; `retry_after_s` what it asked us to wait.
+    `status` is its HTTP status if it gave one; `retry_after_s` what it asked us to wait; `names` what it calls the
+    error.
     """
 
     code = "llm_unavailable"
@@ -141,10 +159,12 @@ class ProviderError(MnemoirError):
         code: str | None = None,
         status: int | None = None,
         retry_after_s: float | None = None,
+        names: UpstreamNames = NO_NAMES,
     ) -> None:
         super().__init__(message, code=code)
         self.status = status if status is not None else self.default_status
         self.retry_after_s = retry_after_s
+        self.names = names
 
 
 class ProviderUnavailable(ProviderError):

@@ -90,6 +90,9 @@ class ModelRequest:
     With `options` given, those members are all that is sent beside the messages and the model: they come from a
     config tree that names each one, and nothing is added to them. A model of None is then left out. A protocol for
     text completion takes the prompt, and its pictures, from the one message there is.
+
+    `for_client` marks the call whose failure goes to the client as it is: a client that tries again by itself should
+    not have each of its tries multiplied by ours.
     """
 
     messages: Sequence[Message]
@@ -100,6 +103,7 @@ class ModelRequest:
     output: JsonSchema | None = None
     reasoning_effort: str | None = None
     options: Mapping[str, Any] | None = None  # JSON, sent as it is
+    for_client: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ _BY_CODE = {"validation_error": 422, "method_not_allowed": 405, "llm_rate_limite
 _OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
+# what a client of a model's server acts upon: key, credit, permission, name of the model, another try, size
+_KEPT_REFUSALS = frozenset({402, 403, 404, 408, 409, 413, 415, 422})
 
 
 class Invalid(InvalidRequest):
@@ -146,11 +148,11 @@ def broken() -> MnemoirError:
 
 
 def _refused(exc: ProviderRefused) -> int:
-    if exc.code == "llm_auth_failed":
-        return 401
     if exc.code == "llm_rate_limited":
         return 429
-    return exc.status if exc.status in (404, 413, 422) else 400
+    if exc.status in _KEPT_REFUSALS:
+        return exc.status
+    return 401 if exc.code == "llm_auth_failed" else 400
 
 
 def _problems(exc: MnemoirError) -> Sequence[Problem]:

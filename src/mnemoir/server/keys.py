@@ -1,4 +1,8 @@
-"""API keys: asked for on every route but those that must answer without one, compared in constant time."""
+"""API keys: asked for on every route but those that must answer without one, compared in constant time.
+
+`/` and `/api/version` are what Ollama's clients ask to see whether a server is there, most of them without a key.
+They say that it is Mnemoir and which version of the protocol it speaks.
+"""
 
 import hmac
 from collections.abc import Sequence
@@ -10,7 +14,7 @@ from mnemoir.core.errors import Unauthorized
 from mnemoir.server.errors import failure
 from mnemoir.server.visit import header
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"})
 _SCHEMES = ("bearer ", "token ")
 
 
@@ -24,7 +28,7 @@ class Keys:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._hashes and scope["path"] not in OPEN_PATHS and not self._knows(presented_key(scope)):
             refusal = Unauthorized(
-                "A valid API key is needed: send it as `Authorization: Bearer <key>` or `X-API-Key`."
+                "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
             )
             await failure(scope, refusal)(scope, receive, send)
             return
@@ -37,11 +41,11 @@ class Keys:
 
 
 def presented_key(scope: Scope) -> str | None:
-    """The key a request came with, from `Authorization: Bearer|Token` or `X-API-Key`; None without one."""
+    """The key a request came with, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
     authorization = header(scope, b"authorization") or ""
     if authorization.lower().startswith(_SCHEMES):
         return authorization.partition(" ")[2].strip() or None
-    return header(scope, b"x-api-key") or None
+    return header(scope, b"x-api-key") or header(scope, b"api-key") or None
 
 
 def _hash(key: str) -> bytes:

@@ -32,8 +32,9 @@ _PROJECT_OF = get_args(ProjectHere)[1].dependency
 _KEYS = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "azure": {"type": "apiKey", "in": "header", "name": "api-key"},
 }
-_ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}]  # {}: a server may ask for none
+_ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}: a server may ask for none
 # FastAPI's own of a request that does not fit; this server has one shape for all errors
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 

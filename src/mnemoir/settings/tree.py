@@ -189,7 +189,7 @@ class Llm(Section):
     api_key: Key | None = None
     ollama_url: Annotated[str, AfterValidator(ollama_address)] = "http://127.0.0.1:11434"
     timeouts: Timeouts = Timeouts()
-    tries: int = Field(default=3, ge=1, le=10)
+    tries: int | None = Field(default=None, ge=1, le=10)
     most_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
 
 

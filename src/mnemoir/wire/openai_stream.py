@@ -34,11 +34,13 @@ def head(model: str, reply_id: str, created: int, kind: str) -> dict[str, Any]:
 
 
 def write_error(exc: MnemoirError) -> dict[str, Any]:
-    """An error as OpenAI's clients read it."""
-    kind = "invalid_request_error" if isinstance(exc, InvalidRequest) else "server_error"
-    if isinstance(exc, ProviderError):
-        kind = "upstream_error"
-    return {"error": {"message": exc.message, "type": kind, "param": getattr(exc, "field", None), "code": exc.code}}
+    """An error as OpenAI's clients read it, under the names that the model's server gave it, where it gave any."""
+    kind, code, param = "server_error", exc.code, None
+    if isinstance(exc, InvalidRequest):
+        kind, param = "invalid_request_error", exc.field
+    elif isinstance(exc, ProviderError):
+        kind, code, param = exc.names.type or "upstream_error", exc.names.code or exc.code, exc.names.param
+    return {"error": {"message": exc.message, "type": kind, "param": param, "code": code}}
 
 
 class ChunkWriter(ABC):

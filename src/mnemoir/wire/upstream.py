@@ -1,16 +1,24 @@
 """What a model's server sent, read with suspicion: its JSON, its counts, its errors.
 
 Servers that call themselves compatible differ most in how they fail. Whatever the shape, the message they gave is
-kept, cut to a bearable length, and the failure lands in one of our classes. `is_passing` tells whether asking again
-may help.
+kept, cut to a bearable length, and the failure lands in one of our classes. The names they gave the error stay with
+it, because clients decide by them. `is_passing` tells whether asking again may help.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
+from mnemoir.core.errors import (
+    NO_NAMES,
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    ProviderUnavailable,
+    UpstreamNames,
+)
 from mnemoir.core.events import FinishReason
 
 MOST_MESSAGE_CHARACTERS = 2_000
@@ -23,10 +31,15 @@ _REASONS: Mapping[str, FinishReason] = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
 }
-_AUTH_KINDS = {"invalid_api_key", "authentication_error", "permission_error", "invalid_authentication"}
+_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a number alone repeats the status
+_AUTH_KINDS = {"invalid_api_key", "authentication_error", "invalid_authentication"}
 _QUOTA_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
 _STATUS_OF_KIND = {
     **dict.fromkeys(_AUTH_KINDS, 401),
+    "permission_error": 403,
+    "permission_denied": 403,
+    "model_not_found": 404,
+    "not_found_error": 404,
     **dict.fromkeys(_QUOTA_KINDS, 429),
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
@@ -92,27 +105,35 @@ def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
     return "tool_calls" if has_calls and reason == "stop" else reason
 
 
-def refusal(status: int, message: str, *, quota: bool = False, retry_after_s: float | None = None) -> ProviderError:
+def refusal(
+    status: int,
+    message: str,
+    *,
+    quota: bool = False,
+    retry_after_s: float | None = None,
+    names: UpstreamNames = NO_NAMES,
+) -> ProviderError:
     """Our error for an HTTP status of 400 and up."""
     if status >= 500:
-        return ProviderUnavailable(message, status=status, retry_after_s=retry_after_s)
+        return ProviderUnavailable(message, status=status, retry_after_s=retry_after_s, names=names)
     if status == 429:
         kind = QuotaExhausted if quota else ProviderRefused
-        return kind(message, code="llm_rate_limited", status=429, retry_after_s=retry_after_s)
+        return kind(message, code="llm_rate_limited", status=429, retry_after_s=retry_after_s, names=names)
     code = "llm_auth_failed" if status in (401, 403) else "llm_bad_request"
-    return ProviderRefused(message, code=code, status=status, retry_after_s=retry_after_s)
+    return ProviderRefused(message, code=code, status=status, retry_after_s=retry_after_s, names=names)
 
 
 def error_in_body(body: object, *, status: int | None = None, retry_after_s: float | None = None) -> ProviderError:
     """Our error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
     error = member(body, "error") or body
-    kinds = {kind for kind in (_kind(error, name) for name in ("code", "type", "status")) if kind}
+    kinds = [kind for kind in (_kind(error, name) for name in ("code", "type", "status")) if kind]
     if status is None:
-        status = next((found for kind in sorted(kinds) if (found := _status(kind))), None)
-    message = _message(error)
+        status = next((found for kind in kinds if (found := _status(kind))), None)
+    message, names = _message(error), _names(error)
     if status is None:
-        return ProviderUnavailable(message)
-    return refusal(status, message, quota=bool(kinds & _QUOTA_KINDS), retry_after_s=retry_after_s)
+        return ProviderUnavailable(message, names=names)
+    is_quota = not _QUOTA_KINDS.isdisjoint(kinds)
+    return refusal(status, message, quota=is_quota, retry_after_s=retry_after_s, names=names)
 
 
 def is_passing(error: ProviderError) -> bool:
@@ -127,6 +148,14 @@ def is_passing(error: ProviderError) -> bool:
 def ended_early() -> ProviderUnavailable:
     """The error for a stream whose body ended without the protocol's end."""
     return ProviderUnavailable("The model's stream ended before its answer was complete.")
+
+
+def _names(error: object) -> UpstreamNames:
+    """The names in an error object that are short and of plain letters; all others are left out."""
+    given = {name: member(error, name) for name in ("code", "type", "param")}
+    return UpstreamNames(
+        **{name: text for name, text in given.items() if isinstance(text, str) and _NAME.fullmatch(text)}
+    )
 
 
 def _kind(error: object, name: str) -> str:

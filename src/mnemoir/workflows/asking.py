@@ -41,6 +41,7 @@ async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
 
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:
     """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished."""
+    question = replace(question, for_client=step.answers_client)
     if not step.streams:
         reply, _ = await _asked(step, question)
         yield as_events(reply)
@@ -159,6 +160,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
             max_tokens=most_tokens,
             stream=stream,
         ),
+        for_client=question.for_client and not endpoint.backup,
     )
     _trace(step, question, target, messages)
     model = step.services.back_ends.model(_back_end(step, target))

@@ -35,7 +35,7 @@ class Question:
 
     The texts are filled. A `prompt` of None sends the last messages of the conversation; `images` go along with the
     last user message. With a `history`, `messages` are those of the current turn alone and all of them are sent, and
-    the texts may hold hidden marks for it.
+    the texts may hold hidden marks for it. With `for_client` the reply is the client's answer, not a step towards it.
     """
 
     endpoint: str
@@ -46,6 +46,7 @@ class Question:
     messages: Sequence[Message]
     images: Sequence[ImagePart] = ()
     history: History | None = None
+    for_client: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """A model's server that fails before its answer begins: tried again where that may help, and told in our words."""
 
 import asyncio
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -24,10 +25,10 @@ REQUEST = ModelRequest(messages=(text_message("user", "Hello?"),))
 WAYS = pytest.mark.parametrize("way", ["whole", "streamed"])
 
 
-async def asked(model: RemoteModel, way: str) -> str:
+async def asked(model: RemoteModel, way: str, request: ModelRequest = REQUEST) -> str:
     if way == "whole":
-        return (await model.ask(REQUEST)).text
-    events = [event async for batch in model.stream(REQUEST) for event in batch]
+        return (await model.ask(request)).text
+    events = [event async for batch in model.stream(request) for event in batch]
     return "".join(event.text for event in events if hasattr(event, "text"))
 
 
@@ -83,6 +84,53 @@ async def test_a_wait_the_server_asks_for_is_kept(
     llm.queue(failure(429, Retry_After="0.2"), Answer(text="ok"))
     await new_model(OpenAIChat).ask(REQUEST)
     assert (planned_waits, len(llm.requests)) == ([0.2], 2)
+
+
+FOR_CLIENT = replace(REQUEST, for_client=True)
+
+
+@WAYS
+async def test_a_rate_without_a_wait_is_asked_again_for_a_client(
+    any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str
+) -> None:
+    llm.queue(failure(429), failure(429), Answer(text="at last"))
+    assert await asked(new_model(any_model), way, FOR_CLIENT) == "at last"
+    assert len(llm.requests) == 3
+
+
+@WAYS
+async def test_a_connection_that_never_stood_is_tried_again_for_a_client(
+    any_model: type[RemoteModel], new_model: NewModel, way: str, planned_waits: list[float]
+) -> None:
+    with pytest.raises(ProviderUnavailable):
+        await asked(new_model(any_model, base_url=closed_port_url()), way, FOR_CLIENT)
+    assert len(planned_waits) == 2
+
+
+@WAYS
+@pytest.mark.parametrize(("request_", "times"), [(REQUEST, 3), (FOR_CLIENT, 1)], ids=["inner", "client's"])
+async def test_a_connection_that_broke_after_the_request_is_the_clients_to_repeat(
+    new_model: NewModel, way: str, request_: ModelRequest, times: int
+) -> None:
+    connections = []
+
+    async def read_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    server = await asyncio.start_server(read_and_close, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(ProviderUnavailable):
+            await asked(new_model(OpenAIChat, base_url=url), way, request_)
+    assert len(connections) == times
+
+
+async def test_a_failure_told_in_the_body_is_the_clients_to_repeat(new_model: NewModel, llm: ScriptedLLM) -> None:
+    llm.default = Answer(body=b'{"status":"failed","output":[],"error":{"code":"server_error","message":"oops"}}')
+    with pytest.raises(ProviderUnavailable, match="oops"):
+        await new_model(OpenAIResponses).ask(FOR_CLIENT)
+    assert len(llm.requests) == 1
 
 
 async def test_an_account_without_credit_is_not_asked_again(new_model: NewModel, llm: ScriptedLLM) -> None:

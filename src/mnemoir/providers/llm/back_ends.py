@@ -19,12 +19,16 @@ from mnemoir.core.events import ModelEvent, Reply, as_events
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.back_ends import BackEnd, BackEndKind, BackEnds
 from mnemoir.ports.llm import ChatModel, LastCalls
-from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.exchange import Answer
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, upstream
 
 Read = Callable[[Mapping[str, Any]], Reply]
+
+_SETTINGS = SettingNames(
+    key="apiKey in its file", model="modelNameToSendToAPI in its file", url="endpoint in its file"
+)
 
 
 def _or_empty(read: Read) -> Read:
@@ -92,8 +96,8 @@ _DIALECTS: Mapping[BackEndKind, Dialect] = {
 class HttpBackEnds:
     """All endpoints of a config tree, over one session that belongs to whoever made it.
 
-    `timeouts`, `tries` and `most_bytes` hold for each of them. `calls_at_once` limits the calls under way to one
-    endpoint that sets no limit itself; 0 sets none.
+    `timeouts`, `tries` (see Endpoint) and `most_bytes` hold for each of them. `calls_at_once` limits the calls under
+    way to one endpoint that sets no limit itself; 0 sets none.
     """
 
     def __init__(
@@ -101,7 +105,7 @@ class HttpBackEnds:
         session: aiohttp.ClientSession,
         *,
         timeouts: Timeouts,
-        tries: int,
+        tries: int | None,
         most_bytes: int,
         calls_at_once: int = 0,
     ) -> None:
@@ -135,6 +139,7 @@ class HttpBackEnds:
             timeouts=self._timeouts if connect_s is None else replace(self._timeouts, connect_s=connect_s),
             tries=1 if back_end.is_asked_once else self._tries,
             most_bytes=self._most_bytes,
+            settings=_SETTINGS,
         )
 
     def _places_of(self, back_end: BackEnd) -> AbstractAsyncContextManager[object]:

@@ -7,7 +7,14 @@ from contextlib import contextmanager
 import aiohttp
 from aiohttp import http_exceptions
 
-from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderTimeout, ProviderUnavailable
+from mnemoir.core.errors import (
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderTimeout,
+    ProviderUnavailable,
+    UpstreamNames,
+)
+from mnemoir.providers.llm.advice import with_advice
 from mnemoir.providers.llm.endpoint import Endpoint
 
 # The first class that fits decides, so the narrow ones come first.
@@ -52,14 +59,27 @@ def provider_errors(endpoint: Endpoint) -> Iterator[None]:
         raise error from exc
 
 
+def refused(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:
+    """The same error with the message `said` and the next step behind it, and no secret in any part of it."""
+    message = with_advice(endpoint.redacted(said), exc, endpoint.settings)
+    names = _without_secrets(exc.names, endpoint)
+    return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=names)
+
+
 def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
-    """The same error with the server's name in front and the key taken out; itself when it is so already."""
+    """The same error with the server's name in front; itself when it has that already, as `refused` gave it."""
+    if not exc.message.startswith(endpoint.place):
+        return refused(exc, endpoint, f"{endpoint.place}: {exc.message}")
     message = endpoint.redacted(exc.message)
-    if not message.startswith(endpoint.place):
-        message = f"{endpoint.place}: {message}"
     if message == exc.message:
         return exc
-    return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s)
+    return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=exc.names)
+
+
+def _without_secrets(names: UpstreamNames, endpoint: Endpoint) -> UpstreamNames:
+    """A name that holds a secret is left out whole."""
+    given = {"code": names.code, "type": names.type, "param": names.param}
+    return UpstreamNames(**{name: text for name, text in given.items() if text and endpoint.redacted(text) == text})
 
 
 def _detail(exc: BaseException, endpoint: Endpoint) -> str:

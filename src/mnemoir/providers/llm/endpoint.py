@@ -8,6 +8,7 @@ from yarl import URL
 
 from mnemoir.core.errors import SettingsError
 
+DEFAULT_TRIES = 3
 _REDACTED = "[redacted]"
 _PUBLIC_MEMBERS = ("api-version", "version", "v")
 _KEY_PLACE = "API_KEY"
@@ -27,12 +28,22 @@ class Timeouts:
     total_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingNames:
+    """Where people set the key, the model and the address of an endpoint, for advice in messages."""
+
+    key: str = "its API key"
+    model: str = "the name of the model"
+    url: str = "its address"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Endpoint:
     """A model's server. Prints without its key, and without a user and password in the URL.
 
     `base_url` is what the dialect's path is put behind: with `/v1` for OpenAI's, without a path for Ollama's.
-    `tries` counts calls, not repeats; `most_bytes` limits one answer, unpacked. `name` is what people call it, for
+    `tries` counts calls, not repeats; None means DEFAULT_TRIES, and fewer for a client's own request
+    (`ModelRequest.for_client`). `most_bytes` limits one answer, unpacked. `name` is what people call it, for
     messages; "" when it has none.
     """
 
@@ -41,10 +52,11 @@ class Endpoint:
     api_key: str | None = None
     model: str = ""
     timeouts: Timeouts = Timeouts()
-    tries: int = 3
+    tries: int | None = None
     backoff_s: float = 0.5
     most_bytes: int = 64 * 1024 * 1024
     extra_headers: Mapping[str, str] = field(default_factory=dict)
+    settings: SettingNames = SettingNames()
 
     def __post_init__(self) -> None:
         url = _parsed(self.base_url)

@@ -1,8 +1,10 @@
 """One call to a model's server: its tries, its limits in time and size, and its failures in our words.
 
 A call is tried again only while nothing of an answer has come: after a failed connection, or a status that passes by
-itself (408, 409, 429, 5xx). A redirect is never followed, because the key would go along. The dialects above bring
-path, body and reading; they share everything here, and so do the embedding models.
+itself (408, 409, 429, 5xx). Unless the settings say how often, a client's own request that was sent is not tried
+again: clients do that themselves, and their tries and ours would multiply. A redirect is never followed, because the
+key would go along. The dialects above bring path, body and reading; they share everything here, and so do the
+embedding models.
 """
 
 import asyncio
@@ -25,25 +27,34 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
 )
 from mnemoir.providers.http import in_turns
-from mnemoir.providers.llm.border import provider_errors, translated
-from mnemoir.providers.llm.endpoint import Endpoint
+from mnemoir.providers.llm.border import provider_errors, refused, translated
+from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
 from mnemoir.wire import upstream
 
 T = TypeVar("T")
 
 LONGEST_WAIT_S = 20.0
+LONGEST_WAIT_FOR_CLIENT_S = 2.0  # a longer one that a 429 asks for is the client's to keep
 _MOST_ERROR_BYTES = 64 * 1024
 _LAST_BYTES_S = 0.05  # how long a finished body may take to end, for its connection to be used again
 _FAILED_TO_CONNECT = (aiohttp.ClientConnectionError, OSError)
+_NEVER_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 class _TryAgain(Exception):
     """Carries a failure past stamina, which logs what it sees: so it sees no message of the other side's."""
 
-    def __init__(self, error: ProviderError, wait_s: float | None = None) -> None:
+    def __init__(self, error: ProviderError, wait_s: float | None = None, *, was_sent: bool = True) -> None:
         super().__init__(error.code, error.status)
         self.error = error
         self.wait_s = wait_s
+        self.was_sent = was_sent
+
+    @property
+    def is_for_client(self) -> bool:
+        """Whether another try of a client's own request is left to the client: it was sent, or the wait is long."""
+        is_short = self.error.status == 429 and (self.wait_s or 0) <= LONGEST_WAIT_FOR_CLIENT_S
+        return self.was_sent and not is_short
 
 
 class Answer:
@@ -117,7 +128,9 @@ class Exchange:
         self._headers = endpoint.headers()
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
 
-    async def whole(self, path: str, body: object, read: Callable[[Mapping[str, Any]], T]) -> T:
+    async def whole(
+        self, path: str, body: object, read: Callable[[Mapping[str, Any]], T], *, for_client: bool = False
+    ) -> T:
         """The answer as `read` makes it of the JSON. A failure told in the body may be tried again too."""
 
         async def once(started: float) -> T:
@@ -131,28 +144,35 @@ class Exchange:
 
         with provider_errors(self._endpoint):
             data = _dumped(body)
-            return await self._tried(once)
+            return await self._tried(once, for_client)
 
     @asynccontextmanager
-    async def streamed(self, path: str, body: object) -> AsyncIterator[Answer]:
+    async def streamed(self, path: str, body: object, *, for_client: bool = False) -> AsyncIterator[Answer]:
         """The answer once its head is there. Leaving the block closes the connection, unless the body has ended."""
         with provider_errors(self._endpoint):
             data = _dumped(body)
-            answer, response = await self._tried(lambda started: self._begin(path, data, started))
+            answer, response = await self._tried(lambda started: self._begin(path, data, started), for_client)
             with closing(response):
                 yield answer
 
-    async def _tried(self, once: Callable[[float], Awaitable[T]]) -> T:
+    async def _tried(self, once: Callable[[float], Awaitable[T]], for_client: bool) -> T:
         started = asyncio.get_running_loop().time()
         try:
             return await once(started)  # outside the loop of tries, which costs as much as all else we do for a call
         except _TryAgain as failed:
-            return await self._tried_again(once, started, failed)
+            wait_of = _wait_before_clients if for_client and self._endpoint.tries is None else _wait_of
+            return await self._tried_again(once, started, failed, wait_of)
 
-    async def _tried_again(self, once: Callable[[float], Awaitable[T]], started: float, first: _TryAgain) -> T:
+    async def _tried_again(
+        self,
+        once: Callable[[float], Awaitable[T]],
+        started: float,
+        first: _TryAgain,
+        wait_of: Callable[[Exception], bool | float],
+    ) -> T:
         attempts = stamina.retry_context(
-            on=_wait_of,
-            attempts=self._endpoint.tries,
+            on=wait_of,
+            attempts=self._endpoint.tries or DEFAULT_TRIES,
             timeout=None,
             wait_initial=self._endpoint.backoff_s,
             wait_jitter=self._endpoint.backoff_s,
@@ -199,12 +219,15 @@ class Exchange:
         )
 
     def _unconnected(self, exc: BaseException, left_s: float) -> Exception:
-        """Try again as long as connecting has not taken all the time it may."""
+        """Try again as long as connecting has not taken all the time it may.
+
+        A connection that stood and then broke may have carried the request.
+        """
         error = translated(exc, self._endpoint) or ProviderUnavailable(f"{self._endpoint.place} cannot be reached.")
         if left_s <= 0 or isinstance(exc, aiohttp.ClientSSLError):
             return error
         error.__cause__ = exc
-        return _TryAgain(error, min(self._endpoint.backoff_s, left_s))
+        return _TryAgain(error, min(self._endpoint.backoff_s, left_s), was_sent=not isinstance(exc, _NEVER_CONNECTED))
 
     async def _refused(self, answer: Answer, response: aiohttp.ClientResponse) -> ProviderError:
         place = self._endpoint.place
@@ -221,9 +244,7 @@ class Exchange:
         error = upstream.error_in_body(
             _error_body(raw), status=response.status, retry_after_s=_retry_after(response.headers.get("Retry-After"))
         )
-        error.message = self._endpoint.redacted(f"{place} answered {response.status}: {error.message}")
-        error.args = (error.message,)
-        return error
+        return refused(error, self._endpoint, f"{place} answered {response.status}: {error.message}")
 
 
 def _again(error: ProviderError, wait_s: float | None) -> Exception:
@@ -236,6 +257,11 @@ def _wait_of(exc: Exception) -> bool | float:
     if not isinstance(exc, _TryAgain):
         return False
     return True if exc.wait_s is None else min(LONGEST_WAIT_S, exc.wait_s)
+
+
+def _wait_before_clients(exc: Exception) -> bool | float:
+    """The same for a client's own request: False for what is left to the client."""
+    return False if isinstance(exc, _TryAgain) and exc.is_for_client else _wait_of(exc)
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -87,10 +87,10 @@ class RemoteModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
-        body = self._body(request, stream=True)
+        body, path = self._body(request, stream=True), self.dialect.stream_path or self.dialect.path
         with self.last_calls.noting():  # no cost per event: the loop is inside
             async with (
-                self._exchange.streamed(self.dialect.stream_path or self.dialect.path, body) as answer,
+                self._exchange.streamed(path, body, for_client=request.for_client) as answer,
                 aclosing(self._events(answer)) as batches,
             ):
                 async for batch in batches:
@@ -100,7 +100,9 @@ class RemoteModel:
         """The whole answer, in one call upstream."""
         body = self._body(request, stream=False)
         with self.last_calls.noting():
-            return await self._exchange.whole(self.dialect.path, body, self.dialect.read_reply)
+            return await self._exchange.whole(
+                self.dialect.path, body, self.dialect.read_reply, for_client=request.for_client
+            )
 
     async def aclose(self) -> None:
         """Nothing is held here: the session is shared."""

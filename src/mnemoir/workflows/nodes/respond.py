@@ -19,7 +19,7 @@ class Respond(Node[NodeProperties]):
         """The model's events as they come, or all of a whole answer in one batch."""
         model, turn = self.services.own_model, step.run.turn
         # the client's model name chose this workflow; which model answers is the workflow's business
-        request = replace(turn.chat.request, messages=turn.messages, model=model.name)
+        request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
         step.trace.model, step.trace.endpoint = request.model, model.provider
         step.trace.call = call_of(model, request, stream=step.streams)
         prompt = traced_messages(request.messages)
