@@ -3,6 +3,7 @@
     python -m tests.clients                    every client, lowest and newest version
     python -m tests.clients openai litellm     some of them
     python -m tests.clients --version newest   one version of each
+    python -m tests.clients --direct NAME      without Mnemoir: what fails here is no fault of Mnemoir's
     python -m tests.clients --lock [NAME]      renew the locks, within what each client's requirements say
 
 Each client has an environment of its own, made once from its lock and kept in `.clients`.
@@ -35,16 +36,19 @@ def main() -> int:
     ]
     with ThreadPoolExecutor(_INSTALLS_AT_ONCE) as installing:
         folders = list(installing.map(make, releases))
-    outcomes = _called(releases, folders)
+    outcomes = _called(releases, folders, directly=asked.direct)
     passed, failed = sum(one.passed for one in outcomes), sum(one.failed for one in outcomes)
     told = f"{failed} failed, {passed} passed" if failed else f"{passed} passed"
     print(f"{told} in {time.monotonic() - begun:.2f}s")
     return 1 if failed or not passed else 0
 
 
-def _called(releases: Sequence[Release], folders: Sequence[Path]) -> list[Outcome]:
+def _called(releases: Sequence[Release], folders: Sequence[Path], *, directly: bool) -> list[Outcome]:
     outcomes = []
-    with tempfile.TemporaryDirectory(prefix="mnemoir-clients-") as place, running(Path(place)) as addresses:
+    with (
+        tempfile.TemporaryDirectory(prefix="mnemoir-clients-") as place,
+        running(Path(place), directly=directly) as addresses,
+    ):
         for release, folder in zip(releases, folders, strict=True):
             outcome = call(release, folder, addresses)
             print(outcome, flush=True)
@@ -64,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.clients", description="Run released clients.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"clients, of {', '.join(names)}")
     parser.add_argument("--version", choices=["lowest", "newest"], help="one version of each client")
+    parser.add_argument("--direct", action="store_true", help="call the scripted model itself, to compare")
     parser.add_argument("--lock", action="store_true", help="renew the locks and run nothing")
     asked = parser.parse_args()
     if unknown := set(asked.names) - set(names):

@@ -24,14 +24,14 @@ _CLOSED = "http://127.0.0.1:9"  # the discard port: a call that leaves the machi
 class Outcome:
     """How the calls of one release went; `output` is what the runner printed."""
 
-    label: str
+    name: str
     passed: int
     failed: int
     seconds: float
     output: str
 
     def __str__(self) -> str:
-        line = f"{self.label}: {self.passed} passed, {self.failed} failed ({self.seconds:.1f} s)"
+        line = f"{self.name}: {self.passed} passed, {self.failed} failed ({self.seconds:.1f} s)"
         return f"{self.output}\n{line}" if self.failed else line
 
 
@@ -52,7 +52,11 @@ def call(release: Release, folder: Path, addresses: Mapping[str, str]) -> Outcom
     passed, failed = _counts(report)
     broken = (status != 0 or not passed) and not failed  # the runner itself failed, or it found no calls
     return Outcome(
-        label=release.label, passed=passed, failed=failed + broken, seconds=time.monotonic() - begun, output=output
+        name=f"{release.client.name} ({release.label})",
+        passed=passed,
+        failed=failed + broken,
+        seconds=time.monotonic() - begun,
+        output=output,
     )
 
 
@@ -68,7 +72,14 @@ def _node(release: Release, folder: Path, report: Path) -> Sequence[str]:
         shutil.copy(file, folder / file.name)
     told = ["--test-reporter=spec", "--test-reporter-destination=stdout"]
     told += ["--test-reporter=junit", f"--test-reporter-destination={report}"]
-    return [str(node()), "--test", *told, str(folder / "calls.mjs")]
+    return [
+        str(node()),
+        "--test",
+        "--test-isolation=none",
+        f"--test-timeout={_HANG_S * 200}",
+        *told,
+        str(folder / "calls.mjs"),
+    ]
 
 
 def _environment(addresses: Mapping[str, str]) -> dict[str, str]:
@@ -84,9 +95,10 @@ def _environment(addresses: Mapping[str, str]) -> dict[str, str]:
 
 def _counts(report: Path) -> tuple[int, int]:
     """How many calls passed and failed; none of both where the runner did not come to its report."""
-    if not report.exists() or not report.stat().st_size:
+    try:
+        cases = list(ElementTree.parse(report).iter("testcase"))
+    except (FileNotFoundError, ElementTree.ParseError):
         return 0, 0
-    cases = list(ElementTree.parse(report).iter("testcase"))
     failed = sum(any(child.tag in ("failure", "error") for child in case) for case in cases)
     skipped = sum(any(child.tag == "skipped" for child in case) for case in cases)
     return len(cases) - failed - skipped, failed

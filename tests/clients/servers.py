@@ -23,15 +23,18 @@ _USER = "single-model"
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[Mapping[str, str]]:
+def running(folder: Path, *, directly: bool = False) -> Iterator[Mapping[str, str]]:
     """Addresses by name while everything runs.
 
     `openai`, `ollama` and `responses` say what is behind the server, `tree` serves what `mnemoir init` writes, and
-    `far` is the model's script.
+    `far` is the model's script. `directly` gives the model's own address in place of every server's.
     """
     with contextlib.ExitStack() as stack:
         llm = stack.enter_context(ScriptedLLM.in_thread())
         addresses = {"far": stack.enter_context(_script(llm))}
+        if directly:
+            yield {**addresses, **dict.fromkeys(_SETTINGS, llm.url)}
+            return
         no_vocabulary = folder / "no-vocabulary"  # otherwise a test would depend on files of this machine
         no_vocabulary.mkdir()
         for name, settings in _SETTINGS.items():

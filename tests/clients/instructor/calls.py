@@ -40,12 +40,6 @@ def test_an_answer_is_structured_by_a_call(ask, far, mode):
     assert far.body["tool_choice"]["function"]["name"] == "Weather"
 
 
-def test_a_strict_call_stays_strict(ask, far):
-    far.says(tool_calls=[("Weather", GRAZ)])
-    ask(instructor.Mode.TOOLS_STRICT)
-    assert far.body["tools"][0]["function"]["strict"] is True
-
-
 @pytest.mark.parametrize("mode", [instructor.Mode.JSON_SCHEMA, instructor.Mode.JSON])
 def test_an_answer_is_structured_by_its_text(ask, far, mode):
     far.says(json.dumps(GRAZ))

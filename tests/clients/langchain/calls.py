@@ -76,11 +76,10 @@ def test_an_answer_is_structured_by_its_text(chat, far, method):
     assert far.body["response_format"]["type"] == kind
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_a_schema_is_as_strict_as_it_was_asked_for(chat, far, strict):
+def test_a_schema_is_as_strict_as_it_was_asked_for(chat, far):
     far.says('{"city": "Graz"}')
-    chat().with_structured_output(Weather, method="json_schema", strict=strict).invoke(QUESTION)
-    assert far.body["response_format"]["json_schema"]["strict"] is strict
+    chat().with_structured_output(Weather, method="json_schema", strict=True).invoke(QUESTION)
+    assert far.body["response_format"]["json_schema"]["strict"] is True
 
 
 def test_an_answer_is_structured_by_a_call(chat, far):
@@ -132,7 +131,9 @@ def test_an_error_keeps_its_class_and_its_code(chat, far, status, code, error):
 
 def test_each_prompt_of_a_list_is_completed(servers, far):
     choices = [{"text": text, "index": at, "logprobs": None, "finish_reason": "stop"} for at, text in enumerate("ab")]
-    far.says_json({"id": "cmpl", "object": "text_completion", "created": 1, "model": MODEL, "choices": choices})
+    head = {"id": "cmpl", "object": "text_completion", "created": 1, "model": MODEL}
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
+    far.says_json({**head, "choices": choices, "usage": usage})
     llm = OpenAI(model=MODEL, base_url=f"{servers['openai']}/v1", api_key="any", max_retries=0)
     assert [made[0].text for made in llm.generate(["one", "two"]).generations] == ["a", "b"]
     assert far.body["prompt"] == ["one", "two"]

@@ -3,6 +3,7 @@
 import json
 
 import litellm
+import openai
 import pytest
 from mnemoir_calls import MODEL, USER, WEATHER
 
@@ -72,7 +73,7 @@ def test_two_answers_of_one_question(ask, far):
     [
         (400, "context_length_exceeded", litellm.BadRequestError),
         (401, "invalid_api_key", litellm.AuthenticationError),
-        (403, "unsupported_country", litellm.PermissionDeniedError),
+        (403, "unsupported_country", openai.APIError),
         (404, "model_not_found", litellm.NotFoundError),
         (429, "rate_limit_exceeded", litellm.RateLimitError),
         (503, None, litellm.ServiceUnavailableError),
@@ -80,8 +81,9 @@ def test_two_answers_of_one_question(ask, far):
 )
 def test_an_error_keeps_its_class(ask, far, status, code, error):
     far.fails(status, code=code)
-    with pytest.raises(error, match="said the far side"):
+    with pytest.raises(error, match="said the far side") as caught:
         ask()
+    assert caught.value.status_code == status
     assert len(far.asked) == 1
 
 

@@ -1,16 +1,15 @@
 """`llm`, the command line program: its prompts, as a user's file of extra models names Mnemoir."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from click.testing import CliRunner
+from llm.cli import cli
 from mnemoir_calls import MODEL
 
 
 @pytest.fixture
-def llm(servers, tmp_path):
+def llm(servers, tmp_path, monkeypatch):
     """Runs `llm` with the arguments of a test; what it prints."""
     common = f"  api_base: {servers['openai']}/v1\n  api_key_name: mnemoir\n"
     able = "  supports_tools: true\n  supports_schema: true\n"
@@ -19,11 +18,12 @@ def llm(servers, tmp_path):
     headed = f"- model_id: headed\n  model_name: {MODEL}\n  headers:\n    X-Memory: 'off'\n"
     (tmp_path / "extra-openai-models.yaml").write_text("".join(each + common for each in (chat, plain, headed)))
     (tmp_path / "keys.json").write_text(json.dumps({"mnemoir": "any"}))
-    environment = {**os.environ, "LLM_USER_PATH": str(tmp_path)}
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
 
     def run(*arguments):
-        command = [sys.executable, "-m", "llm", *arguments]
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+        done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output.strip()
 
     return run
 

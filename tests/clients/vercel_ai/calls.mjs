@@ -51,7 +51,9 @@ test("reasoning comes whole and streamed", async () => {
   await far.says("Snow.", { thinking: "It is winter." })
   assert.equal((await generateText(asked)).reasoningText, "It is winter.")
   await far.says("Snow.", { thinking: "It is winter." })
-  assert.equal(await streamText(asked).reasoningText, "It is winter.")
+  const streamed = streamText(asked)
+  await streamed.consumeStream()
+  assert.equal(await streamed.reasoningText, "It is winter.")
 })
 
 test("an object follows its schema", async () => {
