@@ -10,8 +10,8 @@ from mnemoir.conversations.messages import ToolCall
 
 NAMES = [
     *("DEFAULT_SYSTEM_PROMPT", "LLM", "Agent", "AgentEvent", "AgentLimits", "AgentMemory", "Answered"),
-    *("ChatModelLLM", "CompletionResponse", "ContextRecalled", "ModelChooser", "ScopedSearch", "StreamingLLM"),
-    *("Text", "Tool", "ToolFinished", "ToolSource", "ToolSpec", "ToolStarted", "Usage", "tool"),
+    *("ChatModelLLM", "ClusterManager", "CompletionResponse", "ContextRecalled", "ModelChooser", "ScopedSearch"),
+    *("StreamingLLM", "Text", "Tool", "ToolFinished", "ToolSource", "ToolSpec", "ToolStarted", "Usage", "tool"),
 ]
 
 

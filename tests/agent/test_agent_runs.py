@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from types import SimpleNamespace
 
 import pytest
 
@@ -228,6 +229,41 @@ async def test_a_chooser_picks_the_model_of_a_run(model):
     model.says("from the first")
     agent = model.agent(cluster_manager=Chooser())
     assert [await agent.run("easy"), await agent.run("hard")] == ["from the first", "from the other"]
+
+
+class Cluster:
+    """A cluster manager: the node `big` for long questions, `gone` for those of the past, none for others."""
+
+    def __init__(self, clients):
+        self.clients = clients
+        self.asked = []
+
+    def select_node_smart(self, query, context=None, fallback=True):
+        self.asked.append((query, [message.text for message in context]))
+        name = "big" if "hard" in query else "gone" if "past" in query else None
+        return (SimpleNamespace(name=name) if name else None), "a reason"
+
+    def get_client(self, node_name):
+        return self.clients.get(node_name)
+
+
+async def test_a_cluster_manager_selects_the_node_of_a_run_by_its_question(model):
+    class Fixed:
+        async def complete(self, *, messages, tools):
+            return CompletionResponse("from the big node")
+
+    for _ in range(2):
+        model.says("from the first")
+    cluster = Cluster({"big": Fixed()})
+    agent = model.agent(cluster_manager=cluster, system_prompt="Be kind.")
+    answers = [await agent.run(question) for question in ("hard", "easy", "past")]
+    assert answers == ["from the big node", "from the first", "from the first"]
+    assert cluster.asked[0] == ("hard", ["Be kind.", "hard"])
+
+
+def test_a_cluster_manager_that_cannot_pick_a_model_is_refused_where_it_is_given(model):
+    with pytest.raises(SettingsError, match=r"cluster_manager dict cannot pick a model; give one with select_node"):
+        model.agent(cluster_manager={})
 
 
 async def test_tools_kept_elsewhere_are_offered_beside_the_agents_own(model):

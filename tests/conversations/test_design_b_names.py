@@ -70,6 +70,8 @@ SIGNATURES = {
     "ChromaDBVectorStore": "collection_name='harombe_embeddings', persist_directory=None",
     "EmbeddingClient.embed": "texts",
     "EmbeddingClient.embed_single": "text",
+    "estimate_tokens": "message",
+    "estimate_total_tokens": "messages",
     "score_importance": "message, context=None",
 }
 COROUTINES = {
@@ -171,7 +173,7 @@ SETTINGS: list[tuple[type[BaseModel], str, Any, list[Any], list[Any]]] = [
     (MemoryConfig, "strategy", "simple", ["simple", "summarization", "hybrid"], ["none"]),
     (VectorStoreConfig, "enabled", False, [True], ["perhaps"]),
     (VectorStoreConfig, "backend", "chromadb", ["chromadb", "builtin"], ["faiss"]),
-    (VectorStoreConfig, "embedding_model", "sentence-transformers/all-MiniLM-L6-v2", ["other"], [5]),
+    (VectorStoreConfig, "embedding_model", "sentence-transformers/all-MiniLM-L6-v2", ["other"], [5, "", "  "]),
     (
         VectorStoreConfig,
         "embedding_provider",

@@ -93,6 +93,18 @@ def test_the_old_presets_take_the_root_of_another_branch_and_the_default_does_no
     assert picked(rows, COMPAT_B) == ["m0", "m1", "m2"]
 
 
+def test_a_parent_is_looked_up_within_the_row_limit_alone():
+    rows = [turn("m2", "m0"), turn("m1", None), turn("m0", None)]
+    assert picked(rows, HistoryRules(limit_applies_to="rows"), message_limit=2) == ["m2"]
+    assert picked(rows, HistoryRules(limit_applies_to="rows"), message_limit=3) == ["m0", "m2"]
+
+
+def test_a_parent_that_is_newer_than_its_child_stays_in_the_history():
+    rows = [turn("m1", "m0"), turn("m2", "m1"), turn("m0", None)]  # the clock was set back before m2
+    assert picked(rows, start="m2") == ["m0", "m1", "m2"]
+    assert picked(rows, COMPAT_A_NEW, start="m2") == ["m0", "m2"]
+
+
 def test_history_starts_at_the_turn_being_answered_not_at_the_newest():
     rows = [turn("b1", "m0"), turn("a1", "m0", answer=""), turn("m0", None)]
     assert picked(rows, start="a1") == ["m0"]

@@ -6,6 +6,7 @@ import zlib
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message, SearchFilter, VectorFileStore
+from mnemoir.core.errors import SettingsError
 from tests.conversations.session_kit import assistant, user
 
 DIMENSION = 64
@@ -53,6 +54,46 @@ async def found(manager: MemoryManager, query: str, **more) -> list[str]:
 
 def said_by(manager: MemoryManager) -> int:
     return manager.vector_store.count()
+
+
+class Unnamed(Words):
+    """A client whose name cannot be read."""
+
+    @property
+    def model_name(self) -> str:
+        raise ConnectionError("the embedder is down")
+
+
+def named(name: object) -> Words:
+    client = Words()
+    client.model_name = name
+    return client
+
+
+@pytest.mark.parametrize("client", [named(5), named(None), named(""), named(" "), named("\udc80"), Unnamed()])
+def test_a_client_without_a_usable_model_name_is_refused_where_it_is_given(tmp_path, client):
+    for store in (VectorFileStore("memory", tmp_path / "vectors"), None):
+        with pytest.raises(SettingsError, match=rf"client {type(client).__name__} has .*model_name.*; set it to"):
+            MemoryManager(tmp_path / "memory.db", embedding_client=client, vector_store=store)
+    assert not (tmp_path / "memory.db").exists()
+
+
+async def test_a_clients_model_name_is_read_once(tmp_path):
+    class Counted(Words):
+        read = 0
+
+        @property
+        def model_name(self) -> str:
+            type(self).read += 1
+            return "words"
+
+    store = VectorFileStore("memory", tmp_path / "vectors")
+    with MemoryManager(tmp_path / "memory.db", embedding_client=Counted(), vector_store=store) as manager:
+        manager.save_messages("s", [user("the train leaves at nine"), assistant("noted")])
+        await manager.wait_for_pending_embeddings()
+        assert await found(manager, "the train", top_k=1) == ["the train leaves at nine"]
+        assert await manager.abackfill_embeddings() == 0
+    assert Counted.read == 1
 
 
 async def test_a_saved_message_is_found_by_what_it_says(manager):

@@ -23,7 +23,7 @@ from mnemoir.conversations.node_memory import (
     local_node_parts,
     use_node_parts,
 )
-from mnemoir.conversations.presets import COMPAT_A_OLD
+from mnemoir.conversations.presets import COMPAT_A_NEW, COMPAT_A_OLD, COMPAT_B, DEFAULT
 from mnemoir.conversations.threads import NIL
 from mnemoir.conversations.turn_log import TurnLog
 from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
@@ -174,6 +174,42 @@ def test_a_turn_that_neither_conversation_nor_node_knows_has_no_history() -> Non
     assert history(own, "unknown", parent_message_id=NIL) == ["first", "one"]
 
 
+def turns(*pointers: tuple[str, str | None]) -> TurnLog:
+    """A conversation of these turns and their parents, oldest first."""
+    return TurnLog(
+        [
+            Turn(id=id, conversation_id="talk", parent_message_id=parent, query="", created_at=AT, seq=at)
+            for at, (id, parent) in enumerate(pointers)
+        ]
+    )
+
+
+def test_a_turn_whose_parent_is_newer_keeps_its_history_unless_the_rules_pass_over_the_turns_once() -> None:
+    log = turns(("1", None), ("3", "2"), ("2", "1"))  # the clock was set back before turn 3
+    for rules, expected in [({}, ["a", "A", "b", "B"]), ({"rules": COMPAT_A_NEW}, ["a", "A"])]:
+        own = memory(PlainStore(), turns=log, **rules)
+        say(own, "1", "a", "A")
+        say(own, "2", "b", "B", parent="1")
+        assert history(own, "3") == expected
+
+
+def test_a_preset_that_takes_the_root_of_another_branch_does_so_in_node_memory() -> None:
+    log = turns(("1", None), ("1b", None), ("2", "1"))
+    for rules, expected in [(DEFAULT, ["a", "A"]), (COMPAT_A_OLD, ["b", "B"]), (COMPAT_B, ["a", "A", "b", "B"])]:
+        own = memory(PlainStore(), turns=log, rules=rules)
+        say(own, "1", "a", "A")
+        say(own, "1b", "b", "B")
+        assert history(own, "2") == expected
+
+
+def test_rules_that_count_rows_look_at_the_500_newest_turns() -> None:
+    log = turns(*((str(number), str(number - 1) if number else None) for number in range(501)))
+    for rules, expected in [({}, ["a", "A"]), ({"rules": COMPAT_A_NEW}, [])]:
+        own = memory(PlainStore(), turns=log, **rules)
+        say(own, "0", "a", "A")
+        assert history(own, "500") == expected
+
+
 def test_the_history_is_cut_at_turns_and_never_over_the_limit() -> None:
     own = memory(PlainStore())
     say(own, "1", "one two", "three")
@@ -308,6 +344,16 @@ def test_a_file_that_is_gone_leaves_the_text_and_one_that_cannot_be_shown_leaves
     assert history(with_files(Shelf("up-1", "made-1")), "1") == ["look", "drawn"]
     told = with_files(Shelf("up-1", "made-1")).get_history_prompt_messages("1", "another")
     assert [m.content for m in told] == ["look", "drawn"]
+
+
+def test_a_file_of_an_unsupported_kind_is_named_in_a_text_in_front_of_the_words() -> None:
+    class Bins(Shelf):
+        def find(self, ref: FileRef, *, tenant_id: str) -> StoredFile:
+            return StoredFile(tenant_id=tenant_id, type="custom", transfer_method="local_file", filename="data.bin")
+
+    told = with_files(Bins()).get_history_prompt_messages("1", "tenant")
+    named = TextPart("[A file of an unsupported kind: data.bin]")
+    assert [m.content for m in told] == [[named, TextPart("look")], [named, TextPart("drawn")]]
 
 
 class TextOnlyModel(WordsModel):

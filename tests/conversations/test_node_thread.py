@@ -11,6 +11,7 @@ from mnemoir.conversations.node_document import NodeMemoryMessage
 from mnemoir.conversations.node_thread import thread_records
 from mnemoir.conversations.threads import NIL
 from mnemoir.ports.turns import Turn
+from tests.conversations.thread_oracle import thread_of
 
 AT = datetime(2026, 1, 7, tzinfo=UTC)
 
@@ -77,6 +78,30 @@ def test_the_sentinel_takes_the_next_older_turn_of_the_conversation_or_else_of_t
     assert contents(thread_records(records, "b"))[::2] == ["a q", "b q"]
 
 
+def test_a_parent_that_is_newer_than_its_child_is_looked_up_by_scoped_and_missed_by_observed() -> None:
+    records = [*pair("a"), *pair("b", "a"), *pair("c", "b")]
+    rows = [row("b", "a"), row("c", "b"), row("a")]  # the clock was set back before c
+    assert contents(thread_records(records, "c", rows))[::2] == ["a q", "b q", "c q"]
+    assert contents(thread_records(records, "c", rows, rule="observed"))[::2] == ["a q", "c q"]
+
+
+def test_observed_takes_the_root_of_another_branch_in_the_conversation_and_in_the_file() -> None:
+    records = [*pair("a"), *pair("b"), *pair("c", "a")]
+    rows = [row("c", "a"), row("b"), row("a")]
+    for known in (rows, []):
+        assert contents(thread_records(records, "c", known, rule="observed"))[::2] == ["b q", "c q"]
+        assert contents(thread_records(records, "c", known, rule="linear"))[::2] == ["a q", "b q", "c q"]
+        assert contents(thread_records(records, "c", known))[::2] == ["a q", "c q"]
+
+
+def test_observed_starts_a_turn_that_nobody_knows_yet_at_the_parent_that_is_given() -> None:
+    records = [*pair("a"), *pair("b", "a"), *pair("x", "a")]
+    rows = [row("x", "a"), row("b", "a"), row("a")]
+    for known in (rows, []):
+        told = thread_records(records, "new", known, parent_message_id="b", rule="observed")
+        assert contents(told)[::2] == ["a q", "b q"]
+
+
 def test_pointers_that_lead_back_end_the_walk() -> None:
     records = [*pair("a", "b"), *pair("b", "a"), *pair("self", "self")]
     assert contents(thread_records(records, "b"))[::2] == ["a q", "b q"]
@@ -139,3 +164,14 @@ def oracle(records: list[NodeMemoryMessage], rows: list[Turn], current: str) -> 
 def test_the_thread_is_the_one_of_the_rules(talk: tuple[list[NodeMemoryMessage], list[Turn], str]) -> None:
     records, rows, current = talk
     assert contents(thread_records(records, current, rows)) == oracle(records, rows, current)
+
+
+@given(talks())
+def test_the_observed_thread_is_the_one_pass_over_the_conversation(
+    talk: tuple[list[NodeMemoryMessage], list[Turn], str],
+) -> None:
+    records, rows, current = talk
+    table = rows if any(turn.id == current for turn in rows) else [*rows, row(current)]
+    thread = thread_of(table, "observed", current)[::-1]
+    expected = [one.content for turn in thread for one in records if one.message_id == turn]
+    assert contents(thread_records(records, current, table, rule="observed")) == expected

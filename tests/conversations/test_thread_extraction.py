@@ -125,6 +125,18 @@ def test_a_start_that_is_not_stored_has_no_thread_under_either_rule():
     assert extract_thread_messages(rows, start="gone", rule="observed") == []
 
 
+def test_a_parent_that_is_newer_than_its_child_is_looked_up_by_scoped_and_missed_by_observed():
+    rows = [Row("m1", "m0"), Row("m2", "m1"), Row("m0", None)]  # the clock was set back before m2
+    assert ids(extract_thread_messages(rows, start="m2")) == ["m2", "m1", "m0"]
+    assert ids(extract_thread_messages(rows, start="m2", rule="observed")) == ["m2", "m0"]
+
+
+def test_pointers_that_lead_back_end_the_thread_with_each_row_once():
+    rows = [Row("m2", "m1"), Row("m1", "m2"), Row("m0", None)]
+    assert ids(extract_thread_messages(rows)) == ["m2", "m1"]
+    assert ids(extract_thread_messages([Row("m0", "m0")])) == ["m0"]
+
+
 def test_the_sentinel_as_start_means_the_newest_row():
     assert ids(extract_thread_messages([Row("m1", "m0"), Row("m0", None)], start=NIL)) == ["m1", "m0"]
 

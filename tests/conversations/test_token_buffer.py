@@ -44,6 +44,12 @@ def test_history_leads_to_the_turn_being_answered_and_not_to_the_newest():
     assert said(branches) == ["q0", "a0", "q2", "a2"]
 
 
+def test_a_turn_whose_parent_is_newer_keeps_its_history_unless_the_rules_pass_over_the_turns_once():
+    set_back = [turn(0), turn(5, 0), turn(2, 5), turn(3, 2, answer="")]  # the clock went back after turn 5
+    assert said(set_back, turn_id="t3") == ["q0", "a0", "q5", "a5", "q2", "a2"]
+    assert said(set_back, turn_id="t3", rules="compat_a_new") == ["q0", "a0", "q2", "a2"]
+
+
 def test_a_turn_that_is_not_stored_has_no_history_rather_than_another_branchs():
     assert said(line(3), turn_id="t9") == []
 

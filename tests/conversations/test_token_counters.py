@@ -18,6 +18,8 @@ from mnemoir.conversations.counters import (
     HEURISTIC,
     FunctionCounter,
     counter_named,
+    estimate_tokens,
+    estimate_total_tokens,
     model_counter,
     plain_model_counter,
     tiktoken_counter,
@@ -257,3 +259,15 @@ def test_counters_have_names():
         counter_named("model")
     with pytest.raises(SettingsError, match="chars4, heuristic, tiktoken, model"):
         counter_named("words")
+
+
+def test_the_public_estimates_are_characters_by_four_and_their_sum():
+    call = Message("assistant", "x" * 5, tool_calls=[ToolCall("1", "weather", {"city": "Graz"})])  # 16 as JSON
+    assert [estimate_tokens(message) for message in (Message("user", "x" * 9), call)] == [2, 5]
+    assert estimate_total_tokens([Message("user", "x" * 9), call]) == 7
+    assert estimate_total_tokens([]) == 0
+
+
+@given(any_messages())
+def test_the_public_estimates_are_those_of_the_counter(messages):
+    assert estimate_total_tokens(messages) == CHARS4.count(messages) == sum(map(estimate_tokens, messages))

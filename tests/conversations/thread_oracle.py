@@ -9,18 +9,19 @@ MOST = 500
 
 
 def thread_of(rows: Sequence, rule: str, start: str | None) -> list[str]:
-    """Jumps from each row to the first older one that its pointer, or the rule, lets in; rows come newest first."""
+    """Jumps from each row to its parent (`scoped`), or to the first older row that `observed` takes; newest first."""
     at = 0 if start is None else next((i for i, row in enumerate(rows) if row.id == start), len(rows))
     thread = []
-    while at < len(rows):
+    while at < len(rows) and rows[at].id not in thread:
         thread.append(rows[at].id)
         pointer = rows[at].parent_message_id
         if pointer in (None, ""):
             break
         older = range(at + 1, len(rows))
-        wanted = [i for i in older if pointer in (NIL, rows[i].id)]
         if rule == "observed":
-            wanted += [i for i in older if rows[i].parent_message_id in (None, "")]
+            wanted = [i for i in older if pointer in (NIL, rows[i].id) or not rows[i].parent_message_id]
+        else:
+            wanted = [i for i, row in enumerate(rows) if (at + 1 == i if pointer == NIL else row.id == pointer)]
         at = min(wanted, default=len(rows))
     return thread
 

@@ -1,19 +1,26 @@
 """`mnemoir mcp` as agents use it: the real client of the protocol, over standard input and output."""
 
 import json
+import re
 import sys
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import TextContent, TextResourceContents
 
 from tests.cli.command_process import run
+from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.serving import ServerProcess, clean_environment
 
 KEY = "a-key-of-sixteen-characters"
-TOOLS = ["add_memory", "delete_memory", "list_memories", "search_conversations", "search_memories"]
+TOOLS = [
+    *("add_memory", "delete_memory", "get_memory", "list_memories"),
+    *("search_conversations", "search_memories", "update_memory"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +66,79 @@ async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
         assert [one["id"] for one in await told(client, "list_memories")] == [added["id"]]
         assert await told(client, "delete_memory", memory_id=added["id"]) == f"Deleted {added['id']}."
         assert await told(client, "list_memories") == []
-        assert "There is no memory" in await refusal(client, "delete_memory", memory_id=added["id"])
+        for tool in ("delete_memory", "get_memory"):
+            assert "There is no memory" in await refusal(client, tool, memory_id=added["id"])
+
+
+async def said(client: Client, tool: str, **arguments: Any) -> str:
+    """The text of an answer, for agents that read that alone; it must not have failed."""
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content
+    return "\n".join(content.text for content in answer.content if isinstance(content, TextContent))
+
+
+async def test_a_memory_can_be_looked_at_and_changed(server):
+    async with agent(server, "--user", "rosa") as client:
+        (added,) = await told(client, "add_memory", text="I live in Graz.")
+        changed = await client.call_tool("update_memory", {"memory_id": added["id"], "text": "Lives in Linz"})
+        assert changed.structured_content == {"id": added["id"], "memory": "Lives in Linz", "event": "UPDATE"}
+        looked_at = await client.call_tool("get_memory", {"memory_id": added["id"]})
+        assert looked_at.structured_content is not None
+        assert looked_at.structured_content["memory"] == "Lives in Linz"
+        assert (await told(client, "search_memories", query="Where does she live?"))[0]["id"] == added["id"]
+        for tool, more in (("get_memory", {}), ("update_memory", {"text": "x"})):
+            assert "There is no memory 'mem_0'" in await refusal(client, tool, memory_id="mem_0", **more)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"content": "I am allergic to nuts."},
+        {"messages": "I am allergic to nuts."},
+        {"messages": [{"role": "user", "content": "I am allergic to nuts."}]},
+        {
+            "messages": [
+                {"role": "assistant", "content": "I am allergic to work."},
+                {"role": "user", "content": [{"type": "text", "text": "I am allergic to nuts."}]},
+            ]
+        },
+    ],
+)
+async def test_what_is_added_may_be_called_content_or_messages(server, words):
+    async with agent(server, "--user", f"alias-{zlib.crc32(json.dumps(words).encode())}") as client:
+        assert [one["memory"] for one in await told(client, "add_memory", **words)] == ["Allergic to nuts"]
+
+
+async def test_where_nothing_is_found_an_answer_says_so(server):
+    async with agent(server, "--user", "nobody") as client:
+        assert await told(client, "search_memories", query="food") == []
+        assert await said(client, "search_memories", query="food") == (
+            "Nothing that bears on this is remembered about the person."
+        )
+        assert await said(client, "list_memories") == "No memories of the person are left to list."
+        assert await said(client, "search_conversations", query="food") == (
+            "No message of an earlier conversation bears on this."
+        )
+        assert (await said(client, "add_memory", text="Hm.")).startswith("Nothing was added")
+
+
+async def test_the_memories_are_a_resource(server):
+    async with agent(server, "--user", "ines") as client:
+        (listed,) = (await client.list_resources()).resources
+        assert (str(listed.uri), listed.mime_type) == ("mnemoir://memories", "text/plain")
+        assert await resource(client) == "Nothing is remembered about the person yet."
+        (added,) = await told(client, "add_memory", text="I live in Graz.")
+        first, line = (await resource(client)).splitlines()
+        assert first == "What is remembered about the person, newest first:"
+        assert line.startswith(f"- {added['memory']} (20")
+        assert line.endswith(f", {added['id']})")
+
+
+async def resource(client: Client) -> str:
+    """The text of the one resource."""
+    (content,) = (await client.read_resource("mnemoir://memories")).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
 
 
 async def test_no_tool_reaches_another_user_or_project(server):
@@ -69,7 +148,10 @@ async def test_no_tool_reaches_another_user_or_project(server):
         async with agent(server, *other) as client:
             assert await told(client, "list_memories") == []
             assert await told(client, "search_memories", query="allergic to cats") == []
-            assert "There is no memory" in await refusal(client, "delete_memory", memory_id=added["id"])
+            for tool in ("delete_memory", "get_memory"):
+                assert "There is no memory" in await refusal(client, tool, memory_id=added["id"])
+            assert "There is no memory" in await refusal(client, "update_memory", memory_id=added["id"], text="Mine")
+            assert await resource(client) == "Nothing is remembered about the person yet."
             assert await told(client, "list_memories", user_id="otto") == []  # what a tool does not take it ignores
     async with agent(server, "--user", "otto") as client:
         assert [one["id"] for one in await told(client, "list_memories")] == [added["id"]]
@@ -100,9 +182,47 @@ async def test_the_server_tells_when_an_agent_called_last(server):
     assert seen["count"] >= 2
 
 
-async def test_a_wrong_argument_and_a_wrong_key_are_told_to_the_agent(server):
+TAKES = "Call the tool again; its arguments are"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told_to_the_agent"),
+    [
+        ("search_memories", {"query": "x", "limit": 1000}, "The argument `limit` must be at most 100."),
+        ("search_memories", {"query": "x", "limit": 0}, "The argument `limit` must be at least 1."),
+        ("search_memories", {"query": "x", "limit": "ten"}, "The argument `limit` must be a whole number."),
+        ("search_memories", {"query": ""}, "The argument `query` must not be empty."),
+        ("search_memories", {"query": "  "}, "The argument `query` must not be blank."),
+        ("update_memory", {"memory_id": "mem_1", "text": " "}, "The argument `text` must not be blank."),
+        ("search_memories", {"query": ["x"]}, "The argument `query` must be a text."),
+        ("search_memories", {"words": "x"}, "The argument `query` is missing."),
+        ("add_memory", {}, "The argument `text` is missing."),
+        ("add_memory", {"content": 5}, "The argument `content` must be a text."),
+        (
+            "add_memory",
+            {"messages": [{"role": "assistant", "content": "Hi"}]},
+            "The argument `messages` must hold a message of the role user with a text.",
+        ),
+        ("update_memory", {"memory_id": "mem_1"}, "The argument `text` is missing."),
+    ],
+)
+async def test_a_wrong_argument_is_named_in_plain_words(server, tool, arguments, told_to_the_agent):
     async with agent(server, "--user", "mira") as client:
-        assert "limit" in await refusal(client, "search_memories", query="x", limit=1000)
+        answer = await client.call_tool(tool, arguments)
+        (content,) = answer.content
+        taken = next(one for one in (await client.list_tools()).tools if one.name == tool).input_schema["properties"]
+        assert answer.is_error
+        assert content.text == f"{told_to_the_agent} {TAKES} {', '.join(f'`{name}`' for name in taken)}."
+
+
+async def test_an_agent_sees_one_name_for_each_argument(server):
+    async with agent(server) as client:
+        tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+    assert (list(tools["add_memory"]["properties"]), tools["add_memory"]["required"]) == (["text"], ["text"])
+    assert list(tools["update_memory"]["properties"]) == ["memory_id", "text"]
+
+
+async def test_a_wrong_key_is_told_to_the_agent(server):
     async with agent(server, "--user", "mira", key="some-other-key-of-someone") as client:
         assert "valid API key" in await refusal(client, "list_memories")
 
@@ -112,7 +232,31 @@ def test_the_tools_are_printed_as_json(server, tmp_path):
     assert sorted(tool["name"] for tool in json.loads(done.stdout)["tools"]) == TOOLS
 
 
-def test_without_a_server_it_says_so_and_opens_nothing(tmp_path):
-    done = run("mcp", "--url", "http://127.0.0.1:9", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "No server answers" in done.stderr
+def test_the_tools_are_printed_without_a_server_and_nothing_is_opened(tmp_path):
+    done = run("mcp", "--json", "--url", closed_port_url(), cwd=tmp_path)
+    assert (done.returncode, len(json.loads(done.stdout)["tools"]), done.stderr) == (0, len(TOOLS), "")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
+    far = ServerProcess(tmp_path / "data")
+    async with agent(far, "--user", "late", key="") as client:
+        no_server = f"No server answers at {far.url}. Start it with `mnemoir serve`, then ask again"
+        for _ in range(2):
+            assert no_server in await refusal(client, "list_memories")
+        with pytest.raises(MCPError, match=re.escape(no_server)):
+            await client.read_resource("mnemoir://memories")
+        with far:
+            assert len(await told(client, "add_memory", text="I live in Graz.")) == 1
+        assert far.url in await refusal(client, "list_memories")
+        assert no_server in await refusal(client, "list_memories")
+        with far:
+            assert len(await told(client, "list_memories")) == 1
+
+
+async def test_another_program_at_the_address_is_told_to_the_agent(tmp_path):
+    async with ScriptedLLM() as other:
+        far = ServerProcess(tmp_path / "data")
+        far.url = other.url
+        async with agent(far) as client:
+            assert "is no Mnemoir" in await refusal(client, "list_memories")

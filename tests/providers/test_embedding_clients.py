@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.providers.embedding_clients.local import BuiltInEmbedding, SentenceTransformerEmbedding
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding, OllamaEmbedding
+from tests.conversations.documented import given_as
 from tests.scripted_llm import closed_port_url
 
 Reply = Callable[[dict[str, Any]], Any]
@@ -195,3 +198,49 @@ def test_the_default_model_needs_no_extra_and_others_say_what_to_install(monkeyp
     assert "MiniLM" in SentenceTransformerEmbedding().model_name
     with pytest.raises(ProviderNotConfigured, match="sentence-transformers"):
         SentenceTransformerEmbedding("all-mpnet-base-v2")
+
+
+LIBRARY = """
+class SentenceTransformer:
+    def __init__(self, name, device=None, cache_folder=None):
+        self.made_with = name, device, cache_folder
+
+    def encode(self, texts, **options):
+        return [[1.0, 0.0] for text in texts]
+"""
+
+
+async def test_device_and_folder_reach_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sentence_transformers.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
+    client = SentenceTransformerEmbedding("some-model", "cpu", tmp_path / "models")
+    assert await client.embed_single("Hi") == [1.0, 0.0]
+    made = client.model._model.made_with  # type: ignore[attr-defined]  # what the library was given
+    assert made == ("some-model", "cpu", str(tmp_path / "models"))
+    await client.model.aclose()
+
+
+async def test_the_built_in_model_takes_no_notice_of_device_and_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    client = SentenceTransformerEmbedding(device="cuda:7", cache_dir=tmp_path / "models")
+    assert await check_embedding_client(client) == 384
+    assert not (tmp_path / "models").exists()
+    await client.model.aclose()
+
+
+def test_the_constructor_of_the_library_is_as_documented() -> None:
+    documented = "model_name='sentence-transformers/all-MiniLM-L6-v2', device=None, cache_dir=None"
+    assert given_as(documented, SentenceTransformerEmbedding) == documented
+
+
+@pytest.mark.parametrize("name", [5, None, "", "   ", "a\nb"])
+@pytest.mark.parametrize(
+    "make",
+    [SentenceTransformerEmbedding, OllamaEmbedding, lambda name: HttpEmbedding(name, "http://127.0.0.1:9/v1")],
+)
+def test_a_client_without_a_usable_model_name_is_not_made(make: Callable[[Any], Any], name: Any) -> None:
+    with pytest.raises(SettingsError, match=r"Embedding has a model_name that cannot be used: .*; set it to"):
+        make(name)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.messages import ImagePart, JsonSchema, Message, ModelRequest, Sampling, TextPart, text_message
+from mnemoir.core.messages import Extra, ImagePart, Message, ModelRequest, Sampling, TextPart, text_message
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, openai_messages
 from tests.wire.samples import TOOL
 
@@ -20,14 +20,20 @@ SENT = [
 
 
 def asked(*messages: Message, **members: Any) -> ModelRequest:
-    """A request that also sets what must not be sent."""
-    return ModelRequest(
-        messages=messages or TALK,
-        sampling=Sampling(temperature=1.0, seed=3),
-        output=JsonSchema(name="x", schema={}),
-        reasoning_effort="high",
-        **{"model": "m1", "options": PRESET, **members},
-    )
+    return ModelRequest(messages=messages or TALK, **{"model": "m1", "options": PRESET, **members})
+
+
+def test_what_a_client_was_allowed_to_add_stands_below_the_options() -> None:
+    extra = Extra(route="openai-chat", members={"top_k": 3, "custom": "client"})
+    request = asked(sampling=Sampling(temperature=1.0, seed=3), extra=extra)
+    body = openai_chat.write_request(request, stream=False)
+    assert body == {"model": "m1", "messages": SENT, "seed": 3, "top_k": 3, **PRESET}
+
+
+def test_what_an_ollama_client_was_allowed_to_add_stands_below_the_options() -> None:
+    extra = Extra(route="ollama-chat", members={"keep_alive": "5m", "options": {"num_ctx": 4096, "custom": "client"}})
+    body = ollama_chat.write_request(asked(sampling=Sampling(seed=3), extra=extra), stream=False)
+    assert (body["keep_alive"], body["options"]) == ("5m", {"seed": 3, "num_ctx": 4096, **PRESET})
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -8,7 +8,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
 from mnemoir.core.events import Finished, NodeStarted, Reply, Text, Thinking, ToolCallPart, Usage
-from mnemoir.core.messages import ImagePart, JsonSchema, ModelRequest, Sampling, TextPart, ToolCall, text_message
+from mnemoir.core.messages import ImagePart, ModelRequest, Sampling, TextPart, ToolCall, text_message
 from mnemoir.wire import openai_chat
 from mnemoir.wire.json_output import ANY_OBJECT
 
@@ -69,11 +69,13 @@ def test_a_json_object_format_goes_through_unchanged() -> None:
     assert openai_chat.write_request(chat.request, stream=False)["response_format"] == {"type": "json_object"}
 
 
-def test_a_loose_schema_is_not_sent_as_strict() -> None:
+@pytest.mark.parametrize("asked", [{}, {"strict": True}, {"strict": False, "description": "a pair"}, {"x_new": 1}])
+def test_a_schema_is_sent_as_the_client_wrote_it(asked: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    request = ModelRequest(messages=(text_message("user", "hi"),), output=JsonSchema(name="x", schema=schema))
-    sent = openai_chat.write_request(request, stream=False)["response_format"]
-    assert sent == {"type": "json_schema", "json_schema": {"name": "x", "strict": False, "schema": schema}}
+    wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema, **asked}}
+    body = {"messages": [{"role": "user", "content": "hi"}], "response_format": wanted}
+    request = openai_chat.read_request(body).request
+    assert openai_chat.write_request(request, stream=False)["response_format"] == wanted
 
 
 def test_reasoning_models_get_no_temperature_and_the_newer_limit() -> None:
@@ -126,9 +128,11 @@ def test_counts_in_strings_and_odd_reasons_are_tolerated() -> None:
     assert reply == Reply(text="ok", usage=Usage(input_tokens=12))
 
 
-def test_a_refusal_is_an_empty_text_with_its_reason() -> None:
+def test_a_refusal_stays_one() -> None:
     reply = openai_chat.read_reply(reply_body({"content": None, "refusal": "I can not."}))
-    assert (reply.text, reply.reason) == ("", "content_filter")
+    assert (reply.text, reply.refusal, reply.reason) == ("", "I can not.", "stop")
+    written = orjson.loads(openai_chat.write_reply(reply, model="m", reply_id="i", created=1))
+    assert written["choices"][0]["message"] == {"role": "assistant", "content": None, "refusal": "I can not."}
 
 
 def test_an_error_with_status_200_is_an_error() -> None:

@@ -13,7 +13,7 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
 )
 from mnemoir.core.events import Finished, Reply, Text, Thinking, ToolCallPart, Usage
-from mnemoir.core.messages import ModelRequest, Sampling, text_message
+from mnemoir.core.messages import Extra, ModelRequest, Sampling, text_message
 from mnemoir.wire import openai_completions
 
 
@@ -51,11 +51,41 @@ def test_no_prompt_is_an_empty_one() -> None:
     assert (chat.request.messages, chat.unmarked_prompt) == ((text_message("user", ""),), "")
 
 
-@pytest.mark.parametrize("prompt", [7, {}, ["a", "b"], [], [1, 2], [[1]], [None]])
-def test_what_is_not_one_text_is_refused(prompt: object) -> None:
+@pytest.mark.parametrize("prompt", [7, {}, [], [None], [1.5], [True], [["a"]]])
+def test_what_is_no_prompt_is_refused(prompt: object) -> None:
     with pytest.raises(InvalidRequest) as caught:
         openai_completions.read_request({"prompt": prompt})
     assert caught.value.field == "prompt"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"prompt": ["a", "b"]},
+        {"prompt": [1, 2]},
+        {"prompt": [[1]]},
+        {"prompt": "a", "suffix": "b"},
+        {"prompt": "a", "echo": True},
+        {"prompt": "a", "best_of": 2},
+        {"prompt": "a", "logprobs": 0},
+        {"prompt": "a", "n": 2},
+    ],
+)
+def test_what_only_this_protocol_can_say_is_sent_as_it_came(members: dict[str, object]) -> None:
+    chat = openai_completions.read_request({"model": "m", **members})
+    assert chat.request.raw
+    assert openai_completions.write_request(chat.request, stream=False) == {"model": "m", **members}
+
+
+def test_members_that_ask_for_nothing_make_no_raw_request() -> None:
+    chat = openai_completions.read_request({"prompt": "a", "suffix": None, "echo": False, "best_of": 1, "n": 1})
+    assert (chat.request.raw, chat.request.extra, chat.request.dropped) == (False, None, ())
+
+
+def test_a_marked_prompt_is_never_raw() -> None:
+    chat = openai_completions.read_request({"prompt": "[Beg_User]U", "logprobs": 5, "top_k": 3})
+    assert (chat.request.raw, chat.request.dropped) == (False, ("logprobs",))
+    assert chat.request.extra == Extra(route="openai-chat", members={"top_k": 3})
 
 
 def test_a_request_for_several_turns_is_refused_before_it_is_sent() -> None:

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
-from mnemoir.core.events import Finished, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.events import Finished, Refusal, Reply, Text, Thinking, ToolCallPart, Usage
 from mnemoir.core.messages import (
     ImagePart,
     JsonSchema,
@@ -43,8 +43,8 @@ def test_an_extraction_request_has_the_documented_shape() -> None:
         model="gpt-5-mini",
         messages=(text_message("system", "policy"), text_message("user", "turns")),
         sampling=Sampling(temperature=0.7, top_p=0.5, max_tokens=4000, stop=("x",), seed=1),
-        output=JsonSchema(name="memory_facts", schema=CLOSED),
-        reasoning_effort="minimal",
+        output=JsonSchema(name="memory_facts", schema=CLOSED, strict=True),
+        think=False,
     )
     form = {"type": "json_schema", "name": "memory_facts", "strict": True, "schema": CLOSED}
     assert openai_responses.write_request(request, stream=False) == {
@@ -82,15 +82,11 @@ def test_a_conversation_with_pictures_and_tools_becomes_items() -> None:
         {"role": "assistant", "content": [{"type": "output_text", "text": "one moment"}]},
         {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "a cat"},
+        {"role": "developer", "content": "be brief"},
     ]
     assert body["tools"] == [{"type": "function", "name": "look", "parameters": TOOL["function"]["parameters"]}]  # type: ignore[index]
     assert body["tool_choice"] == {"type": "function", "name": "look"}
-    assert (body["instructions"], body["temperature"], body["store"], body["stream"]) == (
-        "be brief",
-        0.5,
-        False,
-        True,
-    )
+    assert (body["temperature"], body["store"], body["stream"]) == (0.5, False, True)
 
 
 def test_the_texts_of_all_messages_are_joined_and_other_items_skipped() -> None:
@@ -108,7 +104,7 @@ def test_the_texts_of_all_messages_are_joined_and_other_items_skipped() -> None:
 @pytest.mark.parametrize(
     ("body", "text", "reason"),
     [
-        (completed(message_item({"type": "refusal", "refusal": "no"})), "", "content_filter"),
+        (completed(message_item({"type": "refusal", "refusal": "no"})), "", "stop"),
         (
             completed(
                 message_item(said("cut")),
@@ -196,14 +192,32 @@ def test_an_incomplete_stream_ends_with_its_reason() -> None:
     assert events[-1] == Finished(reason="length")
 
 
-def test_a_refusal_in_a_stream_is_no_text() -> None:
+def test_a_refusal_in_a_stream_stays_one() -> None:
     events = openai_responses.StreamReader().feed(
         sse(
             {"type": "response.refusal.delta", "delta": "I can not"},
+            {"type": "response.refusal.done", "refusal": "I can not"},
             {"type": "response.completed", "response": {"status": "completed"}},
         )
     )
-    assert events == [Usage(), Finished(reason="content_filter")]
+    assert events == [Refusal("I can not"), Usage(), Finished()]
+
+
+def test_a_refusal_that_comes_without_pieces_is_read_at_its_end() -> None:
+    events = openai_responses.StreamReader().feed(sse({"type": "response.refusal.done", "refusal": "No."}))
+    assert events == [Refusal("No.")]
+
+
+def test_later_system_messages_stay_in_their_place() -> None:
+    talk = [text_message("system", "A"), text_message("developer", "B"), text_message("user", "hi")]
+    request = ModelRequest(messages=[*talk, text_message("system", "LATE"), text_message("user", "so?")])
+    body = openai_responses.write_request(request, stream=False)
+    assert body["instructions"] == "A\n\nB"
+    assert body["input"] == [
+        {"role": "user", "content": "hi"},
+        {"role": "system", "content": "LATE"},
+        {"role": "user", "content": "so?"},
+    ]
 
 
 @pytest.mark.parametrize(

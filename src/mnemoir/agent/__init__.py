@@ -6,7 +6,7 @@ The public names; everything else in this room may change.
 from mnemoir.agent.agent import DEFAULT_SYSTEM_PROMPT, Agent, AgentLimits
 from mnemoir.agent.chat_model import ChatModelLLM
 from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled, ToolFinished, ToolStarted
-from mnemoir.agent.llm import LLM, CompletionResponse, ModelChooser, StreamingLLM, ToolSpec
+from mnemoir.agent.llm import LLM, ClusterManager, CompletionResponse, ModelChooser, StreamingLLM, ToolSpec
 from mnemoir.agent.memory import AgentMemory
 from mnemoir.agent.retrieval import ScopedSearch
 from mnemoir.agent.tools import Tool, ToolSource, tool
@@ -21,6 +21,7 @@ __all__ = [
     "AgentMemory",
     "Answered",
     "ChatModelLLM",
+    "ClusterManager",
     "CompletionResponse",
     "ContextRecalled",
     "ModelChooser",

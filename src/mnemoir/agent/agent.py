@@ -12,8 +12,9 @@ from typing import Any
 import structlog
 
 from mnemoir.agent.allowance import Allowance
+from mnemoir.agent.choosing import choice_of
 from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled
-from mnemoir.agent.llm import LLM, ModelChooser
+from mnemoir.agent.llm import LLM, ClusterManager, ModelChooser
 from mnemoir.agent.loop import Ask, Loop, ask_streamed, ask_whole
 from mnemoir.agent.memory import AgentMemory, SessionMemory
 from mnemoir.agent.retrieval import Recalled, RetrievalLimits, framed, recalled_for
@@ -63,7 +64,7 @@ class Agent:
         system_prompt: str = DEFAULT_SYSTEM_PROMPT,
         confirm_dangerous: bool = True,
         confirm_callback: ConfirmCallback | None = None,
-        cluster_manager: ModelChooser | None = None,
+        cluster_manager: ClusterManager | ModelChooser | None = None,
         memory_manager: AgentMemory | None = None,
         mcp_manager: ToolSource | None = None,
         session_id: str | None = None,
@@ -75,6 +76,7 @@ class Agent:
     ) -> None:
         if max_steps < 1:
             raise SettingsError(f"An agent needs max_steps of at least 1, not {max_steps}.")
+        choice_of(cluster_manager)  # refuses one that can pick no model
         self.llm = llm
         self.tools = tools_by_name(tools)
         self.max_steps = max_steps
@@ -120,7 +122,9 @@ class Agent:
             yield ContextRecalled(count=len(recalled))
         await memory.store(Message("user", user_message))
         question = Message("user", framed(recalled, user_message))
-        loop = self._loop(ask, [*await memory.instructions(), *history, question], tools, memory)
+        messages = [*await memory.instructions(), *history, question]
+        llm = choice_of(self.cluster_manager)(user_message, messages) or self.llm
+        loop = self._loop(llm, ask, messages, tools, memory)
         async with aclosing(loop.events()) as events:
             async for event in events:
                 if isinstance(event, Answered):
@@ -128,8 +132,9 @@ class Agent:
                 else:
                     yield event
 
-    def _loop(self, ask: Ask, messages: list[Message], tools: Sequence[Tool], memory: SessionMemory) -> Loop:
-        chosen = self.cluster_manager.choose(messages) if self.cluster_manager else None
+    def _loop(
+        self, llm: LLM, ask: Ask, messages: list[Message], tools: Sequence[Tool], memory: SessionMemory
+    ) -> Loop:
         toolbox = Toolbox(
             tools,
             confirms_dangerous=self.confirm_dangerous,
@@ -137,7 +142,7 @@ class Agent:
             most_characters=self.limits.max_result_characters,
         )
         return Loop(
-            llm=chosen or self.llm,
+            llm=llm,
             ask=ask,
             messages=messages,
             toolbox=toolbox,

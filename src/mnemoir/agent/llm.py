@@ -46,3 +46,20 @@ class ModelChooser(Protocol):
 
     def choose(self, messages: Sequence[Message]) -> LLM | None:
         """The model to answer `messages`, None for the agent's own. Must not block."""
+
+
+class ClusterNode(Protocol):
+    """A machine of a cluster."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class ClusterManager(Protocol):
+    """Picks a node of a cluster for a question, and has a model for each node. Neither method may block."""
+
+    def select_node_smart(self, query: str, context: list[Message]) -> tuple[ClusterNode | None, object]:
+        """The node for a question after its conversation, and the reasons; None for the node when there is none."""
+
+    def get_client(self, node_name: str, /) -> LLM | None:
+        """The model of that node, None when it cannot be reached."""

@@ -54,9 +54,7 @@ def with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatReques
     lines = [RecalledLine(text=one.line) for one in recalled if (one.message.role, one.message.text) not in present]
     if not lines or place is None:
         return chat
-    pictures = [part for part in messages[place].parts if not isinstance(part, core.TextPart)]
-    text = core.TextPart(text=put_up(lines, messages[place].text))
-    messages[place] = replace(messages[place], parts=(text, *pictures))
+    messages[place] = core.with_text_in_front(messages[place], put_up(lines, ""))
     return replace(chat, request=replace(chat.request, messages=messages))
 
 

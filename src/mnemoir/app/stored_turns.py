@@ -84,10 +84,10 @@ def _waits_for_its_answer(own: OwnConversations, session_id: str, new: Sequence[
 def store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:
     """Whether the conversation is still there. An answer without a word and without a call is none."""
     reply = gathering.so_far()
-    if not (reply.text or reply.tool_calls):
+    if not (reply.words or reply.tool_calls):
         return own.manager.get_message(turn.conversation_id, turn.message_id) is not None
     calls = [read_call(call) for call in reply.tool_calls]
-    answer = Message("assistant", reply.text or None, calls or None)
+    answer = Message("assistant", reply.words or None, calls or None)
     reason = reply.reason if gathering.is_finished else INCOMPLETE
     try:
         own.manager.append_messages(

@@ -23,6 +23,7 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
 from mnemoir.search.indexing import Indexing
 from mnemoir.settings import Settings
+from mnemoir.settings.addresses import is_loopback
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
@@ -31,6 +32,7 @@ from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.default import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
@@ -102,11 +104,24 @@ def make_workflows(
             most_depth=chosen.most_depth,
             most_nodes=chosen.most_nodes,
         ),
+        forwarding=forwarding_of(settings),
     )
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, runs, default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
     return workflows, Discussions(discussions, places, Rebuilding(engine, services, runs), served, scope)
+
+
+def forwarding_of(settings: Settings) -> Forwarding:
+    """What of a client's request models get: by default all of it where only this machine can ask and no key is set.
+
+    A server that others reach sends on what is known to be harmless.
+    """
+    server = settings.server
+    private = is_loopback(server.host) and not server.api_keys and server.admin_api_key is None
+    return Forwarding(
+        forward=settings.llm.forward or ("all" if private else "listed"), think_as=settings.llm.think_as
+    )
 
 
 def open_discussions(embedding: EmbeddingModel, indexing: Indexing, own: Own) -> DiscussionMemory:

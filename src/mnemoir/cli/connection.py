@@ -90,6 +90,33 @@ class OverHttp:
         return URL(self._url + target, encoded=True)
 
 
+class ComingServer:
+    """A server at a URL that may not run yet: requests look for it first, until one was answered and after a failure.
+
+    So a command that lives longer than a server needs no new start.
+    """
+
+    def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._session = session
+        self._server = OverHttp(url, session, headers)
+        self._is_there = False
+
+    async def ask(self, method: str, target: str, body: object = None) -> Any:
+        """See Connection."""
+        if not (self._is_there or await is_mnemoir(self._url, self._session)):
+            raise ProviderUnavailable(
+                f"No server answers at {self._url}. Start it with `mnemoir serve`, then ask again; if it has another "
+                "address, name that with --url."
+            )
+        self._is_there = True
+        try:
+            return await self._server.ask(method, target, body)
+        except ProviderUnavailable:
+            self._is_there = False
+            raise
+
+
 class InProcess:
     """The application itself, opened by this command."""
 
@@ -135,14 +162,14 @@ class InProcess:
 
 @asynccontextmanager
 async def connect(
-    settings: Settings, *, url: str | None, in_process: bool, chats: bool = False, caller: str = "cli"
+    settings: Settings, *, url: str | None, in_process: bool, chats: bool = False
 ) -> AsyncIterator[Connection]:
     """The server at `url`; without one, the server of the settings if it runs, else its routes in this process.
 
     `in_process` leaves a running server out, for a data directory that was named. With `chats` this process does all
-    that a server does: chats recall and are remembered. `caller` is what the server is told of who asks.
+    that a server does: chats recall and are remembered.
     """
-    headers = _headers_of(settings, caller)
+    headers = _headers_of(settings, "cli")
     async with new_session() as session:
         address = url or settings.server.url
         if not in_process and await is_mnemoir(address, session):
@@ -153,6 +180,14 @@ async def connect(
     note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
     async with _opened(settings, chats=chats) as app:
         yield InProcess(app, headers)
+
+
+@asynccontextmanager
+async def connect_when_asked(settings: Settings, *, url: str | None, caller: str) -> AsyncIterator[ComingServer]:
+    """The server at `url`, or of the settings, whether it runs already or not; it is told `caller` of who asks."""
+    async with new_session() as session:
+        address = url.rstrip("/") if url else settings.server.url
+        yield ComingServer(address, session, _headers_of(settings, caller))
 
 
 async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:

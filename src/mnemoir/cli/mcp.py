@@ -24,7 +24,7 @@ def mcp(
     config: Config = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON, and end.")] = False,
 ) -> None:
-    """Offer a running server's memory as MCP tools: search, list, add and delete memories, search conversations."""
+    """Offer a server's memory as MCP tools: find, list, add, change and delete memories, search conversations."""
     session = Session(config=config, url=url, project=project)
     if as_json:
         print_json({"tools": run(_described(session, user))})
@@ -44,18 +44,15 @@ async def _described(session: Session, user: str) -> "list[Any]":
 
 @asynccontextmanager
 async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
-    """The tools over a running server: the data directory would belong to an agent for as long as that runs."""
+    """The tools over a server, which may be started later: the data directory is never opened here, for it would
+    belong to the agent for as long as that runs.
+    """
     try:
         from mnemoir.mcp import tool_server
     except ModuleNotFoundError as exc:
         raise SettingsError("MCP is not installed. Run: pip install 'mnemoir[mcp]'") from exc
+    from mnemoir.cli.connection import connect_when_asked
     from mnemoir.settings import load_settings
 
-    running = Session(
-        config=session.config,
-        url=session.url or load_settings(session.config, {}).server.url,
-        project=session.project,
-        caller="mcp",
-    )
-    async with running.connected() as connection:
-        yield tool_server(connection, user=user, project=session.project)
+    async with connect_when_asked(load_settings(session.config, {}), url=session.url, caller="mcp") as server:
+        yield tool_server(server, user=user, project=session.project)

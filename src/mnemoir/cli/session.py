@@ -21,7 +21,6 @@ class Session:
     data_dir: Path | None = None
     url: str | None = None
     project: str | None = None
-    caller: str = "cli"
 
     @asynccontextmanager
     async def connected(self) -> "AsyncIterator[Connection]":
@@ -32,7 +31,7 @@ class Session:
         settings = load_settings(self.config, {"storage.data_dir": self.data_dir})
         url = self.url.rstrip("/") if self.url else None
         in_process = self.data_dir is not None
-        async with connect(settings, url=url, in_process=in_process, caller=self.caller) as connection:
+        async with connect(settings, url=url, in_process=in_process) as connection:
             yield connection
 
     def target(self, path: str, query: Mapping[str, Any]) -> str:

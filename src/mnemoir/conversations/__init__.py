@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mnemoir.conversations.budget import history_budget
-    from mnemoir.conversations.counters import TokenCounter, counter_named, model_counter, tiktoken_counter
+    from mnemoir.conversations.counters import (
+        TokenCounter,
+        counter_named,
+        estimate_tokens,
+        estimate_total_tokens,
+        model_counter,
+        tiktoken_counter,
+    )
     from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, check_embedding_client
     from mnemoir.conversations.files import (
         FilePayload,
@@ -141,6 +148,8 @@ __all__ = [
     "close_open_calls",
     "counter_named",
     "delete_node_memory",
+    "estimate_tokens",
+    "estimate_total_tokens",
     "extract_thread_messages",
     "fetch_memory",
     "fetch_node_memory",
@@ -160,6 +169,8 @@ _MODULES = {
     "counters": (
         "TokenCounter",
         "counter_named",
+        "estimate_tokens",
+        "estimate_total_tokens",
         "model_counter",
         "tiktoken_counter",
     ),

@@ -172,9 +172,18 @@ def counter_named(name: CounterName, model: CountsTokens | None = None) -> Token
     return _BY_NAME[name]()
 
 
-def _chars4(message: Message) -> int:
+def estimate_tokens(message: Message) -> int:
+    """The documented estimate of session memory: a token for four characters, rounded down; 0 for no text.
+
+    The arguments of tool calls count as JSON, files as what they declare.
+    """
     arguments = (json.dumps(dict(call.arguments), default=str) for call in calls_of(message))
     return (len(message.text) + sum(map(len, arguments))) // 4 + _media_tokens(message)
+
+
+def estimate_total_tokens(messages: Sequence[Message]) -> int:
+    """The sum of the estimates; 0 for no messages."""
+    return CHARS4.count(messages)
 
 
 def _heuristic(message: Message) -> int:
@@ -220,7 +229,7 @@ def _tell_once(counter: str, reason: str) -> None:
     _log.warning("token_counter_failed", counter=counter, reason=reason, instead="heuristic")
 
 
-CHARS4: TokenCounter = AdditiveCounter(_chars4)
+CHARS4: TokenCounter = AdditiveCounter(estimate_tokens)
 HEURISTIC: TokenCounter = AdditiveCounter(_heuristic)
 _BY_NAME: dict[str, Callable[[], TokenCounter]] = {
     "chars4": lambda: CHARS4,

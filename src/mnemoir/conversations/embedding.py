@@ -10,11 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured
+from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured, SettingsError
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.vectors import sentence_vector
 
 _PROBE = ("What time does the train leave?", "The train leaves at nine.")
+_NEEDED = "its vectors are kept under that name; set it to a text of printable characters, such as 'my-model-1'."
 _ALIKE = 0.999  # cosine of two vectors of one text: some models differ a little from batch to batch
 
 
@@ -23,7 +24,7 @@ class EmbeddingClient(Protocol):
 
     @property
     def model_name(self) -> str:
-        """Equal names mean comparable vectors; kept with them."""
+        """Equal names mean comparable vectors; kept with them. Read once, where the client is given."""
 
     @property
     def dimension(self) -> int:
@@ -95,6 +96,23 @@ def vector_of(embedding: Embedding) -> FloatArray:
     return sentence_vector(embedding)
 
 
+def model_name_of(client: EmbeddingClient) -> str:
+    """The name of a client's model. Raises SettingsError for a client whose name cannot be kept with its vectors."""
+    kind = type(client).__name__
+    try:
+        name = client.model_name
+    except Exception as exc:  # foreign code
+        raise SettingsError(f"The embedding client {kind} has no model_name that can be read: {_NEEDED}") from exc
+    return usable_model_name(name, kind)
+
+
+def usable_model_name(name: object, client: str) -> str:
+    """The name, as it was given to the kind of `client`. Raises SettingsError for anything but a text to be kept."""
+    if not _is_usable(name):
+        raise SettingsError(f"The embedding client {client} has a model_name that cannot be used: {_NEEDED}")
+    return str(name)
+
+
 async def check_embedding_client(client: EmbeddingClient) -> int:
     """Try a client out; the length of its vectors.
 
@@ -112,9 +130,14 @@ async def check_embedding_client(client: EmbeddingClient) -> int:
         raise _unusable(client, "vectors in another order than that of the texts")
     if client.dimension != vectors.shape[1]:
         raise _unusable(client, f"vectors of {vectors.shape[1]} numbers, where it says {client.dimension}")
-    if not isinstance(client.model_name, str) or not client.model_name:
+    if not _is_usable(client.model_name):
         raise _unusable(client, "no model name")
     return int(vectors.shape[1])
+
+
+def _is_usable(name: object) -> bool:
+    """Whether it is a text with more than blanks in it, which can be written to a file."""
+    return isinstance(name, str) and bool(name.strip()) and name.isprintable()
 
 
 def _checked(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:

@@ -70,15 +70,17 @@ class _Attempts:
 class EmbeddingJobs:
     """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
 
-    def __init__(self, rows: SessionStorage, client: EmbeddingClient, store: VectorStore) -> None:
+    def __init__(self, rows: SessionStorage, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
+        """`model` is the name of the client's model."""
         self._rows = rows
         self._client = client
         self._store = store
+        self._model = model
 
     def refuse_other_model(self) -> None:
         """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
         if isinstance(self._store, NamedModel):
-            _refuse_other(self._store.stored_model(), self._client.model_name)
+            _refuse_other(self._store.stored_model(), self._model)
 
     async def embed_saved(self, message_ids: Sequence[int]) -> None:
         """Embed messages that were just saved and noted; those that fail are noted, and nothing is raised."""
@@ -103,7 +105,7 @@ class EmbeddingJobs:
         self.refuse_other_model()
         self.remove()
         await self._renote_lost()
-        model, attempts = self._client.model_name, _Attempts(most_failures=MOST_FAILURES)
+        model, attempts = self._model, _Attempts(most_failures=MOST_FAILURES)
         total = await self._missing(session_id) if progress else 0
         embedded = tried = after = 0
         started = time.monotonic()
@@ -126,7 +128,7 @@ class EmbeddingJobs:
         """Forget all vectors, of whatever model, and make them anew."""
         self._store.clear()
         async for page in self._every(None):
-            self._rows.await_vectors([stored.id for stored in page], self._client.model_name)
+            self._rows.await_vectors([stored.id for stored in page], self._model)
         return await self.backfill(None, batch_size, progress, per_second)
 
     def remove(self) -> None:
@@ -137,7 +139,7 @@ class EmbeddingJobs:
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
         """Note them as waiting and give them vectors; how many got one."""
-        there = set(self._rows.await_vectors([stored.id for stored in messages], self._client.model_name))
+        there = set(self._rows.await_vectors([stored.id for stored in messages], self._model))
         return await self._embed_noted([stored for stored in messages if stored.id in there], attempts)
 
     async def _embed_noted(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
@@ -151,7 +153,7 @@ class EmbeddingJobs:
             attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
             return await self._in_halves(messages, attempts, exc)
         attempts.failures = 0
-        return len(messages) - self._keep(messages, made, self._client.model_name)
+        return len(messages) - self._keep(messages, made, self._model)
 
     async def _in_halves(self, messages: Sequence[StoredMessage], attempts: _Attempts, cause: Exception) -> int:
         if len(messages) == 1:
@@ -228,10 +230,10 @@ class EmbeddingJobs:
         async for page in self._every(None):
             there = set(self._store.get(ids=[vector_id(stored.id) for stored in page])[0])
             lost = [stored.id for stored in page if vector_id(stored.id) not in there]
-            self._rows.await_vectors(lost, self._client.model_name)
+            self._rows.await_vectors(lost, self._model)
 
     async def _missing(self, session_id: str | None) -> int:
-        return sum([len(page) async for page in self._every(session_id, self._client.model_name)])
+        return sum([len(page) async for page in self._every(session_id, self._model)])
 
     async def _every(self, session_id: str | None, model: str = ANY_MODEL) -> AsyncIterator[list[StoredMessage]]:
         after = 0

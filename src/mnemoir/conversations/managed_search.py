@@ -26,9 +26,12 @@ class ManagedSearch:
         embedding_client: EmbeddingClient | None,
         vector_store: VectorStore | None,
         *,
+        model: str | None,
         counter: TokenCounter,
         embed_sync: bool,
     ) -> None:
+        """`model` is the name of the client's model."""
+        self._model = model
         self.storage = storage
         self.embedding_client = embedding_client
         self.vector_store = vector_store
@@ -41,6 +44,11 @@ class ManagedSearch:
     def semantic_search_enabled(self) -> bool:
         """Whether there are an embedding client and a vector store."""
         return self.embedding_client is not None and self.vector_store is not None
+
+    @property
+    def embedding_model(self) -> str | None:
+        """The model whose vectors new messages wait for; None without semantic search."""
+        return self._model if self.semantic_search_enabled else None
 
     async def search(
         self,
@@ -130,10 +138,6 @@ class ManagedSearch:
         if self.semantic_search_enabled:
             await self._searching().wait()
 
-    def _embedding_model(self) -> str | None:
-        """The model whose vectors new messages wait for; None without semantic search."""
-        return self.embedding_client.model_name if self.embedding_client and self.vector_store else None
-
     def _saved(self, message_ids: Sequence[int]) -> None:
         """Have messages embedded that were noted as waiting."""
         if self.semantic_search_enabled and message_ids:
@@ -157,6 +161,7 @@ class ManagedSearch:
                     self.storage,
                     self.embedding_client,
                     self.vector_store,
+                    model=self._model,
                     counter=self._counter,
                     embed_sync=self._embed_sync,
                 )

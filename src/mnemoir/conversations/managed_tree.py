@@ -49,7 +49,7 @@ class ManagedTree(ManagedSearch):
             records,
             parent_id=parent_id,
             system_prompt=system_prompt,
-            embedding_model=self._embedding_model(),
+            embedding_model=self.embedding_model,
         )
         self._saved(ids)
         return ids
@@ -75,7 +75,7 @@ class ManagedTree(ManagedSearch):
             records,
             parent_id=parent_id,
             system_prompt=system_prompt,
-            embedding_model=self._embedding_model(),
+            embedding_model=self.embedding_model,
         )
         self._saved(resumed.added)
         return resumed
@@ -178,7 +178,7 @@ class ManagedTree(ManagedSearch):
 
     def _embed_copies(self, message_ids: Sequence[int]) -> None:
         """Some at a time: there may be very many."""
-        model = self._embedding_model()
+        model = self.embedding_model
         if model is None:
             return
         for start in range(0, len(message_ids), _PAGE):

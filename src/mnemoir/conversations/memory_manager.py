@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
-from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.embedding import EmbeddingClient, model_name_of
 from mnemoir.conversations.fitting import fit
 from mnemoir.conversations.managed_tree import ManagedTree
 from mnemoir.conversations.message_rows import record_of
@@ -47,10 +47,12 @@ class MemoryManager(ManagedTree):
         """Without a `strategy` windows hold the newest messages.
 
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced` and
-        `on_corruption` are those of `MemoryStorage`. Raises SettingsError when a back-end is not installed.
+        `on_corruption` are those of `MemoryStorage`. Raises SettingsError when a back-end is not installed, and for
+        an embedding client without a usable `model_name`, which is read here and never again.
         """
+        model = None if embedding_client is None else model_name_of(embedding_client)
         storage: SessionStorage = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
-        super().__init__(storage, embedding_client, vector_store, counter=counter, embed_sync=embed_sync)
+        super().__init__(storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync)
         self.max_history_tokens = max_history_tokens
         self.strategy = strategy or SimpleStrategy(counter=counter)
 
@@ -98,9 +100,7 @@ class MemoryManager(ManagedTree):
         """The ids, in order; all are saved or none. Much faster than one by one."""
         checked_session_id(session_id)
         records = [record_of(session_id, message) for message in messages]
-        ids = self.storage.save_messages(
-            records, system_prompt=system_prompt, embedding_model=self._embedding_model()
-        )
+        ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=self.embedding_model)
         self._saved(ids)
         return ids
 

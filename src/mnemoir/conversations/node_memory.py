@@ -7,7 +7,7 @@ one run of a node; several may work on one memory at once.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import dropwhile
+from itertools import dropwhile, islice
 from pathlib import Path
 
 import structlog
@@ -30,7 +30,7 @@ from mnemoir.conversations.node_object import NodeObject
 from mnemoir.conversations.node_records import ReplayedFile, answered_rounds, as_messages, round_of
 from mnemoir.conversations.node_thread import thread_records
 from mnemoir.conversations.presets import DEFAULT, HistoryRules, counter_of, fit_by
-from mnemoir.conversations.threads import NIL, stored_turns
+from mnemoir.conversations.threads import NIL, row_limit, stored_turns
 from mnemoir.conversations.token_buffer import BaseMemory
 from mnemoir.conversations.validity import close_open_calls
 from mnemoir.core.clock import Clock, utc_now
@@ -58,7 +58,8 @@ _log = structlog.get_logger(__name__)
 class NodeParts:
     """What node memories work with.
 
-    Without `turns`, the node's own records say what the thread is; without `files`, history is text.
+    Without `turns`, the node's own records say what the thread is; without `files`, history is text. All of `rules`
+    hold but the number of turns; rules that count rows look at the 500 newest turns.
     """
 
     objects: ObjectStore
@@ -231,11 +232,13 @@ class NodeTokenBufferMemory(BaseMemory):
     def _thread(
         self, records: Sequence[NodeMemoryMessage], current: str, parent: str | None, *, is_linear: bool = True
     ) -> list[NodeMemoryMessage]:
-        turns = self._parts.turns
+        turns, rules = self._parts.turns, self._parts.rules
         if turns is None:
-            return thread_records(records, current, parent_message_id=parent or (NIL if is_linear else None))
+            parent = parent or (NIL if is_linear else None)
+            return thread_records(records, current, parent_message_id=parent, rule=rules.thread)
         rows = stored_turns(turns, self.conversation_id)
-        return thread_records(records, current, rows, parent_message_id=parent)
+        read = islice(rows, row_limit(None)) if rules.limit_applies_to == "rows" else rows
+        return thread_records(records, current, read, parent_message_id=parent, rule=rules.thread)
 
     def _document(self) -> NodeMemoryData | None:
         """What was read and added; None when it cannot be had, which is tried again the next time."""

@@ -1,16 +1,16 @@
 """Which records of a node's memory belong to the thread of a turn.
 
-The walk goes from the turn being answered through parent pointers. The conversation's own turns say where each points
-to, as far as they are known; the node's records say it for turns that are not. A turn that the node has no record of
-is passed on the way. What the node did before in the same turn, in a loop, is part of the thread.
+With the rule `scoped` each parent pointer is looked up, from the turn being answered on. The conversation's own turns
+say where each points to, as far as they are known; the node's records say it for turns that are not. The other rules
+of `threads` pass once over the conversation's turns, or over the file's where the conversation has none. A turn that
+the node has no record of is skipped. What the node did before in the same turn, in a loop, is part of the thread.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from mnemoir.conversations.node_document import NodeMemoryMessage
-from mnemoir.conversations.threads import NIL
+from mnemoir.conversations.threads import NIL, RowTable, ThreadRule, walk_thread
 from mnemoir.ports.turns import Turn
 
 
@@ -20,16 +20,19 @@ def thread_records(
     turns: Iterable[Turn] = (),
     *,
     parent_message_id: str | None = None,
+    rule: ThreadRule = "scoped",
 ) -> list[NodeMemoryMessage]:
     """The records of the thread, oldest turn first, in the order of the file within a turn.
 
     `turns` are the conversation's, newest first, and read only as far as needed. `parent_message_id` is where the
-    current turn points to, if nothing else knows that yet. A pointer that leads nowhere ends the walk, and so does
-    one that leads back.
+    current turn points to, if nothing else knows that yet. With `scoped` a pointer that leads nowhere ends the
+    thread, and so does one that leads back.
     """
     recorded = _recorded_turns(records)
-    walk = _Walk(recorded, _by_id(recorded), _Table(iter(turns)), parent_message_id)
-    thread = list(walk.back_from(current_message_id))
+    walk = _Walk(recorded, _by_id(recorded), RowTable(turns))
+    current = walk.at(current_message_id, parent_message_id)
+    steps = walk.looked_up(current) if rule == "scoped" else walk.one_pass(current, rule)
+    thread = list({step.recorded.place: step.recorded for step in steps if step.recorded}.values())
     return [record for turn in reversed(thread) for record in turn.records]
 
 
@@ -66,40 +69,12 @@ def _by_id(turns: Iterable[_RecordedTurn]) -> dict[str, _RecordedTurn]:
     return {id: turn for turn in turns for id in turn.ids}
 
 
-class _Table:
-    """The turns of a conversation, newest first, looked up by id."""
-
-    def __init__(self, turns: Iterator[Turn]) -> None:
-        self._unread = turns
-        self._read: list[Turn] = []
-        self._places: dict[str, int] = {}
-
-    def find(self, id: str) -> Turn | None:
-        while id not in self._places:
-            if self._read_on(1) == 0:
-                return None
-        return self._read[self._places[id]]
-
-    def older(self, turn: Turn | None) -> Turn | None:
-        """The next older turn; the newest one for None."""
-        place = self._places[turn.id] + 1 if turn else 0
-        if place == len(self._read) and self._read_on(1) == 0:
-            return None
-        return self._read[place]
-
-    def _read_on(self, count: int) -> int:
-        rows = list(islice(self._unread, count))
-        for row in rows:
-            self._places.setdefault(row.id, len(self._read))
-            self._read.append(row)
-        return len(rows)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """One turn of the walk as both sides know it."""
+    """One turn of the thread as both sides know it."""
 
     id: str
+    parent_message_id: str | None
     row: Turn | None = None
     recorded: _RecordedTurn | None = None
 
@@ -108,44 +83,57 @@ class _Step:
 class _Walk:
     recorded: Sequence[_RecordedTurn]
     by_id: dict[str, _RecordedTurn]
-    table: _Table
-    parent_of_current: str | None
+    table: RowTable[Turn]
 
-    def back_from(self, current: str) -> Iterator[_RecordedTurn]:
-        """The recorded turns of the thread, newest first."""
+    def looked_up(self, current: _Step) -> Iterator[_Step]:
+        """The thread by the rule `scoped`, newest turn first, each once."""
         seen: set[str] = set()
-        given: set[int] = set()
-        step: _Step | None = self._at(current)
+        step: _Step | None = current
         while step is not None and step.id not in seen:
             seen.add(step.id)
-            if step.recorded and step.recorded.place not in given:
-                given.add(step.recorded.place)
-                yield step.recorded
-            step = self._before(step, is_current=len(seen) == 1)
+            yield step
+            step = self._before(step)
 
-    def _at(self, id: str) -> _Step:
+    def one_pass(self, current: _Step, rule: ThreadRule) -> Iterator[_Step]:
+        """The thread by a rule that passes over the rows once, newest turn first."""
+        return walk_thread(self._rows(current), rule=rule, start=current.id)
+
+    def at(self, id: str, parent: str | None = None) -> _Step:
+        """The turn of that id; `parent` is where it points to, if neither side knows the turn."""
         recorded = self.by_id.get(id)
         names = [id, *(recorded.ids if recorded else ())]
         row = next((row for name in names if (row := self.table.find(name))), None)
-        if row is None:
-            return _Step(recorded.ids[0] if recorded else id, None, recorded)
-        return self._of_row(row)
+        if row:
+            return self._of_row(row)
+        return self._of_file(recorded) if recorded else _Step(id=id, parent_message_id=self._named(parent))
+
+    def _rows(self, current: _Step) -> Iterator[_Step]:
+        """The turns of the conversation, or of the file in front of the current one where there are none."""
+        if current.row is None:
+            yield current
+        if self.table.older(None):
+            yield from map(self._of_row, self.table.all())
+            return
+        end = current.recorded.place if current.recorded else len(self.recorded)
+        yield from map(self._of_file, reversed(self.recorded[:end]))
 
     def _of_row(self, row: Turn) -> _Step:
-        return _Step(row.id, row, self.by_id.get(row.id) or self.by_id.get(row.workflow_run_id or ""))
+        recorded = self.by_id.get(row.id) or self.by_id.get(row.workflow_run_id or "")
+        return _Step(id=row.id, parent_message_id=row.parent_message_id, row=row, recorded=recorded)
 
-    def _before(self, step: _Step, *, is_current: bool) -> _Step | None:
-        pointer = self._pointer(step, is_current=is_current)
-        if not pointer:
+    def _of_file(self, turn: _RecordedTurn) -> _Step:
+        parent = self._named(turn.records[0].parent_message_id)
+        return _Step(id=turn.ids[0], parent_message_id=parent, recorded=turn)
+
+    def _named(self, parent: str | None) -> str | None:
+        """The pointer, by the first id of the recorded turn that it names."""
+        recorded = self.by_id.get(parent or "")
+        return recorded.ids[0] if recorded else parent
+
+    def _before(self, step: _Step) -> _Step | None:
+        if not step.parent_message_id:
             return None
-        return self._next_older(step) if pointer == NIL else self._at(pointer)
-
-    def _pointer(self, step: _Step, *, is_current: bool) -> str | None:
-        if step.row:
-            return step.row.parent_message_id
-        if step.recorded:
-            return step.recorded.records[0].parent_message_id
-        return self.parent_of_current if is_current else None
+        return self._next_older(step) if step.parent_message_id == NIL else self.at(step.parent_message_id)
 
     def _next_older(self, step: _Step) -> _Step | None:
         """The next older turn of the conversation; of the file, for a turn that the conversation does not know."""
@@ -153,4 +141,4 @@ class _Walk:
         if row or step.row:
             return self._of_row(row) if row else None
         place = (step.recorded.place if step.recorded else len(self.recorded)) - 1
-        return self._at(self.recorded[place].ids[0]) if place >= 0 else None
+        return self.at(self.recorded[place].ids[0]) if place >= 0 else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import structlog
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
-from mnemoir.conversations.embedding import EmbeddingClient, query_embedding
+from mnemoir.conversations.embedding import EmbeddingClient, model_name_of, query_embedding
 from mnemoir.conversations.embedding_catch_up import CatchUp
 from mnemoir.conversations.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.embedding_worker import CLOSING_S, EmbeddingWorker
@@ -64,17 +64,22 @@ class SemanticSearch:
         client: EmbeddingClient | None = None,
         store: VectorStore | None = None,
         *,
+        model: str | None = None,
         counter: TokenCounter = CHARS4,
         embed_sync: bool = True,
         clock: Clock = utc_now,
     ) -> None:
-        """With `embed_sync`, `saved` waits for the vectors where no event loop runs."""
+        """With `embed_sync`, `saved` waits for the vectors where no event loop runs.
+
+        `model` is the name of the client's model, where that was read already. Raises SettingsError for a client
+        without a usable name.
+        """
         self._rows = rows
         self._counter = counter
         self._embed_sync = embed_sync
         self._clock = clock
         self._worker = EmbeddingWorker(self._embed)
-        self._meaning = self._meaning_of(client, store)
+        self._meaning = self._meaning_of(client, store, model)
         self._is_whole = isinstance(store, IndexedVectors)
         self._index = MessageIndex(rows, store if isinstance(store, IndexedVectors) else None)
 
@@ -215,10 +220,12 @@ class SemanticSearch:
         if self._meaning is not None:
             self._meaning.catch_up.close()
 
-    def _meaning_of(self, client: EmbeddingClient | None, store: VectorStore | None) -> _Meaning | None:
+    def _meaning_of(
+        self, client: EmbeddingClient | None, store: VectorStore | None, model: str | None
+    ) -> _Meaning | None:
         if client is None or store is None:
             return None
-        jobs = EmbeddingJobs(self._rows, client, store)
+        jobs = EmbeddingJobs(self._rows, client, store, model=model or model_name_of(client))
         nearest = NearestMessages(self._rows, store)
         return _Meaning(client=client, store=store, jobs=jobs, nearest=nearest, catch_up=CatchUp(self._worker, jobs))
 

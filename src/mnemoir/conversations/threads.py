@@ -1,17 +1,17 @@
 """Threads: which turns of a conversation lead to the one being answered.
 
-A conversation with regenerated answers is a forest. Its rows come newest first, and one walk over them picks the
-thread: each row that is taken says by its parent pointer which one to wait for next. The sentinel `NIL` means that no
-pointer was kept, and waits for whatever is next older.
+A conversation with regenerated answers is a forest. Its rows come newest first. Each row of the thread names the next
+one by its parent pointer; the sentinel `NIL` means that no pointer was kept, and stands for the next older row.
 
-How the walk ends has two strengths. `scoped` ends at a row without a pointer that the walk was waiting for;
-`observed` takes any row without a pointer that it comes across, even one of another branch, as existing chat
-applications do. `linear` reads every pointer as the sentinel: sessions without branches are that.
+There are three rules. `scoped` looks each parent up by its id, so that a parent which is newer than its child (a
+clock was set back) loses no turn, and ends at a row without a pointer. `observed` passes over the rows once, from new
+to old, and takes any row without a pointer that it meets, even one of another branch, as existing chat applications
+do. `linear` reads every pointer as the sentinel: sessions without branches are that.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import dropwhile
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn, TurnRows
@@ -41,17 +41,57 @@ def extract_thread_messages(
     """The rows of the thread, newest first, out of all rows of a conversation, newest first.
 
     The thread is the one of the row `start`, and of the newest row when that is not given. A `start` that is not
-    among the rows has no thread: another branch would be the wrong answer. A parent that is missing, or newer than
-    its child, leaves the part that was found.
+    among the rows has no thread: another branch would be the wrong answer. A parent that is missing leaves the part
+    that was found, and so does one that is in the thread already.
     """
     return list(walk_thread(messages, rule=rule, start=start))
 
 
 def walk_thread(rows: Iterable[Row], *, rule: ThreadRule = "scoped", start: str | None = None) -> Iterator[Row]:
     """The same, row by row: reads no further than the rows asked for need. A parent pointer serves as `start` too."""
-    if start and start != NIL:
-        rows = dropwhile(lambda row: row.id != start, rows)
-    return _WALKS[rule](rows)
+    known_start = start if start != NIL else None
+    if rule == "scoped":
+        return _scoped(rows, known_start)
+    if known_start:
+        rows = dropwhile(lambda row: row.id != known_start, rows)
+    return _ONE_PASS[rule](rows)
+
+
+class RowTable(Generic[Row]):
+    """Rows of a conversation, newest first, found by id or by place; the reader is asked for no more than needed."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._unread = iter(rows)
+        self._read: list[Row] = []
+        self._places: dict[str, int] = {}
+
+    def find(self, id: str) -> Row | None:
+        """The row of that id, the newest one should several have it."""
+        while id not in self._places:
+            if not self._read_one():
+                return None
+        return self._read[self._places[id]]
+
+    def older(self, row: Row | None) -> Row | None:
+        """The next older row; the newest one for None."""
+        place = self._places[row.id] + 1 if row else 0
+        if place == len(self._read) and not self._read_one():
+            return None
+        return self._read[place]
+
+    def all(self) -> Iterator[Row]:
+        """Every row, newest first."""
+        place = 0
+        while place < len(self._read) or self._read_one():
+            yield self._read[place]
+            place += 1
+
+    def _read_one(self) -> bool:
+        for row in self._unread:
+            self._places.setdefault(row.id, len(self._read))
+            self._read.append(row)
+            return True
+        return False
 
 
 def row_limit(message_limit: int | None) -> int:
@@ -99,14 +139,17 @@ def _usual_rows() -> TurnRows:
     return rows
 
 
-def _scoped(rows: Iterable[Row]) -> Iterator[Row]:
-    awaited: str | None = NIL
-    for row in rows:
-        if awaited in (NIL, row.id):
-            yield row
-            awaited = row.parent_message_id
-            if not awaited:
-                return
+def _scoped(rows: Iterable[Row], start: str | None) -> Iterator[Row]:
+    table = RowTable(rows)
+    row = table.find(start) if start else table.older(None)
+    taken: set[str] = set()
+    while row is not None and row.id not in taken:
+        yield row
+        taken.add(row.id)
+        parent = row.parent_message_id
+        if not parent:
+            return
+        row = table.older(row) if parent == NIL else table.find(parent)
 
 
 def _observed(rows: Iterable[Row]) -> Iterator[Row]:
@@ -121,8 +164,7 @@ def _observed(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 # Any: a table cannot say that each walk gives out what it is given
-_WALKS: dict[ThreadRule, Callable[[Iterable[Any]], Iterator[Any]]] = {
-    "scoped": _scoped,
+_ONE_PASS: dict[ThreadRule, Callable[[Iterable[Any]], Iterator[Any]]] = {
     "observed": _observed,
     "linear": iter,
 }

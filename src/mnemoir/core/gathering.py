@@ -1,9 +1,21 @@
 """Events put together again into one whole reply."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mnemoir.core.errors import ProviderUnavailable
-from mnemoir.core.events import Event, Finished, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.events import (
+    Alternative,
+    Event,
+    Finished,
+    Passed,
+    Refusal,
+    Reply,
+    Text,
+    Thinking,
+    ToolCallPart,
+    Usage,
+)
 from mnemoir.core.messages import ToolCall
 
 
@@ -13,7 +25,10 @@ class Gathering:
     def __init__(self) -> None:
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._refusal: list[str] = []
         self._calls: dict[int, list[ToolCallPart]] = {}
+        self._passed: Passed | None = None
+        self._alternatives: list[Mapping[str, Any]] = []
         self._usage = Usage()
         self._finished: Finished | None = None
 
@@ -39,7 +54,10 @@ class Gathering:
             reason=self._finished.reason if self._finished else "stop",
             tool_calls=[_joined(index, pieces) for index, pieces in sorted(self._calls.items())],
             thinking="".join(self._thinking),
+            refusal="".join(self._refusal),
             usage=self._usage,
+            passed=self._passed,
+            alternatives=tuple(self._alternatives),
         )
 
     def _take(self, event: Event) -> bool:
@@ -48,12 +66,18 @@ class Gathering:
                 self._text.append(event.text)
             case Thinking():
                 self._thinking.append(event.text)
+            case Refusal():
+                self._refusal.append(event.text)
             case ToolCallPart():
                 self._calls.setdefault(event.index, []).append(event)
             case Usage():
                 self._usage = self._usage + event
             case Finished():
                 self._finished = event
+            case Passed():
+                self._passed = event  # of a whole answer there is one; of a stream nothing but the newest is kept
+            case Alternative():
+                self._alternatives.append(event.choice)
             case _:
                 return False
         return True
@@ -64,4 +88,6 @@ def _joined(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
         id=next((piece.id for piece in pieces if piece.id), f"call_{index}"),
         name=next((piece.name for piece in pieces if piece.name), ""),
         arguments="".join(piece.arguments for piece in pieces),
+        custom=any(piece.custom for piece in pieces),
+        extra=next((piece.extra for piece in pieces if piece.extra), None),
     )

@@ -1,12 +1,26 @@
 """What was said: messages, their parts, and calls of tools."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 # `systemMes` is a later system message of a marked text prompt: a model gets it as a system message, and no variable
 # that speaks of the system prompt means it
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
+
+# a chat protocol that clients and model servers share
+Route = Literal["openai-chat", "openai-completions", "ollama-chat", "ollama-generate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """Members of a JSON object that Mnemoir does not use, as they came: names and JSON values.
+
+    Only a server or client that speaks the protocol of `route` knows what they mean, so they are written to no other.
+    """
+
+    route: Route
+    members: Mapping[str, Any]  # JSON, open by nature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +28,7 @@ class TextPart:
     """Plain text."""
 
     text: str
+    extra: Extra | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,18 +37,32 @@ class ImagePart:
 
     url: str
     detail: str | None = None
+    extra: Extra | None = None
 
 
-Part = TextPart | ImagePart
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpaquePart:
+    """A part that Mnemoir does not read, such as a sound or a file: `kind` is its type, `extra` the whole part."""
+
+    kind: str
+    extra: Extra
+
+
+Part = TextPart | ImagePart | OpaquePart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call the model asks for; `arguments` is JSON text, as the model wrote it."""
+    """A call the model asks for; `arguments` is JSON text, as the model wrote it.
+
+    A `custom` call is of a tool that takes free text: `arguments` is that text.
+    """
 
     id: str
     name: str
     arguments: str
+    custom: bool = False
+    extra: Extra | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +74,7 @@ class Message:
     name: str | None = None
     tool_calls: Sequence[ToolCall] = ()
     tool_call_id: str | None = None
+    extra: Extra | None = None
 
     @property
     def text(self) -> str:
@@ -59,12 +89,28 @@ def text_message(role: Role, text: str) -> Message:
     return Message(role=role, parts=(TextPart(text=text),) if text else ())
 
 
+def with_text_in_front(message: Message, text: str) -> Message:
+    """The message with `text` in front of its first text part, or as its first part where it has none."""
+    for place, part in enumerate(message.parts):
+        if isinstance(part, TextPart):
+            longer = replace(part, text=text + part.text)
+            return replace(message, parts=(*message.parts[:place], longer, *message.parts[place + 1 :]))
+    return replace(message, parts=(TextPart(text=text), *message.parts))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonSchema:
-    """The shape an answer must have; `name` matches [A-Za-z0-9_-]{1,64}."""
+    """The shape an answer must have; `name` matches [A-Za-z0-9_-]{1,64}.
+
+    `strict` is what OpenAI's protocols call so: the server holds the model to a schema that is closed. None leaves it
+    to the server.
+    """
 
     name: str
     schema: Mapping[str, Any]  # a JSON Schema is open by nature
+    strict: bool | None = None
+    description: str | None = None
+    extra: Extra | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +130,16 @@ class Sampling:
 class ModelRequest:
     """One question to a model, in no protocol's words.
 
-    `tools` and `tool_choice` are passed on as OpenAI's chat protocol spells them; `reasoning_effort` is
-    `minimal`, `low`, `medium` or `high`. `output` asks for JSON of that shape.
+    `tools` and `tool_choice` are passed on as OpenAI's chat protocol spells them; `reasoning_effort` is a level such
+    as `low` or `high`, and `think` switches reasoning on or off without one. `output` asks for JSON of that shape.
+    `choices` is how many answers are wanted.
 
-    With `options` given, those members are all that is sent beside the messages and the model: they come from a
-    config tree that names each one, and nothing is added to them. A model of None is then left out. A protocol for
-    text completion takes the prompt, and its pictures, from the one message there is.
+    `extra` holds the members of the client's body that Mnemoir does not use. A `raw` request is one that only the
+    protocol of `extra` can express: the prompt is among its members, and the messages only tell traces what it says.
+
+    With `options` given, those members of a config tree's preset win over the client's sampling and `extra`. A model
+    of None is then left out. A protocol for text completion takes the prompt, and its pictures, from the one message
+    there is.
 
     `for_client` marks the call whose failure goes to the client as it is: a client that tries again by itself should
     not have each of its tries multiplied by ours.
@@ -102,6 +152,11 @@ class ModelRequest:
     tool_choice: Any = None  # a string or an object, passed through
     output: JsonSchema | None = None
     reasoning_effort: str | None = None
+    think: bool | None = None
+    choices: int = 1
+    extra: Extra | None = None
+    raw: bool = False
+    dropped: Sequence[str] = ()
     options: Mapping[str, Any] | None = None  # JSON, sent as it is
     for_client: bool = False
 

@@ -57,7 +57,7 @@ class ModelCall:
 
     `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
     `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
-    was offered tools, which are not kept.
+    was offered tools, which are not kept, and `passed` names the client's own members that it got.
     """
 
     url: str
@@ -68,6 +68,7 @@ class ModelCall:
     sampling: Sampling = field(default_factory=Sampling)
     options: Mapping[str, Any] | None = None
     has_tools: bool = False
+    passed: Sequence[str] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,7 +118,8 @@ class RunTrace:
     """Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
 
     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
-    whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent.
+    whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
+    `dropped` the names of members of its request that the model did not get.
     """
 
     id: str
@@ -133,6 +135,7 @@ class RunTrace:
     category: str | None = None
     error: str | None = None
     asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    dropped: Sequence[str] = ()
     workflows: list[WorkflowTrace] = field(default_factory=list)
 
     def nodes(self) -> Iterator[NodeTrace]:

@@ -12,12 +12,13 @@ from time import perf_counter, time
 from typing import Any, Protocol
 from urllib.parse import quote
 
+import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
-from mnemoir.core.events import Event, MemoriesRecalled, Reply, Usage
+from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, Reply, Usage
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import Scope as Owner
@@ -30,11 +31,13 @@ from mnemoir.server.sessions import session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
-from mnemoir.wire.session import asks_to_store, parent_message, shown_history
+from mnemoir.wire.forwarding import bounded_names
+from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.run import last_user_message
 
 _CLIENT_TASK = "### Task:"  # how Open WebUI begins what it asks for itself: titles, tags, follow-up questions
+_log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
 
@@ -73,6 +76,7 @@ class _Turn:
     asked_model_at: float = 0.0
     answered_at: float = 0.0
     recalled: int = 0
+    dropped: Sequence[str] = ()
 
     def headers(self) -> Headers:
         """What only we can tell; the time we added leaves out the wait for the model."""
@@ -84,6 +88,8 @@ class _Turn:
         ]
         if self.recorded.caller.memory:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
+        if self.dropped:
+            headers.append((b"x-mnemoir-dropped", bounded_names(self.dropped).encode()))
         if self.recorded.turn is not None:
             headers.append((b"x-conversation-id", quote(self.recorded.turn.conversation_id, safe="").encode()))
         return headers
@@ -95,6 +101,9 @@ class _Turn:
         for event in batch:
             if isinstance(event, MemoriesRecalled):
                 self.recalled = event.count
+            elif isinstance(event, MembersDropped):
+                self.dropped = event.names
+                _log.info("members dropped", run=self.recorded.caller.run_id, names=bounded_names(event.names))
 
 
 class ChatRoute:
@@ -112,7 +121,8 @@ class ChatRoute:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
-        chat = self._dialect.read(body)
+        chat = self._site.parts.workflows.accepted(self._dialect.read(body))
+        chat = without_session(chat, self._site.options.session_fields)
         caller = self._caller(scope, body, chat)
         shown, store, parent_id = shown_history(body), asks_to_store(body), parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both

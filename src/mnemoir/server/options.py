@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.settings.addresses import is_loopback
 
 SHORTEST_KEY = 16  # characters of a key that guards an address other machines can reach
 MIB = 1024 * 1024
@@ -47,16 +47,6 @@ class ServerOptions:
     def is_local(self) -> bool:
         """Whether only this machine can reach it."""
         return is_loopback(self.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address without brackets, is this machine and no other can reach it."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_exposure(options: ServerOptions) -> None:

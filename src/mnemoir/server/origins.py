@@ -16,12 +16,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.core.errors import Forbidden
 from mnemoir.server.errors import failure
-from mnemoir.server.options import ServerOptions, is_loopback
+from mnemoir.server.options import ServerOptions
 from mnemoir.server.visit import header
+from mnemoir.settings.addresses import is_loopback
 
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-_SHOWN = b"X-Request-ID, X-Memory-Injected, X-Overhead-Duration-Ms, X-Conversation-Id, X-Workflow-Run-Id, Retry-After"
+_SHOWN = (
+    b"X-Request-ID, X-Memory-Injected, X-Mnemoir-Dropped, X-Overhead-Duration-Ms, X-Conversation-Id, "
+    b"X-Workflow-Run-Id, Retry-After"
+)
 
 
 class Origins:

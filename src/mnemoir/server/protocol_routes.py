@@ -112,6 +112,7 @@ _CHAT_HEADERS = {
     "X-Workflow-Run-Id": "the run that answered: GET /api/runs/{id}",
     "X-Conversation-Id": "the conversation it was kept in, percent-encoded",
     "X-Memory-Injected": "how many memories were recalled",
+    "X-Mnemoir-Dropped": "names of members of the request that the model did not get",
     "X-Overhead-Duration-Ms": "the time that Mnemoir added",
 }
 

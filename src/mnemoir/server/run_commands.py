@@ -33,6 +33,8 @@ def node_command(run: RunTrace, place: int) -> Command:
     request = ModelRequest(messages=prompt, model=call.model, sampling=call.sampling, options=call.options)
     if call.has_tools:
         left_out.append("The tools the model was offered are left out.")
+    if call.passed:
+        left_out.append(f"The client's own members are left out: {', '.join(call.passed)}.")
     return _command(call.url, write(request, stream=call.stream), left_out, needs_key=call.needs_key)
 
 

@@ -120,6 +120,7 @@ class RunCall(_Answer):
     sampling: RunSampling
     options: dict[str, Any] | None
     has_tools: bool
+    passed: Sequence[str] = Field(description="names of the client's own members that the model got")
 
 
 class RunPromptMessage(_Answer):
@@ -193,6 +194,7 @@ class RunWhole(_Answer):
     duration_ms: float | None
     category: str | None
     error: str | None
+    dropped: Sequence[str] = Field(description="names of members of the request that the model did not get")
     asked: Sequence[RunPromptMessage]
     workflows: Sequence[RunWorkflow]
 

@@ -39,6 +39,16 @@ def listening_host(raw: str) -> str:
     return host
 
 
+def is_loopback(host: str) -> bool:
+    """Whether `host`, a name or an address without brackets, is this machine and no other can reach it."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def ollama_address(raw: str) -> str:
     """The URL that OLLAMA_HOST means: `host`, `host:port`, `:port`, an IP address, or a URL.
 

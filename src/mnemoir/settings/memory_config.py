@@ -27,6 +27,14 @@ class VectorStoreConfig(Section):
     persist_directory: Place | None = None
     collection_name: str = "harombe_embeddings"
 
+    @field_validator("embedding_model")
+    @classmethod
+    def _names_a_model(cls, name: str) -> str:
+        """Vectors are kept under the name."""
+        if not name.strip():
+            raise ValueError("must name a model: vectors are kept under that name, and a blank one tells none apart")
+        return name
+
 
 class RAGConfig(Section):
     """What is put into a prompt of past conversations."""

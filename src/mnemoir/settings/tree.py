@@ -29,6 +29,10 @@ EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformer
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
+Forward = Literal[
+    "all", "listed", "none"
+]  # which members of a client's request a model gets that Mnemoir does not use
+ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
 PythonModules = Literal["process", "in-process", "off"]
 History = Literal["client", "server"]  # who decides what of a conversation a model is shown
 
@@ -188,6 +192,8 @@ class Llm(Section):
     base_url: Url = OPENAI_URL
     api_key: Key | None = None
     ollama_url: Annotated[str, AfterValidator(ollama_address)] = "http://127.0.0.1:11434"
+    forward: Annotated[Forward, BeforeValidator(_lower)] | None = None
+    think_as: Annotated[ThinkAs, BeforeValidator(_lower)] = "none"
     timeouts: Timeouts = Timeouts()
     tries: int | None = Field(default=None, ge=1, le=10)
     most_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.messages import JsonSchema
+from mnemoir.core.messages import Extra, JsonSchema
 from mnemoir.wire import members
+from mnemoir.wire.extras import members_for
 
 ANY_OBJECT = JsonSchema(name="json_object", schema={"type": "object"})
 """Any JSON object: OpenAI's `json_object`, Ollama's `json`."""
@@ -24,26 +25,37 @@ def read_response_format(value: object, field: str) -> JsonSchema | None:
     if kind != "json_schema":
         raise InvalidRequest(f"{field}.type must be text, json_object or json_schema.", field=f"{field}.type")
     given = members.as_object(body.get("json_schema"), f"{field}.json_schema")
-    name = members.text(given, "name", at=f"{field}.json_schema.") or "answer"
-    return JsonSchema(name=name, schema=members.as_object(given.get("schema") or {}, f"{field}.json_schema.schema"))
+    at = f"{field}.json_schema."
+    return JsonSchema(
+        name=members.text(given, "name", at=at) or "answer",
+        schema=members.as_object(given.get("schema") or {}, f"{at}schema"),
+        strict=members.boolean(given, "strict", at=at) if given.get("strict") is not None else None,
+        description=members.text(given, "description", at=at),
+        extra=Extra(route="openai-chat", members=body),
+    )
 
 
-def write_response_format(output: JsonSchema) -> dict[str, Any]:
-    """The same, for a chat request of ours."""
+def write_response_format(output: JsonSchema) -> Mapping[str, Any]:
+    """The same, for a chat request of ours: as the client wrote it, where it came by this protocol."""
+    if as_sent := members_for(output.extra, "openai-chat"):
+        return as_sent
     if output == ANY_OBJECT:
         return {"type": "json_object"}
     return {"type": "json_schema", "json_schema": named_schema(output)}
 
 
 def named_schema(output: JsonSchema) -> dict[str, Any]:
-    """Name, schema, and `strict` where the schema is fit for it."""
-    return {"name": output.name, "strict": is_closed(output.schema), "schema": dict(output.schema)}
+    """Name and schema, and what was said of `strict` and the description."""
+    named: dict[str, Any] = {"name": output.name, "schema": dict(output.schema)}
+    if output.strict is not None:
+        named["strict"] = output.strict
+    return named if output.description is None else {**named, "description": output.description}
 
 
 def is_closed(schema: Mapping[str, Any]) -> bool:
     """Whether strict mode takes the schema: every object closed, every property required.
 
-    A schema that is not would be refused with `strict`, so a client's own loose schema goes out without it. Walks
+    Ollama's `format` always binds the model, so it becomes `strict` at OpenAI's servers where they take it. Walks
     without recursion, because a client decides how deep it nests. Source: OpenAI's guide to structured outputs.
     """
     waiting: list[object] = [schema]

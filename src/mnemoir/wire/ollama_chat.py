@@ -11,12 +11,13 @@ import orjson
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, TextPart
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart
 from mnemoir.wire import members, ollama_options, upstream
+from mnemoir.wire.extras import asked_extra, members_for, merged
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
 from mnemoir.wire.openai_messages import read_role
-from mnemoir.wire.pictures import read_picture, write_base64
+from mnemoir.wire.pictures import read_picture, unpassable, write_base64
 
 __all__ = [
     "StreamReader",
@@ -28,12 +29,15 @@ __all__ = [
     "write_request",
 ]
 
+_OF_REQUESTS = frozenset({"messages", "tools"})
+_OF_MESSAGES = frozenset({"role", "content", "images", "tool_name", "tool_calls", "tool_call_id"})
+
 
 # --- requests
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us. Raises InvalidRequest naming the field; members we do not know are ignored."""
+    """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
     body = members.as_object(body, "body")
     model = members.text(body, "model")
     if not model:
@@ -48,6 +52,8 @@ def read_request(body: Json) -> ChatRequest:
         tools=tuple(tool for tool, _ in members.objects(body.get("tools") or [], "tools")),
         output=ollama_options.read_format(body),
         reasoning_effort=ollama_options.read_effort(body),
+        think=ollama_options.read_think(body),
+        extra=ollama_options.read_extra(body, _OF_REQUESTS),
     )
     return ChatRequest(
         request=request,
@@ -77,6 +83,7 @@ def _read_message(body: Json, at: str) -> Message:
         name=members.text(body, "tool_name", at=f"{at}."),
         tool_calls=ollama_options.read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
+        extra=asked_extra(body, _OF_MESSAGES, ollama_options.ROUTE, f"{at}."),
     )
 
 
@@ -99,6 +106,9 @@ def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
 def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
     role = "system" if message.role in ("developer", "systemMes") else message.role
     body: dict[str, Any] = {"role": role, "content": message.text}
+    for part in message.parts:
+        if isinstance(part, OpaquePart):
+            raise unpassable(part, "Ollama's protocol")
     images = [write_base64(part) for part in message.parts if isinstance(part, ImagePart)]
     if images:
         body["images"] = images
@@ -107,7 +117,7 @@ def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
         body["tool_name"] = names.get(message.tool_call_id, message.name or "")
-    return body
+    return body if message.extra is None else merged(members_for(message.extra, ollama_options.ROUTE), body)
 
 
 # --- replies
@@ -115,13 +125,12 @@ def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_ns: int = 0) -> bytes:
     """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows."""
-    value: dict[str, Any] = {"text": reply.text, "thinking": reply.thinking}
+    value: dict[str, Any] = {"text": reply.words, "thinking": reply.thinking}
     if reply.tool_calls:
         value["tool_calls"] = ollama_options.write_tool_calls(reply.tool_calls)
     ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
-    return orjson.dumps(
-        {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
-    )
+    line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
+    return orjson.dumps(ollama_options.with_passed(line, reply.passed))
 
 
 def read_reply(body: Json) -> Reply:

@@ -8,7 +8,7 @@ import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderRefused
 from mnemoir.core.events import Reply
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, text_message
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, Route, text_message
 from mnemoir.wire import members, ollama_options
 from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
@@ -27,6 +27,12 @@ __all__ = [
     "write_request",
 ]
 
+ROUTE: Route = "ollama-generate"
+_OWN = ("suffix", "template", "raw", "context")
+"""Members that only this route has: a request with one of them is raw."""
+_UNSET: tuple[object, ...] = (None, False, "", [])  # what clients send for a member that they do not use
+_OF_REQUESTS = frozenset({"prompt", "system", *_OWN})
+_OF_RAW_REQUESTS = frozenset[str]()
 _INSTRUCTING = ("system", "developer", "systemMes")
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
@@ -37,8 +43,8 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 def read_request(body: Json) -> ChatRequest:
     """What a client asks of us: `system` and `prompt` become a system and a user message.
 
-    Where markers in them tell roles apart, they become the turns behind those. Raises InvalidRequest naming the
-    field; members we do not know are ignored.
+    Where markers in them tell roles apart, they become the turns behind those. A request that only this route can
+    express is raw. Raises InvalidRequest naming the field; unknown members are kept in `extra`.
     """
     body = members.as_object(body, "body")
     model = members.text(body, "model")
@@ -46,12 +52,19 @@ def read_request(body: Json) -> ChatRequest:
         raise InvalidRequest("model is missing; name the model to ask.", field="model")
     system, prompt = members.text(body, "system") or "", members.text(body, "prompt") or ""
     marked = read_marked(system + prompt)
+    own = [name for name in _OWN if body.get(name) not in _UNSET]
+    raw = marked is None and bool(own)
+    known = _OF_RAW_REQUESTS if raw else _OF_REQUESTS
     request = ModelRequest(
         messages=_with_pictures(marked or _unmarked(system, prompt), _read_pictures(body)),
         model=model,
         sampling=ollama_options.read_sampling(body),
         output=ollama_options.read_format(body),
         reasoning_effort=ollama_options.read_effort(body),
+        think=ollama_options.read_think(body),
+        extra=ollama_options.read_extra(body, known, ROUTE if raw else ollama_options.ROUTE),
+        raw=raw,
+        dropped=() if raw else tuple(own),
     )
     return ChatRequest(
         request=request,
@@ -70,6 +83,13 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     """
     if request.options is not None:
         return _exactly(request, stream=stream)
+    if request.raw:
+        return {
+            **ollama_options.write_model(request),
+            **_write_pictures(request.messages),
+            **ollama_options.write_options(request),
+            "stream": stream,
+        }
     if request.tools:
         raise ProviderRefused("Ollama's generate route has no tools; use its chat route for this model.")
     system = "\n\n".join(message.text for message in request.messages if message.role in _INSTRUCTING)
@@ -125,18 +145,17 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
 
     Some apps read it as a text completion of OpenAI's, so it is that too.
     """
-    said = _around({"text": reply.text, "thinking": reply.thinking})
+    said = _around({"text": reply.words, "thinking": reply.thinking})
     completion = {
         "id": reply_id,
         "object": "text_completion",
         "created": created,
-        "choices": [write_choice(reply.text, reply.reason)],
+        "choices": [write_choice(reply.words, reply.reason)],
         "usage": write_usage(reply.usage),
     }
     ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
-    return orjson.dumps(
-        {**ollama_options.head(model=model, reply_id=reply_id, created=created), **completion, **said, **ending}
-    )
+    line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **completion, **said, **ending}
+    return orjson.dumps(ollama_options.with_passed(line, reply.passed))
 
 
 def read_reply(body: Json) -> Reply:

@@ -11,14 +11,36 @@ import orjson
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderInvalidOutput
-from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
-from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, ToolCall
+from mnemoir.core.events import (
+    Event,
+    Finished,
+    FinishReason,
+    ModelEvent,
+    Passed,
+    Refusal,
+    Reply,
+    Text,
+    Thinking,
+    ToolCallPart,
+    Usage,
+)
+from mnemoir.core.messages import Extra, JsonSchema, ModelRequest, Route, Sampling, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.json_output import ANY_OBJECT
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread
+from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import Json
 from mnemoir.wire.ndjson import NdjsonReader
 
+ROUTE: Route = "ollama-chat"
+"""What `/api/chat` and `/api/generate` both have: unknown members of either go to the chat route of an Ollama."""
+SHARED = OWN_MEMBERS | {"model", "stream", "options", "format", "think", "images"}
 _BESIDE_OPTIONS = ("think", "stream")
+_OPTIONS = frozenset({"temperature", "top_p", "num_predict", "stop", "seed", "presence_penalty", "frequency_penalty"})
+_OF_MESSAGES = frozenset({"role", "content", "thinking", "tool_calls", "images"})
+_OF_ANSWERS = frozenset(
+    {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
+    | {"total_duration", "load_duration", "prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"}
+)
 
 
 # --- requests
@@ -30,8 +52,23 @@ def read_stream(body: Json) -> bool:
     return value.lower() == "true" if isinstance(value, str) else members.boolean(body, "stream", default=True)
 
 
+def read_extra(body: Json, known: frozenset[str], route: Route = ROUTE) -> Extra | None:
+    """The members of a request that are not used; `options` among them holds the options that are not.
+
+    A `num_predict` that sets no limit (-1, -2) is no number of tokens, so it is one of those.
+    """
+    extra = asked_extra(body, known | SHARED, route)
+    given = members.as_object(body.get("options") or {}, "options")
+    limit = given.get("num_predict")
+    read = _OPTIONS - {"num_predict"} if isinstance(limit, int | float) and limit <= 0 else _OPTIONS
+    options = asked_extra(given, read, route, "options.")
+    if options is None:
+        return extra
+    return Extra(route=route, members={**members_for(extra, route), "options": options.members})
+
+
 def read_sampling(body: Json) -> Sampling:
-    """`options`; those that steer the server and not the words are ignored."""
+    """`options`, as far as Mnemoir knows them."""
     options = members.as_object(body.get("options") or {}, "options")
     limit = members.integer(options, "num_predict", at="options.")
     return Sampling(
@@ -52,9 +89,17 @@ def write_model(request: ModelRequest) -> dict[str, Any]:
 
 
 def write_options(request: ModelRequest) -> dict[str, Any]:
-    """`options`, `format` and `think`, as far as the request sets them; of given options, these and nothing else."""
-    if request.options is not None:
-        return _exactly(request.options)
+    """`options`, `format`, `think` and the client's own members, as far as the request sets them.
+
+    Of a config tree's request the given options, and below them what a client was allowed to add.
+    """
+    route: Route = request.extra.route if request.raw and request.extra is not None else ROUTE
+    extra = members_for(request.extra, route)
+    of_client = merged(extra, _written(request))
+    return of_client if request.options is None else merged(of_client, _exactly(request.options))
+
+
+def _written(request: ModelRequest) -> dict[str, Any]:
     sampling = request.sampling
     options = {
         "temperature": sampling.temperature,
@@ -69,9 +114,11 @@ def write_options(request: ModelRequest) -> dict[str, Any]:
     body: dict[str, Any] = {"options": given} if given else {}
     if request.output is not None:
         body["format"] = "json" if request.output == ANY_OBJECT else dict(request.output.schema)
-    if request.reasoning_effort is not None:
-        # Ollama has no such step, and a model that cannot think refuses all but false
-        body["think"] = False if request.reasoning_effort == "minimal" else request.reasoning_effort
+    if request.think is not None:
+        body["think"] = request.think
+    elif request.reasoning_effort is not None:
+        # Ollama has no such steps, and a model that cannot think refuses all but false
+        body["think"] = False if request.reasoning_effort in ("minimal", "none") else request.reasoning_effort
     return body
 
 
@@ -88,17 +135,20 @@ def read_format(body: Json) -> JsonSchema | None:
         return None
     if value == "json":
         return ANY_OBJECT
-    return JsonSchema(name="answer", schema=members.as_object(value, "format"))
+    schema = members.as_object(value, "format")
+    return JsonSchema(name="answer", schema=schema, strict=True if is_closed(schema) else None)
 
 
 def read_effort(body: Json) -> str | None:
-    """`think` as an effort; false is the least there is, a plain true leaves it to the model."""
+    """The level that `think` asks for; None where it is a plain yes or no, which `read_think` gives."""
     value = body.get("think")
-    if value is None or value is True:
-        return None
-    if value is False:
-        return "minimal"
-    return members.as_text(value, "think")
+    return None if value is None or isinstance(value, bool) else members.as_text(value, "think")
+
+
+def read_think(body: Json) -> bool | None:
+    """Whether to think; None where `think` is missing or a level."""
+    value = body.get("think")
+    return value if isinstance(value, bool) else None
 
 
 # --- tool calls
@@ -184,7 +234,31 @@ def read_reply_body(body: Json, *, text: object, thinking: object, tool_calls: o
     if said is None and not calls and not thought:
         raise upstream.unusable("no content")
     reason = upstream.finish_reason(body.get("done_reason"), has_calls=bool(calls))
-    return Reply(text=said or "", reason=reason, tool_calls=calls, thinking=thought, usage=read_usage(body))
+    return Reply(
+        text=said or "",
+        reason=reason,
+        tool_calls=calls,
+        thinking=thought,
+        usage=read_usage(body),
+        passed=passed_of(body),
+    )
+
+
+def passed_of(body: Json) -> Passed | None:
+    """The members of an answer, or of a line of it, that are not read."""
+    message = body.get("message")
+    answer = unread(body, _OF_ANSWERS)
+    within = unread(message, _OF_MESSAGES) if isinstance(message, Mapping) else None
+    return None if answer is None and within is None else Passed(route=ROUTE, answer=answer, message=within)
+
+
+def with_passed(line: dict[str, Any], passed: Passed | None) -> dict[str, Any]:
+    """A line of our answer with the members that its model's server sent and that are not read."""
+    if passed is None or passed.route != ROUTE:
+        return line
+    if passed.message and "message" in line:
+        line["message"] |= passed.message
+    return {**(passed.answer or {}), **line}
 
 
 def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
@@ -215,12 +289,13 @@ class LineWriter:
         self._usage = Usage()
         self._made_ns = time.perf_counter_ns()
         self._first_ns: int | None = None
+        self._waiting: Passed | None = None  # members for the next line
 
     def events(self, batch: Sequence[Event]) -> bytes:
         """All of the batch in one write; b"" when nothing in it is for the client."""
         out: list[bytes] = []
         for event in batch:
-            if event.__class__ is Text:
+            if event.__class__ is Text and self._waiting is None:
                 out += (self._before_text, orjson.dumps(event.text), self._after_text)
             else:
                 self._other(event, out)
@@ -237,8 +312,12 @@ class LineWriter:
         return self._before_text + b'""' + self._after_text
 
     def _other(self, event: Event, out: list[bytes]) -> None:
-        if isinstance(event, Thinking):
+        if isinstance(event, Text | Refusal):
+            out.append(self._line({"text": event.text}))
+        elif isinstance(event, Thinking):
             out.append(self._line({"thinking": event.text}))
+        elif isinstance(event, Passed):
+            self._waiting = event
         elif isinstance(event, ToolCallPart):
             self._gather(event)
         elif isinstance(event, Usage):
@@ -255,7 +334,9 @@ class LineWriter:
         )
 
     def _line(self, value: Json, **end: Any) -> bytes:
-        return orjson.dumps({**self._head, **self._around(value), "done": False, **end}) + b"\n"
+        line = {**self._head, **self._around(value), "done": False, **end}
+        waiting, self._waiting = self._waiting, None
+        return orjson.dumps(with_passed(line, waiting)) + b"\n"
 
     def _end(self, reason: FinishReason) -> dict[str, Any]:
         now = time.perf_counter_ns()
@@ -311,6 +392,9 @@ class LineReader:
         if body.get("error"):
             raise upstream.error_in_body(body)
         text, thinking, calls = self._parts(body)
+        passed = passed_of(body)
+        if passed is not None:
+            events.append(passed)
         if thinking:
             events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
         if text:

@@ -9,14 +9,14 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, NotSupported
-from mnemoir.core.events import FinishReason, ModelEvent, Reply, Text
-from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
+from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
+from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged
 from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
-from mnemoir.wire.openai_sampling import read_sampling, write_sampling
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, write_error
+from mnemoir.wire.openai_sampling import SAMPLING, read_choices, read_sampling, write_sampling
+from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, write_error
 from mnemoir.wire.openai_usage import read_usage, write_usage
 from mnemoir.wire.text_completion import prompt_of, write_choice
 
@@ -30,22 +30,41 @@ __all__ = [
     "write_request",
 ]
 
+ROUTE: Route = "openai-completions"
+_OWN: Mapping[str, tuple[object, ...]] = {
+    "suffix": (None, ""),
+    "echo": (None, False),
+    "best_of": (None, 1),
+    "logprobs": (None,),
+}
+"""Members that only this protocol has, with the values that ask for nothing."""
+_OF_REQUESTS = OWN_MEMBERS | SAMPLING | {"model", "prompt", "stream", "stream_options"}
+
 
 # --- requests
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us. Raises InvalidRequest naming the field; members we do not know are ignored."""
+    """What a client asks of us: a raw request where only this protocol can express it. See `ModelRequest.raw`.
+
+    Raises InvalidRequest naming the field; unknown members are kept in `extra`.
+    """
     body = members.as_object(body, "body")
-    if (members.integer(body, "n", least=1) or 1) > 1:
-        raise NotSupported("n must be 1: one answer is given to a request.", field="n")
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
-    prompt = _read_prompt(body.get("prompt"))
+    prompt, is_text = _read_prompt(body.get("prompt"))
     marked = read_marked(prompt)
+    choices = read_choices(body)
+    own = [name for name, unset in _OWN.items() if body.get(name) not in unset]
+    raw = marked is None and (bool(own) or choices > 1 or not is_text)
+    known = _OF_REQUESTS - {"prompt"} if raw else _OF_REQUESTS | _OWN.keys()
     request = ModelRequest(
         messages=marked or (text_message("user", prompt),),
         model=members.text(body, "model") or "",
         sampling=read_sampling(body),
+        choices=choices,
+        extra=asked_extra(body, known, ROUTE if raw else "openai-chat"),
+        raw=raw,
+        dropped=() if raw else tuple(own),
     )
     return ChatRequest(
         request=request,
@@ -59,27 +78,39 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of a model's server: the prompt is the text of the one message."""
-    body: dict[str, Any] = {"prompt": prompt_of(request)}
+    """What we ask of a model's server: the prompt is the text of the one message, of a raw request as it was sent."""
+    body: dict[str, Any] = {} if request.raw else {"prompt": prompt_of(request)}
     named = {} if request.model is None else {"model": request.model}
+    body |= write_sampling(request.sampling)
     if request.options is not None:
-        return {**body, **request.options, **named}
-    body |= {**write_sampling(request.sampling), **(named if request.model else {})}
-    return {**body, "stream": True, "stream_options": {"include_usage": True}} if stream else body
+        return merged(members_for(request.extra, ROUTE), {**body, **request.options, **named})
+    body |= named if request.model else {}
+    if request.choices > 1:
+        body["n"] = request.choices
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    return merged(members_for(request.extra, ROUTE), body)
 
 
-def _read_prompt(value: object) -> str:
-    """A text, or a list of one; token numbers and several prompts are refused."""
+def _read_prompt(value: object) -> tuple[str, bool]:
+    """The prompt as text, and whether it is one text: several prompts are joined, for traces, and tokens are none."""
     if value is None:
-        return ""
+        return "", True
     if isinstance(value, str):
-        return members.as_text(value, "prompt")
+        return members.as_text(value, "prompt"), True
     given = members.as_list(value, "prompt")
-    if any(not isinstance(item, str) for item in given):
-        raise NotSupported("prompt must be a text; lists of token numbers are not taken.", field="prompt")
-    if len(given) != 1:
-        raise InvalidRequest(f"prompt must be one text, it is a list of {len(given)}.", field="prompt")
-    return members.as_text(given[0], "prompt[0]")
+    if not given or not all(isinstance(item, str) or _is_token(item) or _are_tokens(item) for item in given):
+        members.refuse("prompt", "a text, a list of texts, or lists of token numbers", value)
+    texts = [members.as_text(item, f"prompt[{n}]") for n, item in enumerate(given) if isinstance(item, str)]
+    return "\n\n".join(texts), len(given) == len(texts) == 1
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_tokens(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_token, value))
 
 
 # --- whole replies
@@ -88,8 +119,11 @@ def _read_prompt(value: object) -> str:
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
     """Our answer; `created` is in seconds since 1970."""
     common = head(model, reply_id, created, "text_completion")
-    choices = [write_choice(reply.text, reply.reason)]
-    return orjson.dumps({**common, "choices": choices, "usage": write_usage(reply.usage)})
+    choice = write_choice(reply.words, reply.reason)
+    if reply.passed is not None and reply.passed.route == ROUTE:
+        choice |= reply.passed.choice or {}
+        common |= reply.passed.answer or {}
+    return orjson.dumps({**common, "choices": [choice, *reply.alternatives], "usage": write_usage(reply.usage)})
 
 
 def read_reply(body: Json) -> Reply:
@@ -99,10 +133,15 @@ def read_reply(body: Json) -> Reply:
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     text = upstream.text_or_none(upstream.member(choice, "text"), "text")
-    if not isinstance(choice, Mapping) or text is None:
+    if not isinstance(choice, Mapping) or not isinstance(choices, list) or text is None:
         raise upstream.unusable("no text")
-    reason = upstream.finish_reason(choice.get("finish_reason"), has_calls=False)
-    return Reply(text=text, reason=reason, usage=read_usage(body.get("usage")))
+    return Reply(
+        text=text,
+        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=False),
+        usage=read_usage(body.get("usage")),
+        passed=passed_of(body, choice, {}, frozenset(), ROUTE),
+        alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
+    )
 
 
 # --- streams
@@ -111,15 +150,22 @@ def read_reply(body: Json) -> Reply:
 class StreamWriter(ChunkWriter):
     """Our answer as server-sent events."""
 
+    route = ROUTE
+
     def __init__(self, model: str, reply_id: str, created: int, include_usage: bool) -> None:
         super().__init__(head(model, reply_id, created, "text_completion"), include_usage)
 
-    def _choice(self, text: str, reason: FinishReason | None = None) -> Json:
+    def _choice(self, text: str, reason: FinishReason | None = None) -> dict[str, Any]:
         return write_choice(text, reason)
+
+    def _other(self, event: Event) -> dict[str, Any] | None:
+        return self._choice(event.text) if isinstance(event, Refusal) else None
 
 
 class StreamReader(ChunkReader):
     """A model's answer from its server-sent events."""
+
+    route = ROUTE
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         text = upstream.text_or_none(choice.get("text"), "text")

@@ -1,5 +1,7 @@
 """What OpenAI's model families take: the reasoning models refuse what the others are steered by."""
 
+from mnemoir.core.messages import ModelRequest
+
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 
 
@@ -11,10 +13,12 @@ def is_reasoning_model(model: str | None) -> bool:
     return (model or "").rpartition("/")[2].startswith(_REASONING)
 
 
-def effort_for(model: str | None, effort: str | None) -> str | None:
-    """The reasoning effort to send; `minimal` only to models known to take it.
+def effort_of(request: ModelRequest) -> str | None:
+    """The reasoning effort to send; None leaves it to the model.
 
-    It is what memory asks for in every call, and models that do not reason refuse the whole request for it. A client
-    that asks for more knows its model.
+    A client's level goes out as it is. Memory's own calls want no reasoning, which only the models known to take
+    `minimal` are told: others refuse the whole request for it.
     """
-    return None if effort == "minimal" and not is_reasoning_model(model) else effort
+    if request.reasoning_effort is not None:
+        return request.reasoning_effort
+    return "minimal" if request.think is False and is_reasoning_model(request.model) else None

@@ -1,17 +1,25 @@
 """Messages as OpenAI's chat protocol spells them, both ways."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, NotSupported
-from mnemoir.core.messages import ImagePart, Message, Part, Role, TextPart, ToolCall
-from mnemoir.wire import members
+from mnemoir.core.messages import Extra, ImagePart, Message, OpaquePart, Part, Role, Route, TextPart, ToolCall
+from mnemoir.wire import members, upstream
+from mnemoir.wire.extras import asked_extra, members_for, merged
 from mnemoir.wire.members import Json
-from mnemoir.wire.pictures import read_picture
+from mnemoir.wire.pictures import check_address, read_picture
 
+ROUTE: Route = "openai-chat"
 _ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
+_OF_MESSAGES = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
+_OF_TEXTS = frozenset({"type", "text"})
+_OF_IMAGES = frozenset({"type", "image_url"})
+OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
+_OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # of OpenAI, and of servers like vLLM
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
@@ -40,15 +48,20 @@ def write_message(message: Message) -> dict[str, Any]:
         body["tool_calls"] = write_tool_calls(message.tool_calls)
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
-    return body
+    return body if message.extra is None else merged(members_for(message.extra, ROUTE), body)
 
 
 def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     """Whole tool calls, of a message or a reply."""
-    return [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in calls
-    ]
+    return [_write_call(call) for call in calls]
+
+
+def _write_call(call: ToolCall) -> dict[str, Any]:
+    if call.custom:
+        said: dict[str, Any] = {"type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+    else:
+        said = {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    return {**members_for(call.extra, ROUTE), "id": call.id, **said}
 
 
 def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
@@ -57,14 +70,21 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
         return ()
     calls: list[ToolCall] = []
     for body, at in members.objects(value, field):
-        function = members.as_object(body.get("function"), f"{at}.function")
-        name = members.as_text(function.get("name"), f"{at}.function.name")
-        arguments = function.get("arguments")
+        custom = body.get("type") == "custom"
+        inner = "custom" if custom else "function"
+        called = members.as_object(body.get(inner), f"{at}.{inner}")
+        arguments = called.get("input" if custom else "arguments")
         if isinstance(arguments, dict):
             arguments = orjson.dumps(arguments).decode()
-        given = "" if arguments is None else members.as_text(arguments, f"{at}.function.arguments")
-        call_id = members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}"
-        calls.append(ToolCall(id=call_id, name=name, arguments=given))
+        calls.append(
+            ToolCall(
+                id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",
+                name=members.as_text(called.get("name"), f"{at}.{inner}.name"),
+                arguments="" if arguments is None else members.as_text(arguments, f"{at}.{inner}.arguments"),
+                custom=custom,
+                extra=asked_extra(body, OF_CALLS, ROUTE, f"{at}."),
+            )
+        )
     return tuple(calls)
 
 
@@ -78,6 +98,7 @@ def _read_message(body: Json, at: str) -> Message:
         name=members.text(body, "name", at=f"{at}."),
         tool_calls=read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
+        extra=asked_extra(body, _OF_MESSAGES, ROUTE, f"{at}."),
     )
 
 
@@ -94,16 +115,32 @@ def _read_content(value: object, field: str) -> tuple[Part, ...]:
 def _read_part(body: Json, at: str) -> Part:
     kind = body.get("type")
     if kind == "text":
-        return TextPart(text=members.as_text(body.get("text"), f"{at}.text"))
+        extra = asked_extra(body, _OF_TEXTS, ROUTE, f"{at}.")
+        return TextPart(text=members.as_text(body.get("text"), f"{at}.text"), extra=extra)
     if kind == "refusal":
         return TextPart(text=members.as_text(body.get("refusal"), f"{at}.refusal"))
     if kind == "image_url":
-        return _read_image(body.get("image_url"), f"{at}.image_url")
+        image = _read_image(body.get("image_url"), f"{at}.image_url")
+        extra = asked_extra(body, _OF_IMAGES, ROUTE, f"{at}.")
+        return image if extra is None else replace(image, extra=extra)
     if kind == "image":
         return _read_image_source(members.as_object(body.get("source"), f"{at}.source"), f"{at}.source")
     if not isinstance(kind, str):
         members.refuse(f"{at}.type", "a string", kind)
-    raise NotSupported(f"{at}.type {kind[:40]!r} is not supported; send text or image_url.", field=f"{at}.type")
+    if kind not in _OPAQUE:
+        raise NotSupported(
+            f"{at}.type {kind[:40]!r} is not supported; send text, image_url, {', '.join(_OPAQUE)}.",
+            field=f"{at}.type",
+        )
+    return _read_opaque(kind, body, at)
+
+
+def _read_opaque(kind: str, body: Json, at: str) -> OpaquePart:
+    """A part to pass on as it is. An address in it must be one of the web, as for pictures."""
+    url = upstream.member(body.get(kind), "url")
+    if url is not None:
+        check_address(members.as_text(url, f"{at}.{kind}.url"), f"{at}.{kind}.url")
+    return OpaquePart(kind=kind, extra=Extra(route=ROUTE, members=body))
 
 
 def _read_image(value: object, at: str) -> ImagePart:
@@ -122,15 +159,18 @@ def _read_image_source(body: Json, at: str) -> ImagePart:
 
 
 def _write_content(message: Message) -> str | list[dict[str, Any]] | None:
-    if not message.parts:
+    parts = message.parts
+    if not parts:
         return None if message.tool_calls else ""
-    if len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
-        return message.parts[0].text
-    return [_write_part(part) for part in message.parts]
+    if len(parts) == 1 and isinstance(parts[0], TextPart) and parts[0].extra is None:
+        return parts[0].text
+    return [_write_part(part) for part in parts]
 
 
 def _write_part(part: Part) -> dict[str, Any]:
+    if isinstance(part, OpaquePart):
+        return dict(members_for(part.extra, ROUTE))
     if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text}
+        return {**members_for(part.extra, ROUTE), "type": "text", "text": part.text}
     detail = {} if part.detail is None else {"detail": part.detail}
-    return {"type": "image_url", "image_url": {"url": part.url, **detail}}
+    return {**members_for(part.extra, ROUTE), "type": "image_url", "image_url": {"url": part.url, **detail}}

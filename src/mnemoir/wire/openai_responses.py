@@ -1,19 +1,30 @@
 """OpenAI's Responses API, the client's side: what we ask, and the answer whole and streamed.
 
-`store: false` keeps the user's words out of the provider's store. The constant policy travels in `instructions`, in
-front of everything else, so that prompt caches hold. An output list starts with whatever the model did first, often
-a `reasoning` item: only items we know are looked at.
+`store: false` keeps the user's words out of the provider's store. The constant policy, which is the system messages
+in front of everything else, travels in `instructions`, so that prompt caches hold; later ones stay in their place. An
+output list starts with whatever the model did first, often a `reasoning` item: only items we know are looked at.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, Part, TextPart, ToolCall
+from mnemoir.core.events import (
+    Finished,
+    FinishReason,
+    ModelEvent,
+    Refusal,
+    Reply,
+    Text,
+    Thinking,
+    ToolCallPart,
+    Usage,
+)
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, TextPart, ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json
-from mnemoir.wire.openai_family import effort_for, is_reasoning_model
+from mnemoir.wire.openai_family import effort_of, is_reasoning_model
+from mnemoir.wire.pictures import unpassable
 from mnemoir.wire.sse import SseReader
 
 _INSTRUCTING = ("system", "developer", "systemMes")
@@ -25,10 +36,12 @@ _INSTRUCTING = ("system", "developer", "systemMes")
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     """What we ask. The protocol has no stop texts, seed or penalties, and no names of speakers: they stay behind."""
     body: dict[str, Any] = {"model": request.model} if request.model else {}
-    instructions = "\n\n".join(message.text for message in request.messages if message.role in _INSTRUCTING)
+    messages = request.messages
+    begun = next((place for place, one in enumerate(messages) if one.role not in _INSTRUCTING), len(messages))
+    instructions = "\n\n".join(message.text for message in messages[:begun])
     if instructions:
         body["instructions"] = instructions
-    body["input"] = [item for message in request.messages for item in _items(message)]
+    body["input"] = [item for message in messages[begun:] for item in _items(message)]
     body |= _options(request)
     return {**body, "store": False, "stream": True} if stream else {**body, "store": False}
 
@@ -44,15 +57,17 @@ def _options(request: ModelRequest) -> dict[str, Any]:
         given["text"] = {"format": {"type": "json_schema", **named_schema(request.output)}}
     if request.tools:
         given["tools"] = [_tool(tool) for tool in request.tools]
-    effort = effort_for(request.model, request.reasoning_effort)
+    effort = effort_of(request)
     if effort is not None:
         given["reasoning"] = {"effort": effort}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def _items(message: Message) -> Iterator[dict[str, Any]]:
-    """The input items of one message; a system message has none, it went into the instructions."""
+    """The input items of one message."""
     if message.role in _INSTRUCTING:
+        role = "developer" if message.role == "developer" else "system"
+        yield {"role": role, "content": _user_content(message.parts)}
         return
     if message.role == "tool":
         yield {"type": "function_call_output", "call_id": message.tool_call_id or "", "output": message.text}
@@ -74,6 +89,8 @@ def _user_content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
 
 
 def _user_part(part: Part) -> dict[str, Any]:
+    if isinstance(part, OpaquePart):
+        raise unpassable(part, "OpenAI's Responses protocol")
     if isinstance(part, ImagePart):
         return {"type": "input_image", "image_url": part.url, "detail": part.detail or "auto"}
     return {"type": "input_text", "text": part.text}
@@ -94,7 +111,7 @@ def _tool_choice(request: ModelRequest) -> Any:
 
 
 def read_reply(body: Json) -> Reply:
-    """The answer. A refusal, or a filter's stop, is an empty text with the reason `content_filter`.
+    """The answer. A filter's stop is an empty text with the reason `content_filter`.
 
     Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all.
     """
@@ -107,14 +124,14 @@ def read_reply(body: Json) -> Reply:
     contents = [part for item in output if upstream.member(item, "type") == "message" for part in _contents(item)]
     text = "".join(_text_of(part) for part in contents if upstream.member(part, "type") == "output_text")
     calls = tuple(_call(item) for item in output if upstream.member(item, "type") == "function_call")
-    refused = any(upstream.member(part, "type") == "refusal" for part in contents)
-    reason = _reason(body, refused=refused, has_calls=bool(calls))
+    refusal = "".join(_refusal_of(part) for part in contents if upstream.member(part, "type") == "refusal")
+    reason = _reason(body, has_calls=bool(calls))
     if not contents and not calls and reason == "stop":
         raise upstream.unusable("no message in its output")
     thinking = "".join(_summary(item) for item in output if upstream.member(item, "type") == "reasoning")
     if reason == "content_filter":
         return Reply(text="", reason=reason, thinking=thinking, usage=_usage(body))
-    return Reply(text=text, reason=reason, tool_calls=calls, thinking=thinking, usage=_usage(body))
+    return Reply(text=text, reason=reason, tool_calls=calls, thinking=thinking, refusal=refusal, usage=_usage(body))
 
 
 def _contents(item: object) -> Sequence[object]:
@@ -124,6 +141,10 @@ def _contents(item: object) -> Sequence[object]:
 
 def _text_of(part: object) -> str:
     return upstream.text_or_none(upstream.member(part, "text"), "a part") or ""
+
+
+def _refusal_of(part: object) -> str:
+    return upstream.text_or_none(upstream.member(part, "refusal"), "a refusal") or ""
 
 
 def _summary(item: object) -> str:
@@ -139,9 +160,7 @@ def _call(item: object) -> ToolCall:
     return ToolCall(id=call_id, name=name, arguments=arguments or "")
 
 
-def _reason(body: Json, *, refused: bool, has_calls: bool) -> FinishReason:
-    if refused:
-        return "content_filter"
+def _reason(body: Json, *, has_calls: bool) -> FinishReason:
     if body.get("status") == "completed":
         return "tool_calls" if has_calls else "stop"
     why = upstream.member(body.get("incomplete_details"), "reason")
@@ -155,6 +174,9 @@ def _usage(body: Json) -> Usage:
         input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
         output_tokens=upstream.count(upstream.member(usage, "output_tokens")),
         cached_tokens=upstream.count(upstream.member(details, "cached_tokens")),
+        reasoning_tokens=upstream.count(
+            upstream.member(upstream.member(usage, "output_tokens_details"), "reasoning_tokens")
+        ),
     )
 
 
@@ -168,7 +190,7 @@ class StreamReader:
         self.finished = False
         self.passed_over = 0  # what cannot be read is an error in this protocol
         self._sse = SseReader()
-        self._refused = False
+        self._refusal_begun = False
         self._calls: dict[object, int] = {}  # output_index → our index
         self._argued: set[int] = set()  # calls whose arguments came piecewise
 
@@ -205,8 +227,13 @@ class StreamReader:
             yield Thinking(text)
 
     def _refusal(self, event: Json) -> Iterator[ModelEvent]:
-        self._refused = True
-        return iter(())
+        """A server that sends no pieces sends the whole refusal at its end."""
+        text = upstream.text_or_none(event.get("delta"), "a delta")
+        if event.get("type") == "response.refusal.done" and not self._refusal_begun:
+            text = _refusal_of(event)
+        if text:
+            self._refusal_begun = True
+            yield Refusal(text)
 
     def _item_added(self, event: Json) -> Iterator[ModelEvent]:
         item = event.get("item")
@@ -239,7 +266,7 @@ class StreamReader:
             raise upstream.unusable("no response in its last event")
         self.finished = True
         yield _usage(response)
-        yield Finished(reason=_reason(response, refused=self._refused, has_calls=bool(self._calls)))
+        yield Finished(reason=_reason(response, has_calls=bool(self._calls)))
 
     def _failed(self, event: Json) -> Iterator[ModelEvent]:
         raise upstream.error_in_body(upstream.member(event.get("response"), "error") or event)

@@ -2,9 +2,25 @@
 
 from typing import Any
 
+from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import Sampling
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
+
+MOST_CHOICES = 8
+SAMPLING = frozenset(
+    {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "n"}
+    | {"presence_penalty", "frequency_penalty"}
+)
+"""Members that are read here."""
+
+
+def read_choices(body: Json) -> int:
+    """How many answers are wanted. Raises InvalidRequest for none, and NotSupported for more than MOST_CHOICES."""
+    wanted = members.integer(body, "n", least=1) or 1
+    if wanted > MOST_CHOICES:
+        raise NotSupported(f"n must be at most {MOST_CHOICES}, it is {wanted}.", field="n")
+    return wanted
 
 
 def read_sampling(body: Json) -> Sampling:

@@ -11,8 +11,10 @@ from typing import Any
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput
-from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Text, Usage
+from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
+from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
+from mnemoir.wire.extras import unread
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_usage import read_usage, write_usage
 from mnemoir.wire.sse import SseReader
@@ -20,6 +22,9 @@ from mnemoir.wire.sse import SseReader
 DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"
 _MARK = "\0"
+_OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
+_OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
+_OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
 def head(model: str, reply_id: str, created: int, kind: str) -> dict[str, Any]:
@@ -31,6 +36,20 @@ def head(model: str, reply_id: str, created: int, kind: str) -> dict[str, Any]:
         "model": model,
         "system_fingerprint": "fp_mnemoir",
     }
+
+
+def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], route: Route) -> Passed | None:
+    """The members of a whole answer that are not read; `known` are those of the message that are."""
+    answer, beside, within = unread(body, _OF_ANSWERS), _unread_beside(choice), unread(message, known)
+    if answer is None and beside is None and within is None:
+        return None
+    return Passed(route=route, answer=answer, choice=beside, message=within)
+
+
+def _unread_beside(choice: Json) -> Json | None:
+    """The members of a choice that are not read; `logprobs` of null, which most servers write, is none."""
+    is_plain = choice.get("logprobs") is None
+    return unread(choice, _OF_PLAIN_CHOICES if is_plain else _OF_CHOICES)
 
 
 def write_error(exc: MnemoirError) -> dict[str, Any]:
@@ -46,26 +65,31 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 class ChunkWriter(ABC):
     """Our answer as server-sent events. Usage of several model calls is summed."""
 
+    route: Route
+
     def __init__(self, head: Json, include_usage: bool) -> None:
-        self._head = b"data: " + orjson.dumps(head)[:-1]
+        self._common = head
         self._tail = b',"usage":null}\n\n' if include_usage else b"}\n\n"
-        self._before_text, self._after_text = self._chunk(self._choice(_MARK)).rsplit(orjson.dumps(_MARK), 1)
         self._include_usage = include_usage
         self._usage = Usage()
         self._begun = False
+        self._waiting: Passed | None = None  # members for the next piece
+        self._begin_with(head)
 
     def events(self, batch: Sequence[Event]) -> bytes:
         """All of the batch in one write; b"" when nothing in it is for the client."""
         out: list[bytes] = []
         for event in batch:
-            if event.__class__ is Text:
+            if event.__class__ is Text and self._waiting is None:
                 out += (self._before_text, orjson.dumps(event.text), self._after_text)
             elif isinstance(event, Usage):
                 self._usage = self._usage + event
+            elif isinstance(event, Passed):
+                self._take(event, out)
             elif isinstance(event, Finished):
                 out.append(self._finish(event.reason))
             else:
-                out.append(self._other(event))
+                out.append(self._piece(event))
         data = b"".join(out)
         if data and not self._begun:
             self._begun = True
@@ -81,22 +105,53 @@ class ChunkWriter(ABC):
         return HEARTBEAT
 
     @abstractmethod
-    def _choice(self, text: str, reason: FinishReason | None = None) -> Json:
+    def _choice(self, text: str, reason: FinishReason | None = None) -> dict[str, Any]:
         """The choice that holds a piece of text, or the one that ends the answer."""
 
     def _opening(self) -> bytes:
         """What goes before everything else."""
         return b""
 
-    def _other(self, event: Event) -> bytes:
-        """Any other event; b"" for one the client has no place for."""
-        return b""
+    def _other(self, event: Event) -> dict[str, Any] | None:
+        """The choice of any other event; None for one the client has no place for."""
+        return None
+
+    def _begin_with(self, head: Json) -> None:
+        """Make the bytes around each piece of text."""
+        self._head = b"data: " + orjson.dumps(head)[:-1]
+        self._before_text, self._after_text = self._chunk(self._choice(_MARK)).rsplit(orjson.dumps(_MARK), 1)
+
+    def _take(self, passed: Passed, out: list[bytes]) -> None:
+        """Keep members for the piece they belong to; those that wait already make a piece of their own."""
+        if passed.route != self.route:
+            return
+        if self._waiting is not None:
+            out.append(self._chunk(self._with_waiting(self._choice(""))))
+        if passed.answer is not None:
+            self._begin_with({**self._common, **passed.answer})
+        if passed.choice or passed.message:
+            self._waiting = passed
+
+    def _piece(self, event: Event) -> bytes:
+        if isinstance(event, Alternative):
+            return self._chunk(event.choice)
+        choice = self._choice(event.text) if isinstance(event, Text) else self._other(event)
+        return b"" if choice is None else self._chunk(self._with_waiting(choice))
+
+    def _with_waiting(self, choice: dict[str, Any]) -> dict[str, Any]:
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return choice
+        choice |= waiting.choice or {}
+        if waiting.message:
+            choice["delta"] = {**choice["delta"], **waiting.message}
+        return choice
 
     def _chunk(self, choice: Json) -> bytes:
         return self._head + b',"choices":[' + orjson.dumps(choice) + b"]" + self._tail
 
     def _finish(self, reason: FinishReason) -> bytes:
-        last = self._chunk(self._choice("", reason))
+        last = self._chunk(self._with_waiting(self._choice("", reason)))
         if not self._include_usage:
             return last + DONE
         usage = self._head + b',"choices":[],"usage":' + orjson.dumps(write_usage(self._usage)) + b"}\n\n"
@@ -106,9 +161,14 @@ class ChunkWriter(ABC):
 class ChunkReader(ABC):
     """A model's answer from its server-sent events; `finished` once Finished was given.
 
+    Members that are not read come as Passed, in front of the event of their chunk, and choices beside the first one
+    as Alternative.
+
     Finished waits for the usage, which comes after the finish reason. An event that is not JSON, or has another
     shape, is an error; a `tolerant` reader passes over it instead, and counts it in `passed_over`.
     """
+
+    route: Route
 
     def __init__(self, *, tolerant: bool = False) -> None:
         self.finished = False
@@ -117,6 +177,7 @@ class ChunkReader(ABC):
         self._sse = SseReader()
         self._reason: object = None
         self._usage: Usage | None = None
+        self._answer: Json | None = None  # members of the last chunk that are not read
 
     def feed(self, data: bytes) -> list[ModelEvent]:
         """The events that `data` completes. Raises ProviderError for an event that is an error."""
@@ -137,8 +198,8 @@ class ChunkReader(ABC):
         return False
 
     @abstractmethod
-    def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
-        """Add the events of what a choice holds."""
+    def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
+        """Add the events of what a choice holds; the members of its delta that are not read, where there are any."""
 
     def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
         events: list[ModelEvent] = []
@@ -162,7 +223,12 @@ class ChunkReader(ABC):
     def _chunk(self, chunk: dict[str, Any], events: list[ModelEvent]) -> None:
         choices = chunk.get("choices")
         if choices.__class__ is list and choices:
-            self._choice(choices[0], events)
+            answer = unread(chunk, _OF_ANSWERS)
+            if answer != self._answer:
+                self._answer = answer
+                events.append(Passed(route=self.route, answer=answer or {}))
+            for choice in choices:
+                self._choice(choice, events)
         elif chunk.get("error"):
             raise upstream.error_in_body(chunk)
         usage = chunk.get("usage")
@@ -174,7 +240,13 @@ class ChunkReader(ABC):
     def _choice(self, choice: object, events: list[ModelEvent]) -> None:
         if not isinstance(choice, dict):
             raise upstream.unusable("a choice that is not an object")
-        self._read_content(choice, events)
+        if choice.get("index"):
+            events.append(Alternative(choice=choice))
+            return
+        place = len(events)
+        within, beside = self._read_content(choice, events), _unread_beside(choice)
+        if within is not None or beside is not None:
+            events.insert(place, Passed(route=self.route, choice=beside, message=within))
         reason = choice.get("finish_reason")
         if reason == "error":
             raise upstream.error_in_body(choice.get("error") or "The model's server broke off with an error.")

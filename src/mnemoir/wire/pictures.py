@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from mnemoir.core.errors import InvalidRequest, ProviderRefused
-from mnemoir.core.messages import ImagePart
+from mnemoir.core.messages import ImagePart, OpaquePart
 from mnemoir.wire import members
 
 _ADDRESSES = ("data:", "http://", "https://")
@@ -32,6 +32,12 @@ def read_picture(value: object, field: str, *, detail: str | None = None) -> Ima
     return ImagePart(url=f"data:{kind};base64,{given}", detail=detail)
 
 
+def check_address(url: str, field: str) -> None:
+    """Raises InvalidRequest unless `url` is a data URL or an address of the web."""
+    if not url[:8].lower().startswith(_ADDRESSES):
+        raise InvalidRequest(f"{field} must be a data: URL or an http(s) URL.", field=field)
+
+
 def write_base64(image: ImagePart) -> str:
     """The base64 of a data URL, for servers that follow no links; another URL is refused."""
     head, comma, data = image.url.partition(",")
@@ -40,3 +46,11 @@ def write_base64(image: ImagePart) -> str:
             "This model's server takes pictures as data only; send the picture as a base64 data: URL."
         )
     return data
+
+
+def unpassable(part: OpaquePart, protocol: str) -> ProviderRefused:
+    """The error for a part that the model's protocol has no place for."""
+    return ProviderRefused(
+        f"A part of type {part.kind} can only be passed to a server of OpenAI's chat protocol, and this model is "
+        f"asked by {protocol}. Leave the part out, or set llm.provider to openai-chat."
+    )

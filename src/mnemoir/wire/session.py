@@ -6,9 +6,11 @@ No protocol has a field for the name, so clients use fields of their own; which 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.messages import ChatRequest
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
@@ -63,6 +65,34 @@ def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:
         if value is not None and value.strip():
             return field, value
     return None
+
+
+def without_session(chat: ChatRequest, fields: Sequence[str]) -> ChatRequest:
+    """The chat without those fields among the members that go on to a model."""
+    extra = chat.request.extra
+    if extra is None:
+        return chat
+    members: Json = extra.members
+    for field in fields:
+        members = _without(members, field.split("."))
+    if members is extra.members:
+        return chat
+    return replace(chat, request=replace(chat.request, extra=replace(extra, members=members) if members else None))
+
+
+def _without(body: Json, path: Sequence[str]) -> Json:
+    """The very same object where there is nothing at the path; an object that becomes empty goes, too."""
+    name, *deeper = path
+    if name not in body:
+        return body
+    rest = {other: value for other, value in body.items() if other != name}
+    inner = body[name]
+    if not deeper:
+        return rest
+    left = _without(inner, deeper) if isinstance(inner, Mapping) else inner
+    if left is inner:
+        return body
+    return {**rest, name: left} if left else rest
 
 
 def _value_at(body: Json, field: str) -> str | None:

@@ -9,10 +9,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import ProviderError, SettingsError
-from mnemoir.core.events import Event, Finished, ModelEvent, Reply, Text, Thinking, Usage, as_events
+from mnemoir.core.events import Event, Finished, MembersDropped, ModelEvent, Reply, Text, Thinking, Usage, as_events
 from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
+from mnemoir.workflows.client_parameters import (
+    answering_request,
+    as_answered,
+    as_inner,
+    inner_request,
+    lost_of,
+    overridden,
+)
 from mnemoir.workflows.conversation import asked_speaker
 from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
@@ -24,13 +32,11 @@ from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, trac
 
 __all__ = ["Question", "answer", "ask", "ask_and_name", "question_of"]
 
-_NO_TOOLS = ModelRequest(messages=())
-
 
 async def ask(step: Step, question: Question) -> str:
     """The whole answer, cleaned. Raises ProviderError when neither the endpoint nor a backup answers."""
     reply, _ = await ask_and_name(step, question)
-    return reply.text
+    return reply.words
 
 
 async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
@@ -42,11 +48,14 @@ async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:
     """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished."""
     question = replace(question, for_client=step.answers_client)
+    call = await _call(step, question, [question.endpoint], stream=step.streams)
+    if call.dropped:
+        step.run.turn.trace.dropped = call.dropped
+        yield [MembersDropped(names=call.dropped)]
     if not step.streams:
-        reply, _ = await _asked(step, question)
+        reply, _ = await _replied(step, question, call)
         yield as_events(reply)
         return
-    call = await _call(step, question, [question.endpoint], stream=True)
     while True:
         try:
             async with aclosing(_streamed(step, call)) as batches:
@@ -59,14 +68,17 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
 
 
 async def _asked(step: Step, question: Question) -> tuple[Reply, "_Call"]:
-    call = await _call(step, question, [question.endpoint], stream=False)
+    return await _replied(step, question, await _call(step, question, [question.endpoint], stream=False))
+
+
+async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply, "_Call"]:
     while True:
         try:
             reply = await call.model.ask(call.request)
         except ProviderError as exc:
             call = await _backup(step, question, call, exc, stream=False)
             continue
-        add_tokens(step.trace, reply.usage, call.request.messages, [reply.text])
+        add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
         return replace(reply, text=clean(reply.text, call.cleaning), thinking=""), call
 
 
@@ -118,7 +130,8 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
 class _Call:
     """One request, ready to be sent; `backup` is the endpoint to ask when it fails, "" for none.
 
-    `endpoints` are those asked for it, this one last; `name` tells endpoint and model to people.
+    `endpoints` are those asked for it, this one last; `name` tells endpoint and model to people. `dropped` names what
+    the client set and the model does not get.
     """
 
     model: ChatModel
@@ -127,6 +140,7 @@ class _Call:
     endpoints: Sequence[str]
     name: str
     backup: str
+    dropped: Sequence[str] = ()
     has_begun: bool = False
 
 
@@ -135,8 +149,11 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     target = target_of(step, endpoints[-1])
     user, endpoint, properties = step.user, target.endpoint, question.properties
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
-    tools = step.run.turn.chat.request if properties.allows_tools else _NO_TOOLS
-    messages = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=tools)
+    part, dropped = _of_client(step, question, target)
+    sent = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=part)
+    messages = as_inner(sent)
+    if question.for_client:
+        messages = as_answered(sent, target.kind, forwards=bool(endpoint.forwards))
     preset = user.preset(question.preset, target.api_type)
     settings = user.settings
     cleaning = cleaning_for(
@@ -148,18 +165,18 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     if cleaning.problem:
         step.note(cleaning.problem)
     leaves_out = endpoint.leaves_model_out and target.kind == "openai-chat"
-    request = ModelRequest(
+    written = options(
+        preset,
+        target.api_type,
+        context_tokens=endpoint.context_tokens,
+        max_tokens=most_tokens,
+        stream=stream,
+    )
+    request = replace(
+        part,
         messages=messages,
         model=None if leaves_out else endpoint.model,
-        tools=tools.tools,
-        tool_choice=tools.tool_choice,
-        options=options(
-            preset,
-            target.api_type,
-            context_tokens=endpoint.context_tokens,
-            max_tokens=most_tokens,
-            stream=stream,
-        ),
+        options=written,
         for_client=question.for_client and not endpoint.backup,
     )
     _trace(step, question, target, messages)
@@ -172,7 +189,18 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         endpoints=endpoints,
         name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
         backup=endpoint.backup,
+        dropped=tuple(dict.fromkeys([*dropped, *(overridden(part, written) if question.for_client else ())])),
     )
+
+
+def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelRequest, Sequence[str]]:
+    """What the client's request adds to this call, and what of it the model does not get."""
+    asked, properties = step.run.turn.chat.request, question.properties
+    if not question.for_client:
+        return inner_request(asked, properties), ()
+    forwarding = step.services.forwarding
+    part, dropped = answering_request(asked, properties, target.endpoint, target.kind, forwarding)
+    return part, [*dropped, *lost_of(asked.messages, properties)]
 
 
 def _back_end(step: Step, target: Target) -> BackEnd:

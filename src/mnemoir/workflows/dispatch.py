@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 import structlog
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
 from mnemoir.core.events import Event, Finished
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
+from mnemoir.wire.forwarding import plain
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -88,6 +90,22 @@ class Workflows:
             return asked or OWN_MODEL
         user, wanted = self._asked(asked or "")
         return f"{user}:{wanted}" if wanted and self._tree.user(user).has_shared_folder(wanted) else user
+
+    def accepted(self, chat: ChatRequest) -> ChatRequest:
+        """The chat as it can be answered: a raw request that no model can get as it came becomes a plain one.
+
+        Raises NotSupported for several prompts or several answers where they cannot be passed on.
+        """
+        request = chat.request
+        if request.raw and (self._tree is not None or not self._engine.takes_raw(request)):
+            chat = replace(chat, request=plain(request))
+        if request.choices > 1 and (self._tree is not None or not self._engine.gives_choices(request)):
+            raise NotSupported(
+                f"n must be 1, it is {request.choices}: several answers are given only where the built-in workflow "
+                "asks a model by OpenAI's chat protocol.",
+                field="n",
+            )
+        return chat
 
     async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
         """The events of one answer, batch by batch; a complete one ends with Finished.

@@ -14,7 +14,9 @@ import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
 from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text
+from mnemoir.core.messages import ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
+from mnemoir.wire.forwarding import takes_raw
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.node import ModelProperties, ValueNode
@@ -42,6 +44,14 @@ class Engine:
     def is_stopping(self) -> bool:
         """See `SubWorkflows`."""
         return self._is_stopping
+
+    def takes_raw(self, request: ModelRequest) -> bool:
+        """Whether the server's own model can get a raw request as it came."""
+        return takes_raw(request, self._services.own_model.provider, self._services.forwarding)
+
+    def gives_choices(self, request: ModelRequest) -> bool:
+        """Whether the server's own model gives several answers to a request."""
+        return request.raw or self._services.own_model.provider == "openai-chat"
 
     def stop(self) -> None:
         """From now on no model is asked behind an answer; what is asked already may finish."""

@@ -59,7 +59,7 @@ async def written_answer(step: Step, question: Question) -> Written:
     Raises ProviderError as `ask` does, and for an answer that was withheld: no memory is made of half of one.
     """
     reply, by = await ask_and_name(step, question)
-    if reply.reason == "content_filter":
+    if reply.reason == "content_filter" or reply.refusal:
         raise ProviderRefused(f"{by} withheld its answer. Ask another model, or change the prompts.")
     return Written(text=without_thinking(reply.text), by=by)
 

@@ -77,6 +77,11 @@ class ModelProperties(NodeProperties):
         (), alias="responseStartTextToRemove", description="The first of them that fits is cut off."
     )
     allows_tools: Flag = Field(False, alias="allowTools", description="Pass the client's tools on to the model.")
+    allows_structured_output: Flag = Field(
+        False,
+        alias="allowStructuredOutput",
+        description="Hold the answer to the shape that the client asks for, where this node answers it. Ours.",
+    )
     accepts_images: Flag = Field(
         False, alias="acceptImages", description="Pass the client's pictures on to the model."
     )

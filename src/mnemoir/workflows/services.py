@@ -1,7 +1,7 @@
 """What nodes work with beside the run itself: the parts of the server, behind their ports."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mnemoir.conversations.users import UserConversations
@@ -16,6 +16,7 @@ from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
 from mnemoir.ports.wikipedia import OfflineWikipedia
 from mnemoir.ports.workflow_locks import WorkflowLocks
+from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 
@@ -62,4 +63,5 @@ class Services:
     data_dir: Path
     conversations: UserConversations | None = None
     limits: Limits = Limits()
+    forwarding: Forwarding = field(default_factory=Forwarding)
     clock: Clock = utc_now

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import SessionMetadata
@@ -68,10 +67,7 @@ class SessionHolder(Protocol):
     def storage(self) -> SessionStorage: ...
 
     @property
-    def embedding_client(self) -> EmbeddingClient | None: ...
-
-    @property
-    def semantic_search_enabled(self) -> bool: ...
+    def embedding_model(self) -> str | None: ...
 
     def delete_session(self, session_id: str) -> bool: ...
 

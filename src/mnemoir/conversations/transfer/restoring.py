@@ -34,8 +34,7 @@ class Restoring:
         self._now: datetime | None = None
         self._manager = manager
         self._attachments = attachments
-        client = manager.embedding_client
-        self._model = client.model_name if client is not None and manager.semantic_search_enabled else None
+        self._model = manager.embedding_model
 
     def add(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> int:
         """Store it as a new session; the number of its messages. Raises SessionExistsError."""

@@ -61,7 +61,7 @@ class Exchange:
             self.usage = self.usage + reply.usage
             if reply.reason == "length":
                 raise CutOff
-            if reply.reason == "content_filter":
+            if reply.reason == "content_filter" or reply.refusal:
                 _log.info("answer withheld by the provider", asked=question.output.name)
                 return None
             found = _read(reply, read)
@@ -144,7 +144,7 @@ def _request(question: Question, tokens: int) -> ModelRequest:
     return ModelRequest(
         messages=(text_message("system", question.policy), text_message("user", document)),
         output=question.output,
-        reasoning_effort="minimal",
+        think=False,
         sampling=Sampling(max_tokens=tokens),
     )
 

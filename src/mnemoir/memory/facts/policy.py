@@ -42,7 +42,9 @@ def _object(**properties: Any) -> dict[str, Any]:  # a JSON Schema is open by na
     }
 
 
-FACTS = JsonSchema(name="memory_facts", schema=_object(facts={"type": "array", "items": {"type": "string"}}))
+FACTS = JsonSchema(
+    name="memory_facts", schema=_object(facts={"type": "array", "items": {"type": "string"}}), strict=True
+)
 CHANGES = JsonSchema(
     name="memory_changes",
     schema=_object(
@@ -56,4 +58,5 @@ CHANGES = JsonSchema(
             ),
         }
     ),
+    strict=True,
 )

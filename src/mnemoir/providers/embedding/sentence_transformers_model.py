@@ -8,6 +8,7 @@ import asyncio
 import importlib.util
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 class SentenceTransformersModel:
     """Sentence vectors only; context is ignored. Raises ProviderNotConfigured at once when the extra is missing."""
 
-    def __init__(self, model_name: str) -> None:
+    def __init__(self, model_name: str, *, device: str | None = None, cache_dir: str | Path | None = None) -> None:
+        """`device` and `cache_dir` are the library's own choice when not given."""
         if importlib.util.find_spec("sentence_transformers") is None:
             raise ProviderNotConfigured(
                 f"The embedding model {model_name} needs an extra that is not installed. "
                 "Install it with: pip install 'mnemoir[sentence-transformers]'."
             )
         self._model_name = model_name
+        self._device = device
+        self._cache_dir = None if cache_dir is None else str(Path(cache_dir).expanduser())
         self._model: Any = None  # the library ships no types
         self._dimension: int | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sentence-transformers")
@@ -75,7 +79,7 @@ class SentenceTransformersModel:
         if self._model is None:
             from sentence_transformers import SentenceTransformer  # see the module's text
 
-            self._model = SentenceTransformer(self._model_name)
+            self._model = SentenceTransformer(self._model_name, device=self._device, cache_folder=self._cache_dir)
         return self._model
 
 

@@ -1,9 +1,10 @@
 """Embedding clients that ask nobody: the built-in model, and those of the sentence-transformers library."""
 
 import importlib.util
+from pathlib import Path
 from typing import Final
 
-from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient
+from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, usable_model_name
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 
@@ -29,9 +30,16 @@ class SentenceTransformerEmbedding(ModelEmbeddingClient):
     The default model is served by the built-in copy where the extra is not installed; then `model_name` says so.
     """
 
-    def __init__(self, model_name: str = DEFAULT_MODEL) -> None:
-        """Raises ProviderNotConfigured for any other model when the extra is missing."""
-        super().__init__(_model(model_name))
+    def __init__(
+        self, model_name: str = DEFAULT_MODEL, device: str | None = None, cache_dir: str | Path | None = None
+    ) -> None:
+        """`device` is what the model runs on, such as "cpu" or "cuda"; without it the library chooses.
+
+        `cache_dir` is the folder of its files. The built-in copy needs neither and takes no notice of them. Raises
+        ProviderNotConfigured for any other model when the extra is missing, SettingsError for a blank name.
+        """
+        usable_model_name(model_name, type(self).__name__)
+        super().__init__(_model(model_name, device, cache_dir))
         self._known = _DIMENSIONS.get(model_name)
 
     @property
@@ -40,12 +48,12 @@ class SentenceTransformerEmbedding(ModelEmbeddingClient):
         return self._known if self._known is not None else super().dimension
 
 
-def _model(name: str) -> EmbeddingModel:
+def _model(name: str, device: str | None, cache_dir: str | Path | None) -> EmbeddingModel:
     if name == DEFAULT_MODEL and importlib.util.find_spec("sentence_transformers") is None:
         return MiniLM()
     from mnemoir.providers.embedding.sentence_transformers_model import SentenceTransformersModel
 
-    return SentenceTransformersModel(name)
+    return SentenceTransformersModel(name, device=device, cache_dir=cache_dir)
 
 
 _: tuple[type[EmbeddingClient], ...] = (BuiltInEmbedding, SentenceTransformerEmbedding)  # checked, never run

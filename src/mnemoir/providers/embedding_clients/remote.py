@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.embedding import EmbeddingClient, usable_model_name
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
@@ -38,6 +38,8 @@ class _RemoteClient(ABC):
     """What all do alike; a protocol adds `_call`."""
 
     def __init__(self, endpoint: Endpoint, *, most_texts: int) -> None:
+        """Raises SettingsError for a blank name of a model."""
+        usable_model_name(endpoint.model, type(self).__name__)
         self._endpoint = endpoint
         self._most_texts = max(1, most_texts)
         self._dimension = _DIMENSIONS.get(endpoint.model.removesuffix(":latest"))

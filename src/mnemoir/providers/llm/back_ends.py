@@ -175,11 +175,11 @@ class _BackEndModel(RemoteModel):
         async with self._places:
             return await super().ask(request)
 
-    async def _events(self, answer: Answer) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        if answer.media_type == "application/json" and self.dialect.media_type == "text/event-stream":
-            yield as_events(self.dialect.read_reply(upstream.decode(await answer.whole())))
+    async def _events(self, answer: Answer, dialect: Dialect) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        if answer.media_type == "application/json" and dialect.media_type == "text/event-stream":
+            yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
             return
-        async with aclosing(super()._events(answer)) as batches:
+        async with aclosing(super()._events(answer, dialect)) as batches:
             async for batch in batches:
                 yield batch
 

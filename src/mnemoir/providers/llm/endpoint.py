@@ -76,6 +76,11 @@ class Endpoint:
         address = URL(self.base_url).host_port_subcomponent or ""
         return f"Endpoint {self.name} ({address})" if self.name else address
 
+    @property
+    def stores_by_default(self) -> bool:
+        """Whether the server keeps chats unless it is asked not to, as OpenAI's own does."""
+        return (URL(self.base_url).host or "").endswith(".openai.com")
+
     def url(self, path: str) -> URL:
         """Where `path` of the dialect is, without a user and password."""
         base = URL(self.base_url).with_user(None)

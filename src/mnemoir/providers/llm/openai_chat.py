@@ -2,7 +2,7 @@
 
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
-from mnemoir.wire import openai_chat
+from mnemoir.wire import openai_chat, openai_completions
 
 
 class OpenAIChat(RemoteModel):
@@ -15,6 +15,14 @@ class OpenAIChat(RemoteModel):
         write_request=openai_chat.write_request,
         read_reply=openai_chat.read_reply,
         new_reader=openai_chat.StreamReader,
+    )
+    raw_dialect = Dialect(
+        provider="openai-completions",
+        path="/completions",
+        media_type="text/event-stream",
+        write_request=openai_completions.write_request,
+        read_reply=openai_completions.read_reply,
+        new_reader=openai_completions.StreamReader,
     )
 
 

@@ -1,8 +1,14 @@
-"""OpenAI's Responses API, the one to use for OpenAI itself."""
+"""OpenAI's Responses API, the one to use for OpenAI itself. It has no stop texts, so they are applied here."""
 
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from mnemoir.core.events import ModelEvent, Reply
+from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import openai_responses
+from mnemoir.wire.stop_texts import StopTexts, cut
 
 
 class OpenAIResponses(RemoteModel):
@@ -16,6 +22,21 @@ class OpenAIResponses(RemoteModel):
         read_reply=openai_responses.read_reply,
         new_reader=openai_responses.StreamReader,
     )
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        """See the port. The call ends at the first stop text, so its usage is not told then."""
+        stops = StopTexts(request.sampling.stop)
+        async with aclosing(super().stream(request)) as batches:
+            async for batch in batches:
+                events = stops.events(batch) if request.sampling.stop else batch
+                if events:
+                    yield events
+                if stops.met:
+                    return
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        """See the port."""
+        return cut(await super().ask(request), request.sampling.stop)
 
 
 _: type[ChatModel] = OpenAIResponses  # checked, never run

@@ -59,6 +59,7 @@ class RemoteModel:
     """A ChatModel over HTTP. The session belongs to whoever made it."""
 
     dialect: Dialect
+    raw_dialect: Dialect | None = None  # of raw requests, where its server takes any
 
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
@@ -87,34 +88,39 @@ class RemoteModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
-        body, path = self._body(request, stream=True), self.dialect.stream_path or self.dialect.path
+        dialect, body = self._spoken(request, stream=True)
         with self.last_calls.noting():  # no cost per event: the loop is inside
             async with (
-                self._exchange.streamed(path, body, for_client=request.for_client) as answer,
-                aclosing(self._events(answer)) as batches,
+                self._exchange.streamed(
+                    dialect.stream_path or dialect.path, body, for_client=request.for_client
+                ) as answer,
+                aclosing(self._events(answer, dialect)) as batches,
             ):
                 async for batch in batches:
                     yield batch
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one call upstream."""
-        body = self._body(request, stream=False)
+        dialect, body = self._spoken(request, stream=False)
         with self.last_calls.noting():
-            return await self._exchange.whole(
-                self.dialect.path, body, self.dialect.read_reply, for_client=request.for_client
-            )
+            return await self._exchange.whole(dialect.path, body, dialect.read_reply, for_client=request.for_client)
 
     async def aclose(self) -> None:
         """Nothing is held here: the session is shared."""
 
-    def _body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+    def _spoken(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
+        """The protocol of a request, and its body."""
+        dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
-            return self.dialect.write_request(named, stream=stream)
+            body = dialect.write_request(named, stream=stream)
+        if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
+            body.setdefault("store", False)
+        return dialect, body
 
-    async def _events(self, answer: Answer) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        self._check_media_type(answer.media_type)
-        reader = self.dialect.new_reader()
+    async def _events(self, answer: Answer, dialect: Dialect) -> AsyncGenerator[Sequence[ModelEvent], None]:
+        self._check_media_type(answer.media_type, dialect)
+        reader = dialect.new_reader()
         async with aclosing(answer.pieces()) as pieces:
             async for data in pieces:
                 events = reader.feed(data)
@@ -129,9 +135,9 @@ class RemoteModel:
         if reader.passed_over:
             _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
 
-    def _check_media_type(self, media_type: str) -> None:
+    def _check_media_type(self, media_type: str, dialect: Dialect) -> None:
         """HTML comes from a proxy or a wrong port. Other types pass: not all servers name the right one."""
-        whole_json = media_type == "application/json" and self.dialect.media_type == "text/event-stream"
+        whole_json = media_type == "application/json" and dialect.media_type == "text/event-stream"
         if media_type == "text/html" or whole_json:
             raise ProviderInvalidOutput(
                 f"{self._endpoint.place} answered with {media_type} where a stream was asked for. "

@@ -1,10 +1,12 @@
 """Endpoints: a model's server, and how prompts to it and answers from it are treated."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from mnemoir.wire.forwarding import Forward, Forwarding
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 
@@ -70,6 +72,18 @@ class EndpointDefinition(ConfigModel):
     most_at_once: int = Field(
         0, alias="maxConcurrentRequests", description="Most calls under way; 0 takes the server's setting. Ours."
     )
+
+    forwards: Flag | Forward = Field(
+        False,
+        alias="forwardClientParameters",
+        description="Send on what the client set, below the preset: true, false, all, listed or none. Ours.",
+    )
+
+    def forwarding(self, of_server: Forwarding) -> Forwarding | None:
+        """How much of what a client set goes to this endpoint; None for nothing at all."""
+        if isinstance(self.forwards, str):
+            return replace(of_server, forward=self.forwards)
+        return of_server if self.forwards else None
 
     @property
     def think_tags(self) -> tuple[str, str] | None:

@@ -5,14 +5,13 @@ of the user are recalled as they were said, so that a new chat knows how the las
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
 
 import structlog
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled
 from mnemoir.core.fence import RecalledLine, put_up, take_down
-from mnemoir.core.messages import ImagePart, Message, Part, TextPart
+from mnemoir.core.messages import Message, with_text_in_front
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import Node, NodeProperties
@@ -76,7 +75,4 @@ def with_recalled(messages: Sequence[Message], lines: Sequence[RecalledLine]) ->
     place = last_user_message(messages)
     if place is None or not lines:
         return messages
-    asked = messages[place]
-    images = [part for part in asked.parts if isinstance(part, ImagePart)]
-    parts: Sequence[Part] = (TextPart(text=put_up(lines, asked.text)), *images)
-    return [*messages[:place], replace(asked, parts=parts), *messages[place + 1 :]]
+    return [*messages[:place], with_text_in_front(messages[place], put_up(lines, "")), *messages[place + 1 :]]

@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from mnemoir.core.events import Event, Usage, as_events
+from mnemoir.core.events import Event, MembersDropped, Usage, as_events
+from mnemoir.wire.forwarding import prepared
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, variables_in
@@ -20,13 +21,17 @@ class Respond(Node[NodeProperties]):
         model, turn = self.services.own_model, step.run.turn
         # the client's model name chose this workflow; which model answers is the workflow's business
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
+        request, dropped = prepared(request, model.provider, self.services.forwarding)
+        if dropped:
+            turn.trace.dropped = dropped
+            yield [MembersDropped(names=dropped)]
         step.trace.model, step.trace.endpoint = request.model, model.provider
         step.trace.call = call_of(model, request, stream=step.streams)
         prompt = traced_messages(request.messages)
         step.trace.prompt, step.trace.variables = prompt, variables_in(prompt, {})
         if not step.streams:
             reply = await model.ask(request)
-            add_tokens(step.trace, reply.usage, request.messages, [reply.text])
+            add_tokens(step.trace, reply.usage, request.messages, [reply.words])
             yield as_events(reply)
             return
         usage = Usage()

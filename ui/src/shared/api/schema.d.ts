@@ -3131,6 +3131,11 @@ export interface components {
             } | null;
             /** Has Tools */
             has_tools: boolean;
+            /**
+             * Passed
+             * @description names of the client's own members that the model got
+             */
+            passed: string[];
         };
         /**
          * RunCommand
@@ -3485,6 +3490,11 @@ export interface components {
             category: string | null;
             /** Error */
             error: string | null;
+            /**
+             * Dropped
+             * @description names of members of the request that the model did not get
+             */
+            dropped: string[];
             /** Asked */
             asked: components["schemas"]["RunPromptMessage"][];
             /** Workflows */
@@ -8006,6 +8016,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8062,6 +8074,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8118,6 +8132,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8174,6 +8190,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8230,6 +8248,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;
@@ -8319,6 +8339,8 @@ export interface operations {
                     "X-Conversation-Id"?: string;
                     /** @description how many memories were recalled */
                     "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
                     /** @description the time that Mnemoir added */
                     "X-Overhead-Duration-Ms"?: string;
                     [name: string]: unknown;

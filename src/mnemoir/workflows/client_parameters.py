@@ -1,0 +1,96 @@
+"""What of a client's request the models of a config tree get.
+
+A tree sends what its files name and nothing else. Only the node that answers the client may send more: tools, a shape
+of the answer, and with `forwardClientParameters` of its endpoint all that the client set. What the preset names wins.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mnemoir.core.errors import NotSupported
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Sampling
+from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.wire.forwarding import Forwarding, prepared
+from mnemoir.wire.losses import given_names
+from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.node import ModelProperties
+
+
+def inner_request(asked: ModelRequest, properties: ModelProperties) -> ModelRequest:
+    """The client's part of a request that is a step towards the answer: its tools, where the node allows them."""
+    if not properties.allows_tools:
+        return ModelRequest(messages=())
+    return ModelRequest(messages=(), tools=asked.tools, tool_choice=asked.tool_choice)
+
+
+def answering_request(
+    asked: ModelRequest,
+    properties: ModelProperties,
+    endpoint: EndpointDefinition,
+    kind: BackEndKind,
+    forwarding: Forwarding,
+) -> tuple[ModelRequest, Sequence[str]]:
+    """The client's part of the request that is answered to it, and the names of its members that no model gets.
+
+    The limit of the answer's tokens is the node's own in any case.
+    """
+    dropped = list(asked.dropped)
+    part = replace(asked, messages=(), dropped=())
+    if not properties.allows_tools:
+        dropped += ["tools"] if asked.tools else []
+        dropped += ["tool_choice"] if asked.tool_choice is not None else []
+        part = replace(part, tools=(), tool_choice=None)
+    if not properties.allows_structured_output and asked.output is not None:
+        dropped.append("response_format")
+        part = replace(part, output=None)
+    if asked.sampling.max_tokens is not None:
+        dropped.append("max_tokens")
+        part = replace(part, sampling=replace(asked.sampling, max_tokens=None))
+    chosen = endpoint.forwarding(forwarding)
+    if chosen is None:
+        dropped += given_names(part)
+        return replace(part, sampling=Sampling(), reasoning_effort=None, think=None, extra=None), dropped
+    part, lost = prepared(part, kind, chosen)
+    return part, [*dropped, *lost]
+
+
+def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the client's members that the options of the tree replace."""
+    return (name for name in given_names(part) if name.removeprefix("options.") in options)
+
+
+def as_answered(messages: Sequence[Message], kind: BackEndKind, *, forwards: bool) -> Sequence[Message]:
+    """The messages of the answering node. Raises NotSupported for a part that only a forwarding endpoint may get."""
+    if forwards and kind == "openai-chat":
+        return messages
+    found = next((part for message in messages for part in message.parts if isinstance(part, OpaquePart)), None)
+    if found is not None:
+        raise NotSupported(
+            f"A part of type {found.kind} goes on only to an endpoint of OpenAI's chat protocol whose file says "
+            '"forwardClientParameters": true.',
+            field="messages",
+        )
+    return as_inner(messages)
+
+
+def as_inner(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without parts and members that Mnemoir does not read."""
+    return [_plain(message) if _has_more(message) else message for message in messages]
+
+
+def lost_of(messages: Sequence[Message], properties: ModelProperties) -> Iterator[str]:
+    """Names of what the messages of a client hold and the answering node does not pass on."""
+    if not properties.accepts_images and any(
+        isinstance(part, ImagePart) for message in messages for part in message.parts
+    ):
+        yield "messages.content.image_url"
+
+
+def _has_more(message: Message) -> bool:
+    return message.extra is not None or any(part.extra is not None for part in message.parts)
+
+
+def _plain(message: Message) -> Message:
+    parts = [replace(part, extra=None) for part in message.parts if not isinstance(part, OpaquePart)]
+    return replace(message, parts=tuple(parts), extra=None)
