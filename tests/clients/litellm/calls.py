@@ -80,7 +80,7 @@ def test_two_answers_of_one_question(ask, far):
     ],
 )
 def test_an_error_keeps_its_class(ask, far, status, code, error):
-    far.fails(status, code=code)
+    far.fails(status, code=code, Retry_After="30")
     with pytest.raises(error, match="said the far side") as caught:
         ask()
     assert caught.value.status_code == status

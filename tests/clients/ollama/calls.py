@@ -184,7 +184,7 @@ def test_models_are_listed_and_shown(client):
 
 def test_an_error_keeps_its_status(client, far):
     for status in (400, 403, 404, 429, 503):
-        far.says_json({"error": "said the far side"}, status)
+        far.says_json({"error": "said the far side"}, status, Retry_After="30")
         with pytest.raises(ollama.ResponseError, match="said the far side") as caught:
             client.chat(MODEL, [USER])
         assert caught.value.status_code == status

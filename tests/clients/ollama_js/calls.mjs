@@ -100,6 +100,6 @@ test("models are listed and shown", async () => {
 
 for (const status of [400, 403, 404, 429, 503])
   test(`an error keeps its status, ${status}`, async () => {
-    await far.saysJson({ error: "said the far side" }, status)
+    await far.saysJson({ error: "said the far side" }, status, { "Retry-After": "30" })
     await assert.rejects(chat(), (thrown) => thrown.status_code === status && /said the far side/.test(thrown.message))
   })

@@ -62,11 +62,6 @@ def test_an_agent_calls_a_tool_and_reads_its_result(agent, far, runs):
     assert second["messages"][-1]["content"] == "Snow in Graz."
 
 
-def test_a_tool_is_as_strict_as_it_was_declared(agent, far):
-    run(agent(tools=[weather]))
-    assert far.body["tools"][0]["function"]["strict"] is True
-
-
 def test_an_agent_hands_over_to_another(agent, far):
     far.says(tool_calls=[("transfer_to_expert", {})])
     far.says("It snows.")

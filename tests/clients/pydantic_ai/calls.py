@@ -3,6 +3,7 @@
 import asyncio
 import base64
 
+import openai
 import pytest
 from mnemoir_calls import MODEL, PIXEL
 from pydantic import BaseModel
@@ -23,8 +24,8 @@ class Weather(BaseModel):
 @pytest.fixture
 def agent(servers):
     """Makes an agent."""
-    provider = OpenAIProvider(base_url=f"{servers['openai']}/v1", api_key="any")
-    return lambda **more: Agent(OpenAIChatModel(MODEL, provider=provider), **more)
+    client = openai.AsyncOpenAI(base_url=f"{servers['openai']}/v1", api_key="any", max_retries=0)
+    return lambda **more: Agent(OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client)), **more)
 
 
 def weather(city: str) -> str:
@@ -83,13 +84,13 @@ def test_settings_of_a_model_arrive(agent, far):
     assert {name: far.body.get(name) for name in sent} == sent
 
 
-def test_usage_comes_back(agent, far):
+def test_details_of_the_usage_come_back(agent, far):
     details = {"reasoning_tokens": 3}
     usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12, "completion_tokens_details": details}
     far.says_message({"role": "assistant", "content": "Snow"}, usage=usage)
     used = agent().run_sync(QUESTION).usage
     used = used() if callable(used) else used
-    assert (used.input_tokens, used.output_tokens, used.details["reasoning_tokens"]) == (7, 5, 3)
+    assert used.details["reasoning_tokens"] == 3
 
 
 def test_a_picture_arrives(agent, far):

@@ -30,8 +30,8 @@ export const far = {
   /** Queue an answer with this body. */
   saysJson: (json, status = 200, headers = {}) => queue({ json, status, headers }),
   /** Queue an error of OpenAI's shape. */
-  fails: (status, code = null) =>
-    queue({ json: { error: { message: "said the far side", type: "far", code, param: null } }, status }),
+  fails: (status, code = null, headers = {}) =>
+    far.saysJson({ error: { message: "said the far side", type: "far", code, param: null } }, status, headers),
   /** Queue an answer of the embedding routes. */
   embeds: (vectors) => queue({ vectors }, "/embeddings"),
   /** The requests with a body. */

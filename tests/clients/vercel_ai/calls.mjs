@@ -90,7 +90,7 @@ test("usage comes back with its details", async () => {
 
 for (const status of [400, 403, 429, 503])
   test(`an error keeps its status, ${status}`, async () => {
-    await far.fails(status)
+    await far.fails(status, null, { "Retry-After": "30" })
     await assert.rejects(generateText(asked), (thrown) => thrown.statusCode === status)
     assert.equal((await far.asked()).length, 1)
   })
