@@ -9,11 +9,13 @@ UI_FILES := $(shell find ui \( -name node_modules -o -name dist -o -name openapi
 UI_BUILT := src/mnemoir/server/static/index.html
 UI_TYPES := ui/src/shared/api/schema.d.ts
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-clients lock-clients lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "make test    run the tests                         (options: make test ARGS='-k settings')"
+	@echo "make test-clients  run released clients against real servers (one: make test-clients ARGS=openai)"
+	@echo "make lock-clients  renew the locks of those clients' environments"
 	@echo "make lint    check style, types and the order of the rooms"
 	@echo "make ui      build the web UI                      (make serve does it, too)"
 	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
@@ -70,6 +72,12 @@ lint: $(READY) $(UI_BUILT)
 	$(BIN)/python -m tools.openapi > ui/openapi.json
 	$(BIN)/python hatch_build.py run --silent types -- --check
 
+test-clients: $(READY)
+	@$(BIN)/python -m tests.clients $(ARGS)
+
+lock-clients: $(READY)
+	@$(BIN)/python -m tests.clients --lock $(ARGS)
+
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -83,7 +91,7 @@ conformance: $(READY)
 	fi
 
 clean:
-	rm -rf $(VENV) ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .clients ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UI_BUILT): $(UI_FILES) | $(READY)
