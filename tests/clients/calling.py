@@ -61,9 +61,9 @@ def call(release: Release, folder: Path, addresses: Mapping[str, str]) -> Outcom
 
 
 def _pytest(release: Release, folder: Path, report: Path) -> Sequence[str]:
-    calls = release.client.folder / "calls.py"
+    calls = map(str, sorted(release.client.folder.glob("calls*.py")))
     own = ["-c", str(SHARED / "pytest.ini"), f"--rootdir={HERE}", f"--confcutdir={HERE}"]
-    return [str(python_of(folder)), "-m", "pytest", *own, f"--junitxml={report}", str(calls)]
+    return [str(python_of(folder)), "-m", "pytest", *own, f"--junitxml={report}", *calls]
 
 
 def _node(release: Release, folder: Path, report: Path) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 A client is a folder beside this file. A Python client has `requirements.in` with the lowest supported versions, the
 locks `lowest.txt` and `newest.txt`, and `calls.py`; a JavaScript client has `lowest` and `newest`, each with
-`package.json` and `package-lock.json`, and `calls.mjs`. No lock names a registry: each machine uses its own.
+`package.json` and `package-lock.json`, and `calls.mjs`. Further files of Python calls have names like
+`calls_tools.py`. No lock names a registry: each machine uses its own.
 """
 
 import hashlib
@@ -73,7 +74,7 @@ class Release:
 
 def clients() -> list[Client]:
     """All clients, by name."""
-    return [Client(folder=calls.parent) for calls in sorted(HERE.glob("*/calls.*"))]
+    return [Client(folder=folder) for folder in sorted(HERE.iterdir()) if list(folder.glob("calls.*"))]
 
 
 def make(release: Release) -> Path:

@@ -1,14 +1,11 @@
-"""The `openai` package: everything it can ask of chat, completions and embeddings arrives as it was said."""
+"""The `openai` package: everything it can ask of chat arrives as it was said, and so does the answer."""
 
 import json
 
 import openai
 import pytest
-from mnemoir_calls import MODEL, PARAMETERS, PIXEL, USER, WEATHER, call
-from pydantic import BaseModel
-
-TOOL = {"type": "function", "function": WEATHER}
-TWO_CALLS = [("weather", {"city": "Graz"}), ("weather", {"city": "Linz"})]
+from mnemoir_calls import PIXEL, USER
+from openai_kit import asking, client
 
 # what a request of OpenAI chat may hold and Mnemoir has no use for
 UNUSED = {
@@ -48,33 +45,15 @@ CODES = [
 ]
 
 
-class Weather(BaseModel):
-    city: str
-    snow: bool
-
-
-def client(url):
-    return openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
-
-
-@pytest.fixture
-def chat(servers):
-    """The chat route of a server in front of an OpenAI server."""
-    with client(servers["openai"]) as made:
-        yield lambda **more: made.chat.completions.create(**{"model": MODEL, "messages": [USER], **more})
-
-
 @pytest.fixture
 def sdk(servers):
     with client(servers["openai"]) as made:
         yield made
 
 
-def dropped(servers, name, **more):
-    """The members that a server says it dropped."""
-    with client(servers[name]) as made:
-        raw = made.chat.completions.with_raw_response.create(model=MODEL, messages=[USER], **more)
-    return {part.strip() for part in raw.headers.get("x-mnemoir-dropped", "").split(",") if part.strip()}
+@pytest.fixture
+def chat(sdk):
+    return asking(sdk)
 
 
 # --- answers
@@ -219,78 +198,6 @@ def test_members_of_messages_arrive_as_sent(chat, far):
     assert far.body["messages"][2]["reasoning_content"] == "The user asks."
 
 
-# --- tools and structured output
-
-
-def test_tools_are_called_and_their_results_go_back(chat, far):
-    far.says(tool_calls=TWO_CALLS)
-    message = chat(tools=[TOOL], tool_choice="required").choices[0].message
-    assert [json.loads(one.function.arguments)["city"] for one in message.tool_calls] == ["Graz", "Linz"]
-    assert far.body["tools"] == [TOOL]
-    far.clear()
-    results = [{"role": "tool", "tool_call_id": one.id, "content": "Snow."} for one in message.tool_calls]
-    chat(messages=[USER, message.model_dump(exclude_none=True), *results], tools=[TOOL])
-    assert [one["tool_call_id"] for one in far.body["messages"][-2:]] == [one.id for one in message.tool_calls]
-
-
-def test_tools_are_called_in_a_stream(chat, far):
-    far.says(tool_calls=TWO_CALLS)
-    deltas = [one.choices[0].delta for one in chat(tools=[TOOL], stream=True) if one.choices]
-    arguments = {0: "", 1: ""}
-    for part in [part for delta in deltas for part in delta.tool_calls or []]:
-        arguments[part.index] += part.function.arguments or ""
-    assert [json.loads(text)["city"] for text in arguments.values()] == ["Graz", "Linz"]
-
-
-def test_old_functions_become_tools_and_come_back_as_a_function_call(chat, far):
-    far.says(tool_calls=TWO_CALLS[:1])
-    choice = chat(functions=[WEATHER], function_call={"name": "weather"}).choices[0]
-    assert json.loads(choice.message.function_call.arguments) == {"city": "Graz"}
-    assert choice.finish_reason == "function_call"
-    assert far.body["tools"] == [TOOL]
-    assert far.body["tool_choice"] == {"type": "function", "function": {"name": "weather"}}
-
-
-@pytest.mark.parametrize("strict", [True, False, None])
-def test_strict_and_description_of_a_schema_arrive_as_sent(chat, far, strict):
-    told = {} if strict is None else {"strict": strict}
-    closed = {**PARAMETERS, "additionalProperties": False}
-    for schema in (PARAMETERS, closed):
-        form = {"name": "weather", "description": "One city.", "schema": schema, **told}
-        tool = {"type": "function", "function": {**WEATHER, "parameters": schema, **told}}
-        far.clear()
-        chat(response_format={"type": "json_schema", "json_schema": form}, tools=[tool])
-        assert far.body["response_format"]["json_schema"] == form
-        assert far.body["tools"] == [tool]
-
-
-def test_an_answer_is_parsed(sdk, far):
-    far.says('{"city": "Graz", "snow": true}')
-    answer = sdk.chat.completions.parse(model=MODEL, messages=[USER], response_format=Weather)
-    assert answer.choices[0].message.parsed == Weather(city="Graz", snow=True)
-
-
-def test_a_refusal_stays_a_refusal(sdk, far):
-    far.says_message({"role": "assistant", "content": None, "refusal": "I cannot help with that."})
-    answer = sdk.chat.completions.parse(model=MODEL, messages=[USER], response_format=Weather)
-    assert answer.choices[0].message.parsed is None
-    assert (answer.choices[0].message.refusal, answer.choices[0].finish_reason) == (
-        "I cannot help with that.",
-        "stop",
-    )
-
-
-def test_a_refusal_streams_as_a_refusal(chat, far):
-    far.says_choices(
-        {"delta": {"role": "assistant", "refusal": "I cannot "}},
-        {"delta": {"refusal": "help."}},
-        {"delta": {}, "finish_reason": "stop"},
-    )
-    choices = [one.choices[0] for one in chat(stream=True) if one.choices]
-    assert "".join(choice.delta.refusal or "" for choice in choices) == "I cannot help."
-    assert choices[-1].finish_reason == "stop"
-
-
 # --- errors
 
 
@@ -322,135 +229,3 @@ def test_a_value_that_the_protocol_forbids_is_refused(chat, far):
     with pytest.raises(openai.BadRequestError, match="temperature"):
         chat(extra_body={"temperature": "hot"})
     assert far.asked == []
-
-
-# --- completions, embeddings, models
-
-
-def test_a_text_is_completed_whole_and_streamed(sdk, far):
-    far.says("upon a time")
-    assert sdk.completions.create(model=MODEL, prompt="Once").choices[0].text == "upon a time"
-    far.says("upon a time")
-    chunks = sdk.completions.create(model=MODEL, prompt="Once", stream=True)
-    assert "".join(one.choices[0].text for one in chunks if one.choices) == "upon a time"
-
-
-def test_a_completion_with_members_of_its_own_goes_to_completions_as_sent(sdk, far):
-    own = {"suffix": " the end", "echo": True, "logprobs": 1, "best_of": 2}
-    far.says("upon a time")
-    assert sdk.completions.create(model=MODEL, prompt="Once", **own).choices[0].text == "upon a time"
-    assert far.path == "/v1/completions"
-    assert {name: far.body.get(name) for name in ("prompt", *own)} == {"prompt": "Once", **own}
-
-
-def test_each_prompt_of_a_list_is_completed(sdk, far):
-    choices = [{"text": text, "index": at, "logprobs": None, "finish_reason": "stop"} for at, text in enumerate("ab")]
-    answer = {"id": "cmpl", "object": "text_completion", "created": 1, "model": MODEL, "choices": choices}
-    far.says_json(answer)
-    made = sdk.completions.create(model=MODEL, prompt=["one", "two"])
-    assert [choice.text for choice in made.choices] == ["a", "b"]
-    assert far.body["prompt"] == ["one", "two"]
-
-
-def test_texts_are_embedded(sdk, far):
-    made = sdk.embeddings.create(model="text-embedding-3-small", input=["one", "two"])
-    assert [len(item.embedding) for item in made.data] == [16, 16]
-    plain = sdk.embeddings.create(model="text-embedding-3-small", input="one", encoding_format="float")
-    assert plain.data[0].embedding == pytest.approx(made.data[0].embedding, abs=1e-6)
-
-
-def test_tokens_are_embedded_as_sent(sdk, far):
-    far.embeds([[1.0, 0.0], [0.0, 1.0]])
-    made = sdk.embeddings.create(model="text-embedding-3-small", input=[[1, 2, 3], [4]], encoding_format="float")
-    assert [item.embedding for item in made.data] == [[1.0, 0.0], [0.0, 1.0]]
-    assert far.body["input"] == [[1, 2, 3], [4]]
-
-
-def test_tokens_are_refused_by_name_where_no_vocabulary_is_at_hand(servers, far):
-    with client(servers["tree"]) as made, pytest.raises(openai.BadRequestError, match="cl100k"):
-        made.embeddings.create(model="text-embedding-3-small", input=[1, 2, 3])
-
-
-def test_models_are_listed_and_found(sdk):
-    assert MODEL in [model.id for model in sdk.models.list()]
-    assert sdk.models.retrieve(MODEL).id == MODEL
-    with pytest.raises(openai.NotFoundError):
-        sdk.models.retrieve("no-such/model")
-
-
-# --- other protocols behind
-
-
-def test_an_ollama_server_behind_gets_what_can_be_translated_and_the_rest_is_named(servers, far):
-    assert dropped(servers, "ollama", logit_bias={"42": 1}, parallel_tool_calls=False, seed=7) == {
-        "logit_bias",
-        "parallel_tool_calls",
-    }
-    assert far.body["options"]["seed"] == 7
-
-
-def test_a_responses_server_behind_gets_what_can_be_translated_and_the_rest_is_named(servers, far):
-    told = dropped(servers, "responses", seed=7, presence_penalty=0.5, logit_bias={"42": 1}, temperature=0.5)
-    assert told == {"seed", "presence_penalty", "logit_bias"}
-    assert far.body["temperature"] == 0.5
-
-
-def test_stop_texts_end_an_answer_of_a_responses_server(servers, far):
-    with client(servers["responses"]) as made:
-        far.says("Snow. END Sun.")
-        answer = made.chat.completions.create(model=MODEL, messages=[USER], stop=["END"])
-    assert answer.choices[0].message.content.rstrip() == "Snow."
-
-
-def test_a_late_system_message_keeps_its_place_for_a_responses_server(servers, far):
-    late = {"role": "system", "content": "LATE"}
-    said = {"role": "assistant", "content": "Yes."}
-    with client(servers["responses"]) as made:
-        made.chat.completions.create(
-            model=MODEL, messages=[{"role": "system", "content": "A"}, USER, said, late, USER]
-        )
-    assert far.body.get("instructions", "A") == "A"
-    assert [item["role"] for item in far.body["input"]][-4:] == ["user", "assistant", "system", "user"]
-
-
-# --- the examples of `mnemoir init`
-
-
-@pytest.fixture
-def tree(servers):
-    with client(servers["tree"]) as made:
-        yield lambda **more: made.chat.completions.create(**{"model": "single-model", "messages": [USER], **more})
-
-
-def test_an_example_passes_tools_and_samplers(tree, far):
-    far.says(tool_calls=TWO_CALLS)
-    message = tree(tools=[TOOL], parallel_tool_calls=True, extra_body={"top_k": 20}).choices[0].message
-    assert [one.function.name for one in message.tool_calls] == ["weather", "weather"]
-    assert (far.body["tools"], far.body["top_k"], far.body["parallel_tool_calls"]) == ([TOOL], 20, True)
-
-
-def test_an_example_passes_structured_output(servers, far):
-    far.says('{"city": "Graz", "snow": true}')
-    with client(servers["tree"]) as made:
-        answer = made.chat.completions.parse(model="single-model", messages=[USER], response_format=Weather)
-    assert answer.choices[0].message.parsed == Weather(city="Graz", snow=True)
-    assert far.body["response_format"]["json_schema"]["strict"] is True
-
-
-def test_an_example_passes_pictures(tree, far):
-    picture = {"type": "image_url", "image_url": {"url": PIXEL}}
-    tree(messages=[{"role": "user", "content": [{"type": "text", "text": "What is it?"}, picture]}])
-    assert PIXEL in json.dumps(far.body["messages"])
-
-
-def test_an_example_streams_tools(tree, far):
-    far.says(tool_calls=TWO_CALLS[:1])
-    deltas = [one.choices[0].delta for one in tree(tools=[TOOL], stream=True) if one.choices]
-    assert "weather" in [part.function.name for delta in deltas for part in delta.tool_calls or []]
-
-
-def test_a_tool_call_keeps_members_that_only_its_provider_knows(chat, far):
-    signed = call("weather", '{"city": "Graz"}') | {"extra_content": {"signature": "s-1"}}
-    far.says_message({"role": "assistant", "content": None, "tool_calls": [signed]}, finish="tool_calls")
-    (made,) = chat(tools=[TOOL]).choices[0].message.tool_calls
-    assert made.model_dump()["extra_content"] == {"signature": "s-1"}
