@@ -95,6 +95,11 @@ def test_a_call_with_broken_arguments_is_told_and_not_wrapped(elsewhere, far):
         elsewhere.chat(MODEL, [USER], tools=[TOOL])
 
 
+def test_a_refusal_of_another_server_is_the_content(elsewhere, far):
+    far.says_message({"role": "assistant", "content": None, "refusal": "I cannot help with that."})
+    assert elsewhere.chat(MODEL, [USER]).message.content == "I cannot help with that."
+
+
 @pytest.mark.parametrize("form", ["json", WEATHER["parameters"]])
 def test_a_format_arrives(client, far, form):
     far.says('{"city": "Graz"}')

@@ -45,6 +45,11 @@ test("thinking streams", async () => {
   assert.equal(parts.map((part) => part.message.thinking ?? "").join(""), "It is winter.")
 })
 
+test("a level of thinking is an effort of reasoning for another server", async () => {
+  await elsewhere.chat({ model: MODEL, messages: [USER], think: "high" })
+  assert.equal((await far.body()).reasoning_effort, "high")
+})
+
 test("tools are called whole and streamed", async () => {
   await far.says("", { tool_calls: [["weather", { city: "Graz" }]] })
   const [call] = (await chat({ tools: [TOOL] })).message.tool_calls
