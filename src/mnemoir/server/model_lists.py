@@ -98,7 +98,7 @@ async def _show(request: Request) -> Response:
             "license": "",
             "modelfile": f"FROM {_tagged(asked)}",
             "parameters": "",
-            "template": "{{ .Prompt }}",
+            "template": "{{ .System }}{{ .Tools }}{{ .Prompt }}",  # LiteLLM looks here whether tools are taken
             "modified_at": _MODIFIED,
             "details": _details(),
             "model_info": {
