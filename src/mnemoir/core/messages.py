@@ -8,8 +8,10 @@ from typing import Any, Literal
 # that speaks of the system prompt means it
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
-# a chat protocol that clients and model servers share
-Route = Literal["openai-chat", "openai-completions", "ollama-chat", "ollama-generate"]
+# a protocol that clients and model servers share
+Route = Literal[
+    "openai-chat", "openai-completions", "openai-embeddings", "ollama-chat", "ollama-generate", "ollama-embed"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,8 @@ _LISTED: Mapping[Route, frozenset[str]] = {
         | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
         | {"cache_prompt", "id_slot", "ignore_eos", "min_tokens", "samplers"}
     ),
+    "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
+    "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
     "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options"}),
     "ollama-generate": frozenset(
         {"keep_alive", "logprobs", "top_logprobs", "options"}
@@ -127,11 +129,8 @@ def bounded_names(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"+{more}"] if more else shown)
 
 
-def _forwarded(request: ModelRequest, provider: str, forward: Forward, dropped: list[str]) -> Extra | None:
-    extra = request.extra
-    if extra is None:
-        return None
-    route = extra.route if request.raw else _ROUTES.get(provider)
+def passed_on(extra: Extra, route: Route | None, forward: Forward, dropped: list[str]) -> Extra | None:
+    """The members that a server of `route` gets; the names of all others are added to `dropped`."""
     if route is None or (extra.route != route and not _translates(extra.route, route)):
         dropped += [path for path, _ in paths(extra) if path not in _PROMPTS]
         return None
@@ -140,6 +139,13 @@ def _forwarded(request: ModelRequest, provider: str, forward: Forward, dropped: 
     if extra.route != route:
         return _to_ollama(allowed, dropped)
     return Extra(route=route, members=_joined(allowed)) if allowed else None
+
+
+def _forwarded(request: ModelRequest, provider: str, forward: Forward, dropped: list[str]) -> Extra | None:
+    if request.extra is None:
+        return None
+    route = request.extra.route if request.raw else _ROUTES.get(provider)
+    return passed_on(request.extra, route, forward, dropped)
 
 
 def _is_allowed(path: str, route: Route, forward: Forward) -> bool:
