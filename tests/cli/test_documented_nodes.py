@@ -15,6 +15,7 @@ from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.node import ModelProperties, NodeProperties
 from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.prompting.samplers import CANONICAL, SPECIAL
 from mnemoir.workflows.schemas import schemas
 from mnemoir.workflows.starter import ModelServer, starter_files
 from mnemoir.workflows.text.variables import KNOWN
@@ -65,6 +66,10 @@ def test_every_key_of_a_config_file_is_told_with_its_default(model, name):
 
 def test_every_api_type_is_told():
     assert [name for name in KINDS if f"`{name}`" not in page("endpoints.md")] == []
+
+
+def test_every_sampler_is_told():
+    assert [name for name in CANONICAL | SPECIAL if f"`{name}`" not in page("endpoints.md")] == []
 
 
 def test_every_variable_is_told():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.core.errors import SettingsError
+from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.core.events import Finished
 from mnemoir.core.messages import text_message
 from mnemoir.workflows.config.routing import RoutingTable
@@ -183,3 +183,35 @@ async def test_the_models_are_the_users_and_the_shared_folders_of_those_who_offe
     workflows = desk.tree(files=SHARED, users=("Ann", "Bob"), settings={"allowSharedWorkflows": True})
     assert workflows.model_names() == ["Ann", "Bob", "Ann:Cook"]
     assert workflows.model_name(chat(model="ann:Cook")) == "Ann:Cook"
+
+
+ONLY_SHARED = {"customWorkflowOverride": False, "allowSharedWorkflows": True}
+TWO_SHARED = SHARED | {"Workflows/_shared/Bake/_DefaultWorkflow.json": static("bake")}
+
+
+@pytest.mark.parametrize("model", ["Ann", "gpt-4", "Ann:gone", None])
+async def test_a_user_of_shared_workflows_alone_says_which_there_are(desk, model):
+    workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED)
+    with pytest.raises(InvalidRequest, match=r"choose one of Ann:Bake, Ann:Cook\.") as refused:
+        await reply(workflows, chat(text_message("user", "Hi"), model=model))
+    assert refused.value.field == "model"
+    with pytest.raises(InvalidRequest, match="choose one of"):
+        workflows.model_name(chat(model=model))
+
+
+async def test_a_user_of_shared_workflows_alone_answers_by_each_of_them(desk):
+    workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED)
+    assert workflows.model_names() == ["Ann:Bake", "Ann:Cook"]
+    assert await reply(workflows, chat(text_message("user", "Hi"), model="Ann:Bake")) == "bake"
+
+
+async def test_a_user_of_shared_workflows_without_any_says_where_they_belong(desk):
+    workflows = desk.tree(settings=ONLY_SHARED)
+    with pytest.raises(InvalidRequest, match="the folders you add to Workflows/_shared"):
+        await reply(workflows)
+
+
+async def test_a_user_with_half_a_routing_is_asked_for_the_rest(desk):
+    workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED | {"routingConfig": "Mine"})
+    with pytest.raises(SettingsError, match="routing 'Mine' was not found"):
+        await reply(workflows)

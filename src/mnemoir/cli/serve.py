@@ -159,7 +159,8 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     if parts.workflows.serves_tree:
         users = parts.workflows.users
         tree = {"workflows": f"{settings.workflows.config_dir} for {', '.join(users)}"}
-        model, said = users[0], '"messages": [{"role": "user", "content": "Hello."}]'
+        model = next(iter(parts.workflows.model_names()), users[0])
+        said = '"messages": [{"role": "user", "content": "Hello."}]'
     keys = settings.server.api_keys or settings.server.admin_api_key
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
     return {

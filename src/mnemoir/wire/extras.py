@@ -27,7 +27,7 @@ def extra_of(body: Json, known: frozenset[str], route: Route) -> Extra | None:
 
 def unread(body: Json, known: frozenset[str]) -> Json | None:
     """The members themselves, without the protocol they came by."""
-    if body.keys() <= known:  # nearly always, and this is asked of every piece of a stream
+    if known.issuperset(body):  # nearly always, and this is asked of every piece of a stream
         return None
     return {name: value for name, value in body.items() if name not in known}
 
@@ -38,10 +38,11 @@ def asked_extra(body: Json, known: frozenset[str], route: Route, at: str = "") -
     Raises InvalidRequest for more than MOST_MEMBERS members, a name of more than LONGEST_NAME characters, or a whole
     number beyond 64 bits, which no JSON library here would write as it came.
     """
-    extra = extra_of(body, known, route)
-    if extra is not None:
-        _check(extra.members, at)
-    return extra
+    members = unread(body, known)
+    if members is None:
+        return None
+    _check(members, at)
+    return Extra(route=route, members=members)
 
 
 def members_for(extra: Extra | None, route: Route) -> Mapping[str, Any]:

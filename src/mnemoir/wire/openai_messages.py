@@ -98,7 +98,7 @@ def _read_message(body: Json, at: str) -> Message:
         name=members.text(body, "name", at=f"{at}."),
         tool_calls=read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
-        extra=asked_extra(body, _OF_MESSAGES, ROUTE, f"{at}."),
+        extra=None if _OF_MESSAGES.issuperset(body) else asked_extra(body, _OF_MESSAGES, ROUTE, f"{at}."),
     )
 
 

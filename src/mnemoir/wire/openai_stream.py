@@ -48,8 +48,9 @@ def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], ro
 
 def _unread_beside(choice: Json) -> Json | None:
     """The members of a choice that are not read; `logprobs` of null, which most servers write, is none."""
-    is_plain = choice.get("logprobs") is None
-    return unread(choice, _OF_PLAIN_CHOICES if is_plain else _OF_CHOICES)
+    if choice.get("logprobs") is None:
+        return None if _OF_PLAIN_CHOICES.issuperset(choice) else unread(choice, _OF_PLAIN_CHOICES)
+    return unread(choice, _OF_CHOICES)
 
 
 def write_error(exc: MnemoirError) -> dict[str, Any]:
@@ -223,10 +224,8 @@ class ChunkReader(ABC):
     def _chunk(self, chunk: dict[str, Any], events: list[ModelEvent]) -> None:
         choices = chunk.get("choices")
         if choices.__class__ is list and choices:
-            answer = unread(chunk, _OF_ANSWERS)
-            if answer != self._answer:
-                self._answer = answer
-                events.append(Passed(route=self.route, answer=answer or {}))
+            if self._answer is not None or not _OF_ANSWERS.issuperset(chunk):
+                self._take_answer(unread(chunk, _OF_ANSWERS), events)
             for choice in choices:
                 self._choice(choice, events)
         elif chunk.get("error"):
@@ -236,6 +235,11 @@ class ChunkReader(ABC):
             self._usage = read_usage(usage)
             if not choices and self._reason:
                 self._finish(events)
+
+    def _take_answer(self, answer: Json | None, events: list[ModelEvent]) -> None:
+        if answer != self._answer:
+            self._answer = answer
+            events.append(Passed(route=self.route, answer=answer or {}))
 
     def _choice(self, choice: object, events: list[ModelEvent]) -> None:
         if not isinstance(choice, dict):

@@ -22,6 +22,7 @@ from mnemoir.workflows.client_parameters import (
     overridden,
 )
 from mnemoir.workflows.conversation import asked_speaker
+from mnemoir.workflows.presets import preset_of
 from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
@@ -154,7 +155,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     messages = as_inner(sent)
     if question.for_client:
         messages = as_answered(sent, target.kind, forwards=bool(endpoint.forwards))
-    preset = user.preset(question.preset, target.api_type)
+    preset = preset_of(step, question.preset, target)
     settings = user.settings
     cleaning = cleaning_for(
         endpoint,

@@ -70,26 +70,21 @@ class Workflows:
         return self._users
 
     def model_names(self) -> list[str]:
-        """What clients may put into `model`, for their menus."""
+        """What clients may put into `model`, for their menus; not the bare name of a user who only shares folders."""
         if self._tree is None:
             return [OWN_MODEL]
         users = [self._tree.user(name) for name in self._users]
-        shared = [
-            f"{user.name}:{folder}"
-            for user in users
-            if user.settings.shares_workflows
-            for folder in user.shared_folders()
-            if not folder.startswith("_")
-        ]
-        return [*self._users, *sorted(shared)]
+        shared = [name for user in users if user.settings.shares_workflows for name in _shared_names(user)]
+        return [*(user.name for user in users if not user.settings.only_shares), *sorted(shared)]
 
     def model_name(self, chat: ChatRequest) -> str:
         """What the answer says of who answered. Raises InvalidRequest for a user that is not served."""
         asked = chat.request.model
         if self._tree is None:
             return asked or OWN_MODEL
-        user, wanted = self._asked(asked or "")
-        return f"{user}:{wanted}" if wanted and self._tree.user(user).has_shared_folder(wanted) else user
+        name, wanted = self._asked(asked or "")
+        folder = _folder(self._tree.user(name), wanted)
+        return f"{name}:{folder}" if folder else name
 
     def accepted(self, chat: ChatRequest) -> ChatRequest:
         """The chat as it can be answered: a raw request that no model can get as it came becomes a plain one.
@@ -154,6 +149,7 @@ class Workflows:
             return Turn(chat=chat, caller=caller, messages=messages, trace=trace, on_node=told), ""
         name, wanted = self._asked(chat.request.model or "")
         user = self._tree.glance(name)
+        folder = _folder(user, wanted)
         trace.user = name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
@@ -167,7 +163,7 @@ class Workflows:
             discussion_id=discussion,
             on_node=told,
         )
-        return turn, wanted if wanted and user.has_shared_folder(wanted) else ""
+        return turn, folder
 
     def _asked(self, model: str) -> tuple[str, str]:
         """The user a model name means, and what may be the name of a shared folder, "" for none."""
@@ -254,6 +250,24 @@ class Workflows:
     def _ended(self, turn: Turn) -> None:
         turn.trace.duration_ms = turn.elapsed_ms()
         self._runs.ended(turn.trace)
+
+
+def _folder(user: UserTree, wanted: str) -> str:
+    """The folder of shared workflows that is asked for; "" for the user's own workflow.
+
+    Raises InvalidRequest where the user has none of their own.
+    """
+    if wanted and user.has_shared_folder(wanted):
+        return wanted
+    if user.settings.only_shares:
+        names = ", ".join(_shared_names(user)) or f"the folders you add to Workflows/{user.settings.shared_folder}"
+        raise InvalidRequest(f"{user.name} has shared workflows only: choose one of {names}.", field="model")
+    return ""
+
+
+def _shared_names(user: UserTree) -> list[str]:
+    """What clients call the user's shared workflows; a folder that begins with _ is hidden from menus."""
+    return [f"{user.name}:{folder}" for folder in user.shared_folders() if not folder.startswith("_")]
 
 
 def _asks_for_tools(chat: ChatRequest) -> bool:

@@ -40,7 +40,7 @@ class ModelProperties(NodeProperties):
     """What nodes that ask a model may say."""
 
     endpoint: Line = Field("", alias="endpointName", description="A file in Endpoints/.")
-    preset: Line = Field("", description="A file in Presets/; empty sends no sampler settings.")
+    preset: Line = Field("", description="An endpoint with samplers, or a file in Presets/; empty sends none.")
     system_prompt: Line = Field("", alias="systemPrompt", description="The system prompt.")
     prompt: Line = Field("", description="The prompt; empty sends the last messages of the conversation.")
     last_messages: Count = Field(

@@ -25,7 +25,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL: Schema = {"type": "null"}
 _PRESET: Schema = {
     "title": "preset",
-    "description": "Sampler settings, sent to the model's server as they are; null leaves one out.",
+    "description": "Sampler settings by the server's own names; null leaves one out.",
     "type": "object",
 }
 

@@ -108,7 +108,7 @@ def test_an_endpoint_needs_its_address_and_its_api_type(tmp_path):
 def test_presets_are_looked_for_in_the_users_folder_and_then_around_it(settings, found, tmp_path):
     folder = "Presets/OpenAiCompatibleApis"
     presets = {"Ann/P.json": "own", "_example_users/P.json": "example", "P.json": "root"}
-    files = {f"{folder}/{name}": {"found": where, "top_k": None} for name, where in presets.items()}
+    files = {f"{folder}/{name}": {"found": where} for name, where in presets.items()}
     user = tree_of(tmp_path, {"Users/ann.json": settings, **files}).user("Ann")
     assert user.preset("P", user.api_type("Open-AI-API")) == {"found": found}
 

@@ -50,7 +50,7 @@ def _check_rest(survey: Survey) -> None:
         for path in survey.files(folder):
             survey.shaped(path, shape)
     for path in survey.files("ApiTypes"):
-        check_api_type(survey, path)
+        check_api_type(survey, path, is_named=path in survey.read)
     for path in survey.files("Presets"):
         survey.raw(path)
     for path in survey.files("Workflows"):

@@ -3,9 +3,10 @@
 from urllib.parse import urlsplit
 
 from mnemoir.workflows.checking.circles import circles
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import Level, Place
+from mnemoir.workflows.checking.samplers import check_samplers, check_translation
 from mnemoir.workflows.checking.survey import Survey, nearest
-from mnemoir.workflows.config.api_type import KINDS, ApiType
+from mnemoir.workflows.config.api_type import KINDS, NOT_OFFERED, ApiType
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import UserTree
@@ -25,14 +26,30 @@ def check_endpoints(survey: Survey, user: UserTree) -> None:
         survey.tell(place, f"Backups lead back to themselves: {names}.", "Name no backup in one of them.")
 
 
-def check_api_type(survey: Survey, path: str) -> ApiType | None:
-    """The protocol, when it is one; else it is told what is wrong."""
+def check_api_type(survey: Survey, path: str, *, is_named: bool = True) -> ApiType | None:
+    """The protocol's file, when it can be read. A protocol there is not is an error where an endpoint names it.
+
+    One that the format has and Mnemoir does not speak is a warning: the error is told where a node asks it.
+    """
     api_type = survey.shaped(path, ApiType)
-    if api_type is not None and api_type.kind is None:
+    if api_type is None:
+        return None
+    place = survey.place(path)
+    check_translation(survey, place, api_type)
+    if cause := not_offered(api_type):
+        survey.tell(place / "type", cause, "Keep it if no node asks such an endpoint.", "warning")
+    elif api_type.kind is None:
         near = nearest(api_type.type, list(KINDS))
         fix = f"Did you mean {near!r}?" if near else f"Give one of {', '.join(sorted(set(KINDS)))}."
-        survey.tell(survey.place(path) / "type", f"There is no protocol {api_type.type!r}.", fix)
+        level: Level = "error" if is_named else "warning"
+        survey.tell(place / "type", f"There is no protocol {api_type.type!r}.", fix, level)
     return api_type
+
+
+def not_offered(api_type: ApiType) -> str:
+    """Why no endpoint of that protocol can be asked; "" for one that is offered, or that nobody knows."""
+    purpose = NOT_OFFERED.get(api_type.type.strip().lower())
+    return f"Endpoints of type {api_type.type} ({purpose}) are not offered by this version." if purpose else ""
 
 
 def api_type_of(survey: Survey, endpoint_path: str) -> ApiType | None:
@@ -51,7 +68,7 @@ def _check(survey: Survey, user: UserTree, path: str) -> str | None:
     if endpoint is None:
         return None
     place = survey.place(path)
-    api_type_of(survey, path)
+    check_samplers(survey, user, place, endpoint, api_type_of(survey, path))
     _check_url(survey, place / "endpoint", endpoint.url)
     if endpoint.template and (
         template := survey.locate(

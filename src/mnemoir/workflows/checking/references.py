@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnemoir.workflows.checking.endpoints import api_type_of
+from mnemoir.workflows.checking.endpoints import api_type_of, not_offered
 from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.samplers import check_preset_file
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
+from mnemoir.workflows.config.api_type import ApiType
+from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.node import ModelProperties
 
@@ -40,8 +43,13 @@ def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) 
         return
     survey.endpoints.setdefault((user.name, endpoint.name), set()).add(endpoint.place.file)
     path = survey.locate(endpoint.place, "endpoint", endpoint.name, user.endpoint_folders())
-    if path and preset.name and not is_open(preset.name):
-        _check_preset(survey, user, preset.place, preset.name, path)
+    api_type = api_type_of(survey, path) if path else None
+    if api_type is None:
+        return
+    if cause := not_offered(api_type):
+        survey.tell(endpoint.place, cause, "Name an endpoint of another type.")
+    elif preset.name and not is_open(preset.name):
+        _check_preset(survey, user, preset, api_type)
 
 
 def _endpoints_of(node: NodeAt) -> Iterator[Named]:
@@ -58,12 +66,17 @@ def _named(place: Place, raw: Mapping[str, Any]) -> Iterator[Named]:
         yield Named(place=place / "endpointName", name=name)
 
 
-def _check_preset(survey: Survey, user: UserTree, place: Place, name: str, endpoint: str) -> None:
-    api_type = api_type_of(survey, endpoint)
-    if api_type is None:
+def _check_preset(survey: Survey, user: UserTree, preset: Named, api_type: ApiType) -> None:
+    """The endpoint whose samplers it means, else a preset file."""
+    if not survey.allows(preset.place, preset.name):
         return
-    if api_type.preset_type and not survey.allows(place, api_type.preset_type):
+    lender = survey.tree.find("preset", preset.name, user.endpoint_folders())
+    endpoint = survey.shaped(lender.path, EndpointDefinition) if lender else None
+    if lender and endpoint is None:
         return
-    found = survey.locate(place, "preset", name, user.preset_folders(api_type))
-    if found and survey.raw(found) is not None and not isinstance(survey.raw(found), dict):
-        survey.tell(survey.place(found), "A preset is an object.", "Put its settings between { and }.")
+    if endpoint is None or endpoint.samplers is None:
+        absent = user.absent_preset(preset.name, user.preset_folders(api_type))
+        check_preset_file(survey, user, preset.place, preset.name, api_type, absent)
+    elif endpoint.samplers and not api_type.sampler_names:
+        cause = f"The samplers of {preset.name} are not sent: the API type of the endpoint asked names none of them."
+        survey.tell(preset.place, cause, "Add samplerFieldMap to the API type.", "warning")

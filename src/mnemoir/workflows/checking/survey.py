@@ -57,8 +57,18 @@ class Survey:
             self._shaped[key] = self._validated(path, model)
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
 
-    def locate(self, place: Place, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
-        """The file that the name at `place` means; None, which is told, when there is none."""
+    def locate(
+        self,
+        place: Place,
+        kind: str,
+        name: str,
+        folders: Sequence[Folder],
+        absent: tuple[str, str] | None = None,
+    ) -> str | None:
+        """The file that the name at `place` means; None, which is told, when there is none.
+
+        `absent` is then the cause and the fix, where more than the folders is to be said.
+        """
         if not self.allows(place, name):
             return None
         try:
@@ -67,7 +77,8 @@ class Survey:
             self.tell(place, exc.message, "Make it readable.")
             return None
         if found is None:
-            self.tell(place, self.tree.absent(kind, name, folders), self.tree.advice(name, folders))
+            cause, fix = absent or (self.tree.absent(kind, name, folders), self.tree.advice(name, folders))
+            self.tell(place, cause, fix)
             return None
         return found.path
 

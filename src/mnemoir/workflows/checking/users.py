@@ -71,7 +71,12 @@ def _check_template(survey: Survey, place: Place, name: str) -> None:
 
 def _tops(survey: Survey, place: Place, settings: UserSettings, user: UserTree) -> Iterator[tuple[Name, bool]]:
     """The workflows that are run for a message, and whether each is the categoriser."""
-    if settings.always_custom_workflow:
+    if settings.only_shares:
+        if not user.shared_folders():
+            inner = place / "sharedWorkflowsSubDirectoryOverride"
+            cause = "The user has no workflow: routingConfig is empty, and there are no folders of shared workflows."
+            survey.tell(inner, cause, "Name the folder that holds them, or a workflow of the user's own.")
+    elif settings.always_custom_workflow:
         yield Name(place=place / "customWorkflow", name=settings.custom_workflow), False
     else:
         yield Name(place=place / "categorizationWorkflow", name=settings.categorization_workflow), True

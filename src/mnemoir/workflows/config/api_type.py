@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from mnemoir.ports.back_ends import BackEndKind
-from mnemoir.workflows.config.model import ConfigModel, Line
+from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 KINDS: Mapping[str, BackEndKind] = {
     "openAIChatCompletion": "openai-chat",
@@ -31,6 +31,21 @@ KINDS: Mapping[str, BackEndKind] = {
 }
 _BY_LOWER = {name.lower(): kind for name, kind in KINDS.items()}
 
+# types of the format whose endpoints Mnemoir does not ask, by what they are for
+NOT_OFFERED: Mapping[str, str] = {
+    "claudemessages": "Anthropic's protocol",
+    "openaiembeddings": "embeddings",
+    "ollamaembeddings": "embeddings",
+}
+
+
+class ThinkingSwitch(ConfigModel):
+    """How a server is told whether, and how much, to think; any other `mode` than these two cannot tell it."""
+
+    mode: Line = Field("unsupported", description="bool writes true or false, effort writes low, medium or high.")
+    field: Line = Field("", description="The member that is written.")
+    location: Line = Field("top", description="top, or chat_template_kwargs for a member within that object.")
+
 
 class ApiType(ConfigModel):
     """`ApiTypes/<Name>.json`. An empty property name means that the property is not sent."""
@@ -44,6 +59,15 @@ class ApiType(ConfigModel):
         "", alias="maxNewTokensPropertyName", description="The member that limits the answer."
     )
     stream_property: Line = Field("", alias="streamPropertyName", description="The member that asks for a stream.")
+    sampler_names: Mapping[str, Line | None] = Field(
+        default_factory=dict,
+        alias="samplerFieldMap",
+        description="What the samplers of `presetSamplers` are called there; others are not sent.",
+    )
+    takes_template_arguments: Flag = Field(
+        False, alias="supportsChatTemplateKwargs", description="The server takes chat_template_kwargs."
+    )
+    thinking: ThinkingSwitch | None = Field(None, description="How thinkingMode is written; without it, it is not.")
 
     @property
     def kind(self) -> BackEndKind | None:

@@ -1,8 +1,8 @@
 """Endpoints: a model's server, and how prompts to it and answers from it are treated."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -67,6 +67,14 @@ class EndpointDefinition(ConfigModel):
     )
     beginnings: Annotated[Sequence[Line], BeforeValidator(_listed)] = Field(
         (), alias="responseStartTextToRemoveEndpointWide", description="The first of them that fits is cut off."
+    )
+    samplers: Mapping[str, Any] | None = Field(
+        None,
+        alias="presetSamplers",
+        description="Sampler settings by llama.cpp's names; a node's preset may name this endpoint for them.",
+    )
+    appended_preset: Line = Field(
+        "", alias="appendPresetName", description="A file in Presets/, laid over the preset of each call."
     )
     backup: Line = Field("", alias="backupEndpointName", description="Asked when this one fails at the start.")
     most_at_once: int = Field(

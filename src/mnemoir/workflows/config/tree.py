@@ -88,12 +88,10 @@ class ConfigTree:
                 return found
         return None
 
-    def read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
-        """What the file of that name says. Raises SettingsError that tells where it was looked for."""
+    def read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
+        """What the file of that name says; None where there is none in these folders."""
         found = self.find(field, name, folders)
-        if found is None:
-            raise SettingsError(self.missing(field, name, folders))
-        return self._files.read(found, reader)
+        return None if found is None else self._files.read(found, reader)
 
     def missing(self, field: str, name: str, folders: Sequence[Folder]) -> str:
         """That there is no such file, where it was looked for, and what to do."""
@@ -135,10 +133,33 @@ class UserTree:
         return self._read("API type", name, [("ApiTypes",)], _api_type)
 
     def preset(self, name: str, api_type: ApiType) -> Mapping[str, Any]:  # JSON, sent as it is
-        """Sampler settings without their nulls; {} for an empty name."""
+        """Settings by the protocol's own names, from a file; {} for an empty name."""
         if not name:
             return {}
-        return self._read("preset", name, self.preset_folders(api_type), _preset)
+        folders = self.preset_folders(api_type)
+        found = self._found("preset", name, folders, _preset)
+        if found is None:
+            raise SettingsError(" ".join(self.absent_preset(name, folders)))
+        return found
+
+    def samplers(self, name: str) -> Mapping[str, Any] | None:
+        """The canonical samplers of the endpoint of that name; None where there is no such endpoint or it has none.
+
+        A preset of that name means them before any file.
+        """
+        if not name:
+            return None
+        file_parts("preset", name)  # for an error that speaks of the preset
+        endpoint = self._found("endpoint", name, self.endpoint_folders(), _endpoint)
+        return None if endpoint is None else endpoint.samplers
+
+    def absent_preset(self, name: str, folders: Sequence[Folder]) -> tuple[str, str]:
+        """That neither a file nor an endpoint gives that preset, and what to do."""
+        absent, endpoints = self.tree.absent("preset", name, folders), self.endpoint_folders()
+        if self.tree.find("endpoint", name, endpoints):
+            return f"{absent} Endpoint {name!r} has no presetSamplers.", "Add them, or create the file."
+        advice = self.tree.advice(name, [*folders, *endpoints])
+        return f"{absent} Nor is there an endpoint {name!r} with presetSamplers.", advice
 
     def template(self, name: str) -> PromptTemplate:
         """How turns are written for a model that takes flat text."""
@@ -206,6 +227,12 @@ class UserTree:
         return [("Workflows", *own), ("Workflows", "_overrides", *own)] if own else [("Workflows", self.name)]
 
     def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
+        found = self._found(field, name, folders, reader)
+        if found is None:
+            raise SettingsError(self.tree.missing(field, name, folders))
+        return found
+
+    def _found(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
         return self.tree.read(field, name, folders, reader)
 
 
@@ -232,10 +259,10 @@ class Glance(UserTree):
         self._seen.clear()
         self._settings = None
 
-    def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
+    def _found(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
         key = (field, name, *folders)
         if key not in self._seen:
-            self._seen[key] = super()._read(field, name, folders, reader)
+            self._seen[key] = super()._found(field, name, folders, reader)
         return self._seen[key]  # type: ignore[no-any-return]
 
 
@@ -265,7 +292,7 @@ def _workflow(relative: str, raw: Any) -> WorkflowDefinition:
 def _preset(relative: str, raw: Any) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
         raise SettingsError(f"{relative} must be a JSON object.")
-    return {key: value for key, value in raw.items() if value is not None}
+    return raw
 
 
 # made once: the cache knows a reading by its reader

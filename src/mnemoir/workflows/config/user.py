@@ -79,3 +79,10 @@ class UserSettings(ConfigModel):
     discussion_settings: Line = Field(
         "", alias="discussionIdMemoryFileWorkflowSettings", description="The file that tells how memories are made."
     )
+
+    @property
+    def only_shares(self) -> bool:
+        """Whether shared folders are all there is to answer with: no workflow of the user's own is named."""
+        return self.shares_workflows and not (
+            self.always_custom_workflow or self.routing or self.categorization_workflow
+        )

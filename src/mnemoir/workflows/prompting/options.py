@@ -1,29 +1,64 @@
-"""The members of a model's request beside its prompt: the preset, and three members the protocol's file names."""
+"""The members of a model's request beside its prompt: layers of settings, and three members the API type names.
 
-from collections.abc import Mapping
+A layer is what a preset file or the samplers of an endpoint say. In each, null takes a member away that a lower layer
+set, and the text `__wilmer_null__` sends a null.
+"""
+
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnemoir.workflows.config.api_type import ApiType
 
+_LITERAL_NULL = "__wilmer_null__"
+_VERBATIM = frozenset({"grammar", "json_schema"})  # a null in a schema is a part of it
+
 
 def options(
-    preset: Mapping[str, Any], api_type: ApiType, *, context_tokens: int | None, max_tokens: int, stream: bool
+    layers: Iterable[Mapping[str, Any]],
+    api_type: ApiType,
+    *,
+    context_tokens: int | None,
+    max_tokens: int,
+    stream: bool,
 ) -> dict[str, Any]:
-    """The preset without its nulls, overwritten by what the endpoint, the client and the node say.
+    """The layers, the lowest first, then what the endpoint, the node and the client say, which wins.
 
-    Where two of the named members are one, the limit of the answer wins. Ollama takes `stream` beside its options and
-    not among them.
+    A null for the size of the context or the limit of the answer leaves that member out all the same. Where two of
+    the named members are one, the limit of the answer wins. Ollama takes `stream` beside its options and not among
+    them.
     """
-    sent = {key: value for key, value in preset.items() if value is not None}
-    if api_type.truncate_property and context_tokens is not None:
+    sent: dict[str, Any] = {}
+    unwanted: set[str] = set()
+    for layer in layers:
+        unwanted = {name for name in unwanted if name not in layer}
+        unwanted |= {name for name, value in layer.items() if value is None}
+        sent = laid_over(sent, layer)
+    if api_type.truncate_property and context_tokens is not None and api_type.truncate_property not in unwanted:
         sent[api_type.truncate_property] = context_tokens
     if _takes_stream_elsewhere(api_type):
         sent.pop(api_type.stream_property, None)
     elif api_type.stream_property:
         sent[api_type.stream_property] = stream
-    if api_type.max_tokens_property:
+    if api_type.max_tokens_property and api_type.max_tokens_property not in unwanted:
         sent[api_type.max_tokens_property] = max_tokens
     return sent
+
+
+def laid_over(lower: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+    """`lower` with a layer on top: objects are merged, all else replaces, null removes.
+
+    Objects that hold nothing are left out. Lists, schemas and grammars are taken as they are.
+    """
+    merged = dict(lower)
+    for name, value in layer.items():
+        if isinstance(value, Mapping) and name not in _VERBATIM:
+            below = lower.get(name)
+            value = laid_over(below if isinstance(below, Mapping) else {}, value) or None
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = None if value == _LITERAL_NULL else value
+    return merged
 
 
 def _takes_stream_elsewhere(api_type: ApiType) -> bool:

@@ -22,7 +22,8 @@ export function namesFor({ files }: ConfigOverview, path: string): ReadonlyMap<s
   return new Map([
     ['endpointName', endpoints],
     ['backupEndpointName', endpoints],
-    ['preset', presets],
+    ['preset', [...new Set([...presets, ...endpoints])]],
+    ['appendPresetName', presets],
     ['promptTemplate', templates],
     ['chatPromptTemplateName', templates],
     ['apiTypeConfigFileName', last('apitypes')],
