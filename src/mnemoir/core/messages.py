@@ -169,7 +169,8 @@ class ChatRequest:
 
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
     unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
-    when no marker in it told roles apart.
+    when no marker in it told roles apart. `function_calls` marks a request of functions, OpenAI's older word for
+    tools: the client reads calls in their form alone.
     """
 
     request: ModelRequest
@@ -179,3 +180,4 @@ class ChatRequest:
     include_usage: bool = False
     memory: bool = False
     user: str | None = None
+    function_calls: bool = False

@@ -56,13 +56,21 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The functions of one protocol, and what its streams are called."""
+    """The functions of one protocol, and what its streams are called.
+
+    `with_functions` writes answers for clients of functions, where the protocol has these beside tools.
+    """
 
     read: Callable[[Mapping[str, Any]], ChatRequest]
     write_reply: Callable[..., bytes]
     writer: Callable[[str, str, int, bool], Writer]
     stream_type: bytes
     id_prefix: str
+    with_functions: "Dialect | None" = None
+
+    def answering(self, chat: ChatRequest) -> "Dialect":
+        """The dialect that the answer to this chat is written in."""
+        return self.with_functions if chat.function_calls and self.with_functions is not None else self
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +78,7 @@ class _Turn:
     """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
 
     recorded: Recorded
+    dialect: Dialect
     answer_id: str
     model: str  # as the answer names it
     started: float
@@ -137,7 +146,13 @@ class ChatRoute:
                 try:
                     recorder = self._site.parts.recorder
                     recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
-                    turn = _Turn(recorded=recorded, answer_id=answer_id, model=model, started=visit_of(scope).started)
+                    turn = _Turn(
+                        recorded=recorded,
+                        dialect=self._dialect.answering(chat),
+                        answer_id=answer_id,
+                        model=model,
+                        started=visit_of(scope).started,
+                    )
                     turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)
                 finally:
@@ -161,10 +176,10 @@ class ChatRoute:
         await answer(scope, receive, send)
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
+        writer = turn.dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
 
         def head() -> Headers:
-            return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
+            return [(b"content-type", turn.dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
 
         every_s = self._site.options.heartbeat_s
         async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
@@ -219,7 +234,7 @@ class ChatRoute:
         )
 
     def _write(self, reply: Reply, turn: _Turn) -> bytes:
-        return self._dialect.write_reply(reply, model=turn.model, reply_id=turn.answer_id, created=int(time()))
+        return turn.dialect.write_reply(reply, model=turn.model, reply_id=turn.answer_id, created=int(time()))
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:
