@@ -9,11 +9,16 @@ UI_FILES := $(shell find ui \( -name node_modules -o -name dist -o -name openapi
 UI_BUILT := src/mnemoir/server/static/index.html
 UI_TYPES := ui/src/shared/api/schema.d.ts
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test lint bench conformance clean
+# pytest over all files of tests, a few files at a time in each process
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-slow test-late lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
-	@echo "make test    run the tests                         (options: make test ARGS='-k settings')"
+	@echo "make test    run the tests of all behaviour        (options: make test ARGS='-k settings')"
+	@echo "make test-slow  the tests that kill, damage, grow and look at everything  (ARGS likewise)"
+	@echo "make test-late  by hand: the browser tests with late answers and a slow processor"
 	@echo "make lint    check style, types and the order of the rooms"
 	@echo "make ui      build the web UI                      (make serve does it, too)"
 	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
@@ -59,7 +64,14 @@ screenshots: $(READY) $(UI_BUILT) browser
 
 test: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python hatch_build.py run --silent test
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(READY) $(UI_BUILT) browser
+	@$(PYTEST) -m slow $(ARGS)
+
+# one process: what is late is meant to be late by itself, and not for the tests beside it
+test-late: $(READY) $(UI_BUILT) browser
+	@$(BIN)/python -m pytest -v --late tests/browser -m "not slow" $(ARGS)
 
 lint: $(READY) $(UI_BUILT)
 	$(BIN)/ruff check .

@@ -58,6 +58,7 @@ class Window:
 
     page: Page
     url: str
+    most_looks: int | None = None  # of those that a test names; None is all
     wrongs: list[str] = field(default_factory=list)
 
     def watch(self) -> None:
@@ -78,11 +79,19 @@ class Window:
         assert not [barrier for barrier in found if barrier["id"] not in allowed], found
 
     async def has_no_barrier(self, *looks: Look) -> None:
-        """In none of the looks (all of LOOKS without one), between which the page is changed as it stands."""
-        for scheme, size in looks or LOOKS:
-            await self.look(scheme, size)
+        """In none of the looks (LOOKS without one), between which the page is changed as it stands.
+
+        Of the looks only the first `most_looks` count.
+        """
+        async for _ in self.looked_at(*looks):
             await self.is_within()
             await self.axe()
+
+    async def looked_at(self, *looks: Look) -> AsyncIterator[Look]:
+        """Each of these looks (LOOKS without one) once the page has it, up to `most_looks`."""
+        for scheme, size in (looks or LOOKS)[: self.most_looks]:
+            await self.look(scheme, size)
+            yield scheme, size
 
     async def look(self, scheme: Scheme, size: tuple[int, int]) -> None:
         """Change the colours and the window, and wait until the page followed."""
@@ -231,15 +240,16 @@ async def opened(
     scheme: Scheme = "light",
     size: tuple[int, int] = WIDE,
     alone: bool = False,
+    most_looks: int | None = None,
     **options: Any,
 ) -> AsyncIterator[Window]:
-    """A window on the site; at its end nothing wrong may have happened.
+    """A window on the site; at its end nothing wrong may have happened. `most_looks` are those of Window.
 
     `alone`, or with `options` of a context, it is in a profile that nobody used before.
     """
     assert (STATIC / "index.html").exists(), "the web UI is not built: run `make ui`"
     async with profile.lent(url, alone=alone, **options) as context:
-        window = Window(page=await context.new_page(), url=url)
+        window = Window(page=await context.new_page(), url=url, most_looks=most_looks)
         await window.page.emulate_media(color_scheme=scheme)
         await window.page.set_viewport_size({"width": size[0], "height": size[1]})
         window.watch()

@@ -14,18 +14,21 @@ from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
 from tests.forked_servers import Forker
+from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
-    *("test_every_page.py", "test_wheel.py", "test_conversations_page.py", "test_chat_page.py"),
-    *("test_workflows_page.py", "test_memories_page.py", "test_hostile_pages.py", "test_runs_page.py"),
-    *("test_kill.py", "test_conversation_crashes.py", "test_conversation_forgetting.py"),
-    *("test_discussion_crashes.py", "test_workflow_reliability.py", "test_kill_while_making.py"),
-    *("test_long_conversation.py", "test_outage.py", "test_conversation_isolation.py", "test_conversation_damage.py"),
-    *("test_restart.py", "test_many_at_once.py", "test_hostile_input.py", "test_serve_command.py"),
-    *("test_workflow_failures.py", "test_edits_property.py", "test_file_crashes.py", "test_failing_disk.py"),
-    "test_node_memory_writers.py",
+    *("test_wheel.py", "test_workflows_page.py", "test_conversations_page.py", "test_every_page.py"),
+    *("test_chat_page.py", "test_browser_description.py", "test_memory_drawer.py", "test_memories_page.py"),
+    *("test_hostile_pages.py", "test_chat_rail.py", "test_runs_page.py", "test_connect_page.py"),
+    *("test_status_page.py", "test_documentation.py", "test_kill_while_making.py", "test_mcp_tools.py"),
+    *("test_kill.py", "test_killed_process.py"),
+    *("test_shell.py", "test_memories_commands.py", "test_chat_commands.py", "test_long_conversation.py"),
+    *("test_real_time.py", "test_hostile_workflows_secrets.py", "test_chat_terminal.py", "test_doctor_command.py"),
+    *("test_discussion_names.py", "test_conversation_forgetting.py", "test_workflow_failures.py"),
+    *("test_discussion_crashes.py", "test_discussion_damage.py", "test_hostile_input.py", "test_failing_disk.py"),
+    *("test_forgotten_conversations.py", "test_ledger_faults.py", "test_record_faults.py"),
 )
 
 
@@ -37,12 +40,19 @@ settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
 
 
-def pytest_configure() -> None:
-    """Keep compiled modules, whatever the shell says: two hundred servers would each compile them, for 0.4 s.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of `make test-late`."""
+    parser.addoption("--late", action="store_true", help="browser tests: late answers and a slow processor")
 
-    Temporary files stand in memory where there is enough of it: most of what tests wait for is a disk that syncs, and
-    a killed process leaves the same behind on both. Who names PYTEST_DEBUG_TEMPROOT or --basetemp gets that.
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Repeat failed tests that need real time; keep compiled modules; put temporary files into memory.
+
+    Modules stay compiled, whatever the shell says: two hundred servers would compile them, for 0.4 s each. Memory is
+    used where there is enough of it: most of what tests wait for is a disk that syncs, and a killed process leaves
+    the same behind on both. PYTEST_DEBUG_TEMPROOT and --basetemp name another directory.
     """
+    config.pluginmanager.register(RealTimeRepeats(config=config), NAME)
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK | os.X_OK):
@@ -70,14 +80,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Behind the shuffling of the order. Tests of one page share a server, so they run as they are written."""
+    """Behind the shuffling of the order."""
     place = {name: at for at, name in enumerate(_LONGEST)}
-    items.sort(key=lambda item: _line_of(item) if item.path.parent.name == "browser" else 0)
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
-
-
-def _line_of(item: pytest.Item) -> int:
-    return item.location[1] or 0
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -31,6 +31,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.scripted_dialects import CHAT_DIALECTS, CREATED_AT, MODEL, Answer, Dialect, to_json
+from tests.serving import free_port
 
 __all__ = ["Answer", "Asked", "ScriptedLLM", "closed_port_url", "failure", "gzip_bomb", "html_page", "redirect"]
 
@@ -82,9 +83,7 @@ def gzip_bomb(size_bytes: int, media_type: str = "application/json") -> Answer:
 
 def closed_port_url() -> str:
     """An address on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 class ScriptedLLM:
@@ -322,11 +321,11 @@ class ThreadedLLM:
         """Let every stalled or silent answer go on."""
         self._loop.call_soon_threadsafe(self.script.release)
 
-    def wait_request(self, timeout_s: float = 10) -> bool:
+    def wait_request(self, timeout_s: float = 120) -> bool:
         """Whether a request came in by then, since the start."""
         return self._wait(self.script.arrived, timeout_s)
 
-    def wait_disconnected(self, timeout_s: float = 10) -> bool:
+    def wait_disconnected(self, timeout_s: float = 120) -> bool:
         """Whether a client left before its answer was complete by then."""
         return self._wait(self.script.disconnected, timeout_s)
 

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)

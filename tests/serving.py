@@ -1,27 +1,36 @@
 """The real server as a process of its own, for tests that kill it, restart it or look at it from outside."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from tests.forked_servers import ForkedServer, Forker
 
+_PORTS = range(20_000, 32_000)
 _START_S = 300.0  # it ends what hangs and measures nothing; a start that fails is seen at once
 # what a developer's shell may hold and no test may use
 _NOT_PASSED_ON = ("OPENAI_", "OLLAMA_", "MNEMOIR_", "MEMORY_", "API_KEYS", "ADMIN_API_KEY", "STORAGE_BACKEND", "HOST")
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A random port of the loopback interface that nobody listens on now.
+
+    The system gives ports of this range to no connection and to no server that asks for any port: one of those could
+    take it before it is used.
+    """
+    while True:
+        port = secrets.choice(_PORTS)  # processes of tests share the seed of `random`
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def clean_environment(**given: str) -> dict[str, str]:

@@ -77,6 +77,7 @@ class Writer(threading.Thread):
         assert self._place.chat([said(label)], "talk", user=self.name).endswith(label)
 
 
+@pytest.mark.slow
 def test_eight_kills_lose_no_message_double_none_and_leave_no_vector_out(tmp_path):
     rng = random.Random(31)
     acknowledged: dict[str, list[str]] = {f"writer{n}": [] for n in range(WRITERS)}
@@ -193,6 +194,7 @@ def test_one_file_imported_eight_times_at_once_is_there_once(place, talk):
 # --- many at once
 
 
+@pytest.mark.slow
 def test_sixteen_threads_save_fifty_times_each_while_a_reader_pages(place, talk):
     threads, saves = 16, 50
     place.do("POST", "", {"id": talk, "messages": [said("first of all")]})

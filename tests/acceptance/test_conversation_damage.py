@@ -19,6 +19,8 @@ from tests.serving import ServerProcess
 from tests.tree_kit import answers, user, write_tree
 from tests.workflows.nodes.pictures import png
 
+pytestmark = pytest.mark.slow
+
 POSITIONS = 20
 SESSIONS_FILE, VECTORS = "conversations.db", "mnemoir_embeddings"
 USER = {"user_id": "sound"}

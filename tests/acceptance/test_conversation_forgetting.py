@@ -269,6 +269,7 @@ def test_a_deletion_waits_for_what_is_being_learned_and_takes_it_too(place, word
     assert (facts_of(place, "max"), found(place, words)) == ([], {})
 
 
+@pytest.mark.slow
 def test_a_deletion_that_dies_half_way_is_finished_by_the_next_one(tmp_path):
     """Killed at a random moment, the server has deleted the conversation, or it can still be deleted whole."""
     words, rng = Words("81"), random.Random(81)

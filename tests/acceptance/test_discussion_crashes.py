@@ -33,6 +33,7 @@ def talk(request):
     return request.node.name
 
 
+@pytest.mark.slow
 def test_ten_kills_while_memories_are_made_lose_no_turn_and_make_every_memory_once(house, talk):
     rng = random.Random(12)
     asked_before = {kind: {} for kind in KINDS}  # how often a model was asked about what was remembered at a restart

@@ -59,6 +59,7 @@ def told_of(house, name):
     return any(f"{name} is damaged" in note for note in told) and _WARNING in house.server.log.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [LEDGER, SUMMARY])
 def test_a_flipped_byte_anywhere_is_told_and_the_file_is_left_as_it_is(house, sound, name):
     for at in places_in(sound[name]):
@@ -74,6 +75,7 @@ def test_a_flipped_byte_anywhere_is_told_and_the_file_is_left_as_it_is(house, so
     assert house.rolling(TALK) == settled(AFTER)
 
 
+@pytest.mark.slow
 def test_a_ledger_torn_anywhere_is_repaired_and_what_it_lost_is_made_again(house, sound):
     for at in places_in(sound[LEDGER]):
         put(house, sound, **{LEDGER: sound[LEDGER][:at]})
@@ -85,6 +87,7 @@ def test_a_ledger_torn_anywhere_is_repaired_and_what_it_lost_is_made_again(house
         assert set(house.model.shown["summaries"].values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_rolling_summary_torn_anywhere_is_written_again(house, sound):
     for at in places_in(sound[SUMMARY]):
         put(house, sound, **{SUMMARY: sound[SUMMARY][:at]})
@@ -92,6 +95,7 @@ def test_a_rolling_summary_torn_anywhere_is_written_again(house, sound):
         assert house.rolling(TALK) == settled(AFTER)
 
 
+@pytest.mark.slow
 def test_a_database_of_which_a_page_is_damaged_never_begins_anew(house, sound):
     pages = len(sound[RECORDS]) // 4096
     refused = 0
@@ -109,6 +113,7 @@ def test_a_database_of_which_a_page_is_damaged_never_begins_anew(house, sound):
     assert refused > 0
 
 
+@pytest.mark.slow
 def test_a_database_cut_short_is_told_and_left_as_it_is(house, sound):
     for at in places_in(sound[RECORDS]):
         damaged = sound[RECORDS][:at]

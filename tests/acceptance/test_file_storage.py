@@ -31,6 +31,7 @@ def add(server: ServerProcess, number: int) -> list[str]:
     return [entry["id"] for entry in answer.json()["results"]]
 
 
+@pytest.mark.slow
 def test_fifty_adds_at_once_to_one_project_lose_nothing_also_over_a_kill(server, root):
     with ThreadPoolExecutor(50) as clients:
         added = list(clients.map(lambda number: add(server, number), range(50)))

@@ -51,6 +51,7 @@ def module(host: Hosted, body: str, path: str = "modules/made.py", **said: objec
     return {"type": "PythonModule", "title": "called", "module_path": path, **said}
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("body", WRONG, ids=range(len(WRONG)))
 async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobody(host, others, body):
     (status, told), longest_s = await host.beside(module(host, body))
@@ -146,6 +147,7 @@ async def test_what_is_said_is_one_value_in_the_question_to_the_wikipedia(host, 
         assert asked == {"prompt": said, "percentile": "0.5", "num_results": "1"}
 
 
+@pytest.mark.real_time
 async def test_an_endless_answer_of_the_wikipedia_is_cut_and_the_workflow_goes_on(host, wikipedia):
     wikipedia.endless = True
     node = {"type": "OfflineWikiApiFullArticle", "promptToSearch": "tea"}

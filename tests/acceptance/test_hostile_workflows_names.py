@@ -237,7 +237,9 @@ async def test_no_file_node_and_no_module_gets_out_by_a_link_or_a_path(host, tmp
     for way in ("link.py", "folder/planted.py", "../outside/planted.py", "a/../../outside/planted.py", str(planted)):
         said = {key: way if value == "PATH" else value for key, value in node.items()}
         status, told = await host.run(said)
-        assert (status, CANARY in told, "outside the directories" in told) == (500, False, True), way
+        reads = node["type"] == "GetCustomFile"  # a chat goes on without what must not be read
+        assert (status, CANARY in told) == (200 if reads else 500, False), way
+        assert ("Custom instruction file did not exist" if reads else "outside the directories") in told, way
     assert planted.read_text() == f"def Invoke(): return '{CANARY}'"
 
 
@@ -275,7 +277,8 @@ async def test_no_workflow_writes_configuration_or_code(host):
 
 async def test_a_data_directory_within_the_public_folder_is_shut_to_workflows(tmp_path):
     async with hosted(tmp_path, storage__data_dir=str(tmp_path / "Public" / "data")) as served:
-        for node in ({"type": "GetCustomFile"}, {"type": "SaveCustomFile", "content": "x"}):
-            status, told = await served.run({**node, "filepath": "data/mnemoir.db"})
-            assert (status, "outside the directories" in told) == (500, True)
+        status, told = await served.run({"type": "GetCustomFile", "filepath": "data/mnemoir.db"})
+        assert (status, "Custom instruction file did not exist" in told) == (200, True)
+        status, told = await served.run({"type": "SaveCustomFile", "content": "x", "filepath": "data/mnemoir.db"})
+        assert (status, "outside the directories" in told) == (500, True)
         assert (await served.run({"type": "SaveCustomFile", "content": "x", "filepath": "notes.txt"}))[0] == 200

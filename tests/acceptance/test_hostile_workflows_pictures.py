@@ -41,6 +41,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.real_time
 async def test_a_picture_that_claims_too_much_or_is_none_is_refused_and_no_model_asked(host):
     for picture, (make, status, why) in REFUSED.items():
         (told_status, told), longest_s = await host.beside(DESCRIBE, said=showing(make()))
@@ -57,6 +58,7 @@ PASSED = {
 }
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("picture", PASSED)
 async def test_what_a_picture_holds_behind_its_size_is_passed_on_as_it_is(host, picture):
     before = psutil.Process().memory_info().rss
@@ -67,6 +69,7 @@ async def test_what_a_picture_holds_behind_its_size_is_passed_on_as_it_is(host, 
     assert psutil.Process().memory_info().rss - before < 64 * MIB
 
 
+@pytest.mark.real_time
 async def test_a_body_over_the_limit_is_refused_before_any_picture_is_looked_at(host):
     (status, _), longest_s = await host.beside(DESCRIBE, said=showing(data_url(bytes(38 * MIB))))
     assert (status, longest_s < QUICK_S, host.llm.requests) == (413, True, [])

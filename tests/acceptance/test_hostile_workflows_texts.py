@@ -106,6 +106,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.real_time
 async def test_a_template_that_is_a_program_is_refused_by_node_and_workflow_and_holds_up_nobody(host):
     for template, why in HOSTILE.items():
         (status, told), longest_s = await host.beside(asking(template, jinja2=True))
@@ -117,6 +118,7 @@ async def test_a_template_that_is_a_program_is_refused_by_node_and_workflow_and_
 BUSY = "{% for i in range(4000) %}{{ i }}{% endfor %}"  # some milliseconds, and nothing forbidden
 
 
+@pytest.mark.real_time
 async def test_many_templates_of_one_node_have_one_limit(host):
     node = first("StringConcatenator", strings=[BUSY] * 2000, jinja2=True)
     (status, told), longest_s = await host.beside(node)
@@ -124,6 +126,7 @@ async def test_many_templates_of_one_node_have_one_limit(host):
     assert longest_s < QUICK_S
 
 
+@pytest.mark.real_time
 async def test_many_busy_nodes_let_everybody_else_in_between(host):
     nodes = [first("StaticResponse", content=BUSY, jinja2=True, returnToUser=False) for _ in range(200)]
     (status, _), longest_s = await host.beside(*nodes)
@@ -134,6 +137,7 @@ async def test_many_busy_nodes_let_everybody_else_in_between(host):
 PATTERN = "(a+)+$"
 
 
+@pytest.mark.real_time
 async def test_what_looks_like_a_pattern_in_an_endpoint_or_a_node_is_literal(host):
     endpoint = {"endpoint": host.llm.url, "apiTypeConfigFileName": "Chat"}
     think = {"removeThinking": True, "startThinkTag": PATTERN, "endThinkTag": "(.*)*!"}
@@ -151,6 +155,7 @@ async def test_what_looks_like_a_pattern_in_an_endpoint_or_a_node_is_literal(hos
     assert await host.ask() == (200, "answer")
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(("kind", "key"), [("Conditional", "condition"), ("ArithmeticProcessor", "expression")])
 async def test_a_long_text_takes_no_time_where_it_is_read_by_a_grammar(host, kind, key):
     for text in ("a" * 50_000 + "!", "(" * 50_000, "'" * 50_000, "1" * 50_000 + "+", "1 == 1 AND " * 5_000):

@@ -4,9 +4,12 @@ import random
 import threading
 
 import apsw
+import pytest
 import requests
 
 from tests.serving import ServerProcess
+
+pytestmark = pytest.mark.slow
 
 KILLS = 50
 CLIENTS = 4

@@ -10,6 +10,8 @@ from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess
 from tests.tree_kit import settle, user, write_tree
 
+pytestmark = pytest.mark.slow
+
 TURNS = 300
 FACT = "My aunt Wilhelmina keeps bees in Ravensburg."
 QUESTION = "Where does Wilhelmina keep her bees?"

@@ -2,6 +2,7 @@
 
 import threading
 
+import pytest
 import requests
 
 from tests.serving import ServerProcess
@@ -42,6 +43,7 @@ class Reader(Client):
         return self.session.post(f"{self.url}/search", json={"query": "who says 7?", "user_id": user}, timeout=60)
 
 
+@pytest.mark.slow
 def test_eight_writers_and_eight_readers_never_meet_a_lock(tmp_path):
     with ServerProcess(tmp_path / "data") as server:
         writers = [Writer(server.url, number) for number in range(WRITERS)]

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
 import requests
 
 from tests.remembering_model import is_extraction, learn_every_turn
@@ -43,6 +44,7 @@ def wait_until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)  # nothing tells a client when work behind its answer is done
 
 
+@pytest.mark.slow
 def test_a_server_killed_while_it_extracts_remembers_the_turn_once_after_its_restart(tmp_path):
     with ScriptedLLM.in_thread() as llm, server_of(tmp_path, llm) as server:
         asked, is_up = threading.Event(), False

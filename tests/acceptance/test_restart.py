@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 import requests
 
 from mnemoir.core.clock import to_text, utc_now
@@ -49,6 +50,7 @@ def total(server: ServerProcess) -> int:
     return listed.json()["total"]
 
 
+@pytest.mark.slow
 def test_after_kill_9_ten_thousand_memories_are_there_and_a_repeat_is_answered_as_before(tmp_path):
     asyncio.run(fill(tmp_path / "data" / "mnemoir.db"))
     server, told = ServerProcess(tmp_path / "data"), []

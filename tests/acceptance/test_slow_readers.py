@@ -5,6 +5,7 @@ import json
 import socket
 
 import psutil
+import pytest
 import requests
 
 from tests.meanwhile import processor_s
@@ -42,6 +43,7 @@ def cost_of_quick_questions(server: ServerProcess) -> float:
     return processor_s(server) - before
 
 
+@pytest.mark.real_time
 def test_readers_that_stand_still_cost_a_few_buffers_and_nobody_elses_time(tmp_path):
     with ScriptedLLM.in_thread() as llm:
         environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": llm.openai_url}

@@ -100,6 +100,51 @@ def test_every_example_answers_whole_and_streamed(server, llm, name):
         assert newest_run(server)["status"] == "finished"
 
 
+def times_asked_with(llm, holds):
+    """How many requests to models hold something."""
+    return sum(holds(asked.body) for asked in llm.requests)
+
+
+@pytest.mark.parametrize("name", users())
+def test_every_answering_node_passes_tools_on_and_no_other_node_does(server, llm, name):
+    tool = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}}}
+    assert chat(server, name, tools=[tool]) == "Understood."
+    assert newest_run(server)["status"] == "finished"
+    assert times_asked_with(llm, lambda body: body.get("tools") == [tool]) == 1
+    assert times_asked_with(llm, lambda body: "tools" in body) == 1
+
+
+@pytest.mark.parametrize("name", users())
+def test_every_answering_node_passes_the_wanted_shape_on_and_no_other_node_does(server, llm, name):
+    schema = {"name": "answer", "schema": {"type": "object", "properties": {}}}
+    assert chat(server, name, response_format={"type": "json_schema", "json_schema": schema}) == "Understood."
+    assert newest_run(server)["status"] == "finished"
+    assert times_asked_with(llm, lambda body: "response_format" in body) == 1
+
+
+@pytest.mark.parametrize("name", users())
+def test_pictures_reach_one_model_only(server, llm, name):
+    """The answering one; where that one cannot see, the one that describes them."""
+    picture = image(png()).url
+    content = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": picture}}]
+    assert chat(server, name, content) == "Understood."
+    assert newest_run(server)["status"] == "finished"
+    assert times_asked_with(llm, lambda body: picture in json.dumps(body)) == 1
+
+
+@pytest.mark.parametrize("name", users())
+def test_every_example_recalls_and_remembers_where_memory_is_on(server, llm, name):
+    said = {"role": "user", "content": "I am allergic to walnuts."}
+    body = {"user_id": name, "messages": [said], "infer": False}
+    assert requests.post(f"{server.url}/api/memories", json=body, timeout=60).status_code == 200
+    extra = {"extra_body": {"memoryEnabled": True, "user": name}}
+    assert chat(server, name, "Am I allergic to walnuts?", **extra) == "Understood."
+    nodes = nodes_of(newest_run(server))
+    recalled = nodes["Recall what bears on the message"]["memories"]
+    assert [memory["text"] for memory in recalled] == [said["content"]]
+    assert [written["kind"] for written in nodes["Remember the turn"]["written"]] == ["turn"]
+
+
 def test_the_check_finds_nothing_to_say_about_the_tree(tree):
     done = run("check", "--config-dir", str(tree), cwd=tree.parent)
     assert (done.returncode, done.stderr) == (0, "")
@@ -126,7 +171,7 @@ def test_several_models_join_two_drafts(server, llm):
     for text in ("draft A", "<think>hm</think>draft B", "Both."):
         llm.reply(text)
     assert chat(server, "several-models", stream=True) == "Both."
-    joined = llm.requests[2].body["messages"][-1]["content"]
+    joined = llm.requests[2].body["messages"][0]["content"]
     assert "<first_draft>\ndraft A\n</first_draft>" in joined
     assert "<second_draft>\ndraft B\n</second_draft>" in joined
 
@@ -142,7 +187,8 @@ def test_sub_workflows_hand_values_on_and_choose_the_next(server, llm):
 
 def test_a_python_module_counts(server, llm):
     chat(server, "python-module", "It's late. Go home!")
-    assert "Words: 4. Sentences: 2." in llm.requests[0].body["messages"][-1]["content"]
+    system = llm.requests[0].body["messages"][0]["content"]
+    assert "this many words: 4. Sentences: 2." in system
     counted = json.loads(nodes_of(newest_run(server))["Count the words"]["output"])
     assert counted == {"words": 4, "sentences": 2, "minutes": 0.0}
 

@@ -19,7 +19,7 @@ _BUILD_S = 600
 # nothing of these belongs into a wheel
 FOREIGN = re.compile(r"^(ui|tests|tools|bench)/|node_modules/|\.(map|tsx?)$|/\.static-|schema\.d\.ts$")
 
-pytestmark = pytest.mark.timeout(_BUILD_S)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(_BUILD_S)]
 
 
 def run(*command: str | Path, cwd: Path = CHECKOUT) -> None:

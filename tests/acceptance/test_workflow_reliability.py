@@ -57,6 +57,7 @@ def is_alive(server: ServerProcess) -> bool:
     return answer.json()["choices"][0]["message"]["content"] == "Understood."
 
 
+@pytest.mark.slow
 def test_of_two_thousand_idle_connections_those_within_the_limit_are_kept_and_served(serve):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 4096:
@@ -81,6 +82,7 @@ def ask(connection: socket.socket) -> bytes:
     return connection.recv(65536)
 
 
+@pytest.mark.slow
 async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_the_rest_told_at_once(serve, llm):
     server = serve(answering(), behind())
     llm.rule(lambda asked: True, Answer(text="Understood.", silent=True))
@@ -104,6 +106,8 @@ async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_t
     assert is_alive(server)
 
 
+@pytest.mark.real_time
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["turn {n}", "turn {n} " + "word " * 190], ids=["short turns", "almost 10 MiB"])
 def test_ten_thousand_turns_are_cut_to_the_context_and_nobody_else_waits_for_it(serve, llm, content):
     server = serve(answering(lastMessagesToSendInsteadOfPrompt=20_000), maxContextTokenSize=4000)
@@ -159,6 +163,7 @@ async def requests_of(server: ServerProcess, count: int) -> None:
         await asyncio.gather(*(some(session) for _ in range(16)))
 
 
+@pytest.mark.slow
 async def test_hundreds_of_requests_leave_neither_memory_nor_descriptors_nor_threads(serve):
     server = serve(answering(), behind())
     process = psutil.Process(server.pid)
@@ -172,6 +177,8 @@ async def test_hundreds_of_requests_leave_neither_memory_nor_descriptors_nor_thr
     await asyncio.to_thread(settle, server)  # every run ends, also those whose client was cut off
 
 
+@pytest.mark.real_time
+@pytest.mark.slow
 def test_a_flood_of_bad_requests_and_failing_workflows_fills_no_log(serve):
     server = serve(answering("Nowhere"))
     bodies = ("{", '{"messages": 7}', json.dumps(chat()), json.dumps(chat(stream=True)))

@@ -7,10 +7,10 @@ import sys
 from mnemoir.conversations import MemoryManager, Message, ToolCall
 from mnemoir.conversations.validity import INTERRUPTED
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding
-from mnemoir.storage.conversations import session_connections
 from tests.agent.agent_kit import events_of, served_model
 from tests.conversations.file_holder import held_by_another_process
 from tests.conversations.search_kit import manager
+from tests.conversations.session_kit import without_waits
 from tests.scripted_llm import closed_port_url
 
 CALLS = [ToolCall("c1", "look", {}), ToolCall("c2", "pay", {"euros": 9})]
@@ -52,7 +52,7 @@ async def test_a_call_that_a_kill_left_open_is_told_to_the_model_and_never_run_a
 
 
 async def test_a_run_is_answered_while_another_process_holds_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(session_connections, "BUSY_MS", 1)
+    without_waits(monkeypatch)
     with MemoryManager(tmp_path / "memory.db") as memory:
         memory.save_message("work", Message("user", "I am Ann."))
         async with served_model() as model:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mnemoir.app.tree import open_tree
-from mnemoir.app.workflows import user_files
+from mnemoir.app.folders import user_files
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import load_settings
 from tests.workflows.config.config_kit import tree_of
@@ -17,7 +16,7 @@ async def test_a_folder_of_ours_within_the_public_one_is_closed(tmp_path, key):
     settings = load_settings(None, {**given, key: own}, environ={"HOME": str(tmp_path)})
     (own / "mira").mkdir(parents=True)
     (own / "mira" / "conversations.db").write_text("what others said")
-    files = user_files(settings, open_tree(settings))
+    files = user_files(settings, tree)
     await files.write("notes.txt", "mine")
     assert await files.read("notes.txt") == "mine"
     with pytest.raises(SettingsError, match="outside the directories"):

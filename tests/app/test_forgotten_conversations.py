@@ -92,6 +92,13 @@ async def learned(chats: Chats, *wanted: str, user: str = "user") -> None:
             await asyncio.sleep(0.002)
 
 
+async def settled(chats: Chats, user: str = "user") -> None:
+    """Until the end of each job is written down, which comes behind what it made: a fault would strike that, too."""
+    for queue in ("", queue_of(Scope(project=chats.project, user=user))):
+        while any(job.state in ("PENDING", "RUNNING") for job in await chats.parts.jobs.kept(queue)):  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+
 async def forget(chats: Chats, id: str = "tea", user: str = "user"):
     return succeeded(await chats.ask("DELETE", f"{ALL}/{id}?user_id={user}"))
 
@@ -116,6 +123,7 @@ async def everything(chats: Chats, words: str, *, id: str = "tea", user: str = "
     await chats.chat(f"I own a {words}", **body)
     node_memory(chats, id, words, user)
     await learned(chats, *before, f"See {words}", f"I own a {words}", user=user)
+    await settled(chats, user)
     await chats.post(f"{ALL}/{id}/flush?user_id={user}", None)
 
 

@@ -12,16 +12,30 @@ from playwright.async_api import async_playwright, expect
 from mnemoir.app.parts import open_parts
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
+from tests.browser.late import LateAnswers, slow_down
 from tests.browser_kit import ARGUMENTS, CHROMIUM, Profile, Site, Window, opened
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import asks, listening
 
 _HERE = Path(__file__).parent
-_TIMEOUT_MS = 20_000
-expect.set_options(timeout=_TIMEOUT_MS)  # many of these may run at once on a small machine
+_TIMEOUT_MS = 60_000  # it ends what hangs: many of these may run at once on a small machine
+_LATE_TIMEOUT_MS = 120_000
+
+# a test of what a page looks like: in its first look with all other tests, in all of its looks with the slow ones
+each_look = pytest.mark.parametrize(
+    "open_window",
+    [pytest.param(1, id="first-look"), pytest.param(None, id="all-looks", marks=pytest.mark.slow)],
+    indirect=True,
+)
 
 OpenWindow = Callable[..., Awaitable[Window]]
 StartSite = Callable[..., Awaitable[Site]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience(pytestconfig: pytest.Config) -> None:
+    """How long every `expect` waits for what it expects."""
+    expect.set_options(timeout=_timeout_ms(pytestconfig))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,7 +56,9 @@ async def profile() -> AsyncIterator[Profile]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def start_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartSite]:
+async def start_site(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[StartSite]:
     """Starts servers that last as long as the file of tests; settings as dotted keys, options by name.
 
     With `quick_vectors` the scripted model makes them, without meaning: for a test with thousands of texts.
@@ -62,10 +78,20 @@ async def start_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
             serving = ServerOptions(**options)
             app = create_app(parts, serving)
             parts.memory_service.attach(app)
-            url = await running.enter_async_context(listening(app, serving))
+            shown = LateAnswers(app, _seed(pytestconfig)) if pytestconfig.getoption("late") else app
+            url = await running.enter_async_context(listening(shown, serving))
             return Site(url=url, parts=parts, llm=llm)
 
         yield start
+
+
+def _timeout_ms(config: pytest.Config) -> int:
+    return _LATE_TIMEOUT_MS if config.getoption("late") else _TIMEOUT_MS
+
+
+def _seed(config: pytest.Config) -> int:
+    """Of the order of tests; 0 where that is not random."""
+    return int(config.getoption("randomly_seed", 0))
 
 
 def embeds(llm: ScriptedLLM) -> dict[str, Any]:
@@ -81,13 +107,19 @@ async def site(start_site: StartSite) -> Site:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_window(profile: Profile) -> AsyncIterator[OpenWindow]:
-    """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`, `await open_window(site, alone=True)`."""
+async def open_window(request: pytest.FixtureRequest, profile: Profile) -> AsyncIterator[OpenWindow]:
+    """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`, `await open_window(site, alone=True)`.
+
+    The marks of `each_look` limit the looks that `has_no_barrier` goes through.
+    """
+    most_looks = getattr(request, "param", None)
     async with contextlib.AsyncExitStack() as windows:
 
         async def start(site: Site, **look: Any) -> Window:
-            window = await windows.enter_async_context(opened(profile, site.url, **look))
-            window.page.set_default_timeout(_TIMEOUT_MS)
+            window = await windows.enter_async_context(opened(profile, site.url, most_looks=most_looks, **look))
+            window.page.set_default_timeout(_timeout_ms(request.config))
+            if request.config.getoption("late"):
+                await slow_down(window.page)
             return window
 
         yield start

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser_kit import Site, at_rest, until
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, closed_port_url, failure
@@ -500,6 +500,7 @@ async def test_a_line_of_a_megabyte_leaves_the_page_usable(site: Site, open_wind
     await answered(page, "Understood.")
 
 
+@pytest.mark.slow
 async def test_two_thousand_messages_scroll(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site(quick_vectors=True)
     talk = await a_conversation(site, *(f"message {n} " + "word " * (n % 90) for n in range(2000)))
@@ -603,6 +604,7 @@ async def reach(page: Page, name: str, *, backwards: bool = False) -> None:
     raise AssertionError(f"{name} is not reached by Tab")
 
 
+@each_look
 async def test_no_barriers(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")

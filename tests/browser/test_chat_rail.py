@@ -13,7 +13,7 @@ from playwright.async_api import Download, Locator, Page, expect
 
 from mnemoir.app.conversations import SESSIONS_FILE
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.project_kit import ask, begin, learn, say
 from tests.browser_kit import PHONE, WIDE, Look, Site, Window, in_menu, until
 from tests.conversations.session_kit import behind_the_back
@@ -212,6 +212,7 @@ async def test_a_search_for_what_was_never_spoken_of_finds_nothing(site: Site, o
     await expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_ten_thousand_conversations_scroll_with_few_rows_in_the_page(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -330,7 +331,10 @@ async def test_on_a_phone_the_rail_is_a_drawer(site: Site, open_window: OpenWind
     await window.is_within()
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@each_look
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+)
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size: tuple[int, int]) -> None:
     window, project = await open_window(site, size=size), f"look-{size[0]}"
     looks: tuple[Look, ...] = (("dark", size), ("light", size))

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Route, TimeoutError, expect
 
-from tests.browser.conftest import OpenWindow
+from tests.browser.conftest import OpenWindow, each_look
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, Window
 from tools.demo_site import TALK, demo_site
@@ -72,6 +72,7 @@ async def as_talked(open_window: OpenWindow, site: Talked, **look: object) -> Wi
     return window
 
 
+@each_look
 @every_target
 async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWindow, target: str) -> None:
     window = await as_talked(open_window, talked)
@@ -82,6 +83,7 @@ async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWin
     await window.has_no_barrier(("light", NARROW), ("dark", PHONE), ("light", WIDE), ("dark", WIDE))
 
 
+@each_look
 @every_page
 async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow, path: str) -> None:
     window = await open_window(site)
@@ -90,7 +92,11 @@ async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow,
 
 
 @pytest.mark.parametrize(
-    ("target", "size"), [*((target, WIDE) for target in (*PAGES, *OPENED)), *((path, PHONE) for path in PAGES)]
+    ("target", "size"),
+    [
+        *((target, WIDE) for target in (*PAGES, *OPENED)),
+        *(pytest.param(path, PHONE, marks=pytest.mark.slow) for path in PAGES),
+    ],
 )
 async def test_the_tab_key_visits_every_control_and_shows_where_it_is(
     talked: Talked, open_window: OpenWindow, target: str, size: tuple[int, int]

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser_kit import PHONE, Site, Window, turn, until
 
 HOSTILE = (
@@ -294,6 +294,7 @@ async def test_what_is_exported_is_forgotten_and_imported_again(
     assert sorted(await told(site, "there")) == sorted(FACTS)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # ten thousand are brought in first
 async def test_of_ten_thousand_memories_only_those_in_sight_are_in_the_page(
     start_site: StartSite, open_window: OpenWindow
@@ -363,6 +364,7 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
 ADDRESSES = ("", "&id={id}", "&view=timeline", "&q=morning")
 
 
+@each_look
 async def test_no_barrier_and_nothing_wider_than_the_window(site: Site, open_window: OpenWindow) -> None:
     ids = await remember(site, "looks", *FACTS)
     window = await open_window(site)

@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.runs_kit import chat, start_tree
 from tests.browser_kit import Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
@@ -235,6 +235,7 @@ async def test_hostile_texts_are_shown_and_do_nothing(site: Site, open_window: O
     assert await page.locator('main a[href^="javascript"]').count() == 0
 
 
+@pytest.mark.slow
 async def test_a_thousand_runs_are_listed_page_by_page(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     for number in range(500):
@@ -255,6 +256,7 @@ async def test_a_thousand_runs_are_listed_page_by_page(start_site: StartSite, op
     assert await page.get_by_role("listitem").count() < 60
 
 
+@pytest.mark.slow
 async def test_a_run_of_hundreds_of_nodes_opens_and_is_walked(site: Site, open_window: OpenWindow) -> None:
     happen(site, "large", *(a_node(f"Node {number}") for number in range(800)))
     page = await (await open_window(site)).go("/runs?id=large")
@@ -305,6 +307,7 @@ async def test_the_feed_works_with_a_key(start_site: StartSite, open_window: Ope
     await expect(page.locator('a[href*="id=keyed"]')).to_be_visible()
 
 
+@each_look
 async def test_nobody_is_shut_out(tree: Site, open_window: OpenWindow) -> None:
     _, one = await chat(tree)
     _, two = await chat(tree, "And broth?")

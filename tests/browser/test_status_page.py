@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser_kit import Scheme, Site, turn
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.server.served_tree import answering, asking, endpoint, served
@@ -86,7 +86,7 @@ async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Sit
     await expect(page).to_have_url(f"{tree.url}/workflows?file=Endpoints%2Fmodel-07.json")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 async def test_endpoints_shut_nobody_out(tree: Site, open_window: OpenWindow, scheme: Scheme) -> None:
     window = await open_window(tree, scheme=scheme, size=NARROWEST)
     page = await window.go("/status?endpoints=53")
@@ -152,6 +152,7 @@ async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("region", name="Model", exact=True)).to_contain_text("Well")
 
 
+@each_look
 @pytest.mark.parametrize("shown", ["chart", "table"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, shown: str) -> None:
     await chat(site)

@@ -13,7 +13,7 @@ from tests.serving import clean_environment
 ENTER, ALT_ENTER, TAB, UP = "\r", "\x1b\r", "\t", "\x1b[A"
 INTERRUPT, END_OF_INPUT, ERASE_LINE = "\x03", "\x04", "\x15"
 _PROMPT = re.escape("\x1b[?2004h")  # from here on pasted text is marked, which only an editor of lines asks for
-_PATIENCE_S = 20
+_PATIENCE_S = 120  # it ends what hangs and measures nothing
 
 
 class ChatTerminal:

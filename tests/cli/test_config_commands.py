@@ -27,8 +27,20 @@ def broken(tmp_path):
 
 
 def test_a_sound_tree_passes(tmp_path):
-    done = run("check", "--config-dir", tree_of(tmp_path).public)
+    node = {"type": "Standard", "endpointName": "Main", "prompt": "", "allowTools": True}
+    done = run("check", "--config-dir", tree_of(tmp_path, {"Workflows/Ann/Chat.json": [node]}).public)
     assert (done.exit_code, done.stdout) == (0, "0 errors, 0 warnings\n")
+
+
+def test_hints_are_told_and_are_no_problem(tmp_path):
+    public = tree_of(tmp_path).public
+    text = "The answering node drops tools of clients: set allowTools to true."
+    done = run("check", "--config-dir", public)
+    assert done.exit_code == 0
+    assert done.stdout == f"hint     Workflows/Ann/Chat.json  $[0]  {text}\n0 errors, 0 warnings\n"
+    told = json.loads(run("check", "--config-dir", public, "--json").stdout)
+    assert (told["errors"], told["warnings"], told["problems"]) == (0, 0, [])
+    assert told["hints"] == [{"file": "Workflows/Ann/Chat.json", "path": "$[0]", "text": text}]
 
 
 def test_problems_are_told_line_by_line_and_fail_the_command(tmp_path):

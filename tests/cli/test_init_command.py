@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from mnemoir.workflows.checking import check
+from mnemoir.workflows.checking import check_with_hints
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.starter import api_types, users
@@ -48,7 +48,7 @@ def test_every_example_is_a_user_of_the_tree(tmp_path, init):
 
 def test_the_check_finds_nothing_wrong_with_the_tree(tmp_path, init):
     init("mine")
-    assert check(ConfigTree.open(tmp_path / "mine"), [], node_types()) == []
+    assert check_with_hints(ConfigTree.open(tmp_path / "mine"), [], node_types()) == ([], [])
 
 
 @pytest.mark.parametrize("api_type", api_types())

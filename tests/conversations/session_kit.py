@@ -6,9 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
+import pytest
 
 from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.conversations.sessions import MessageRecord
+from mnemoir.storage.conversations import session_connections, session_file
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 
 HAROMBE = """
@@ -67,6 +69,13 @@ def behind_the_back(path: Path) -> Iterator[apsw.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the five tries at a busy file follow one another at once."""
+    for module in (session_connections, session_file):
+        monkeypatch.setattr(module, "BUSY_MS", 1)
+    monkeypatch.setattr(session_file, "_WAITS_S", (0.0,) * len(session_file._WAITS_S))
 
 
 def all_bytes(folder: Path) -> bytes:

@@ -40,6 +40,7 @@ def test_damage_can_be_an_error_instead(path):
     assert (path.read_bytes(), list(path.parent.glob("*.corrupt-*"))) == (was, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(20))
 def test_a_file_that_is_cut_short_never_begins_empty_without_a_word(path, twentieth):
     whole = path.read_bytes()

@@ -239,6 +239,7 @@ with MemoryManager(folder / "memory.db", embedding_client=WordsClient(), vector_
 """
 
 
+@pytest.mark.slow
 def test_four_processes_share_one_store_without_loss(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", _WRITER, str(tmp_path), f"writer{number}"]) for number in range(4)

@@ -19,11 +19,10 @@ from mnemoir.conversations import (
 )
 from mnemoir.core.errors import ProviderUnavailable, StorageUnavailable
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding
-from mnemoir.storage.conversations import session_connections
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.file_holder import held_by_another_process
 from tests.conversations.search_kit import manager
-from tests.conversations.session_kit import behind_the_back
+from tests.conversations.session_kit import behind_the_back, without_waits
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 
 BYTES = 20  # of a file, flipped one after the other
@@ -69,7 +68,7 @@ def test_a_save_waits_for_the_other_process_to_let_go(memory, tmp_path):
 
 
 def test_a_file_that_stays_held_is_an_error_after_five_tries_and_nothing_is_written(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(session_connections, "BUSY_MS", 1)
+    without_waits(monkeypatch)
     with held_by_another_process(tmp_path / "memory.db"), MemoryManager(tmp_path / "memory.db") as impatient:
         with pytest.raises(StorageBusyError, match=r"memory\.db is busy: others held it through 5 tries"):
             impatient.save_message("s", user("lost"))
@@ -151,6 +150,7 @@ def whole_file(tmp_path_factory) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(BYTES))
 def test_a_flipped_byte_never_empties_a_memory_without_a_word(tmp_path, whole_file, twentieth):
     path = tmp_path / "memory.db"

@@ -73,6 +73,7 @@ def test_values_of_many_levels_are_refused(store, opening):
         import_sessions(store, lines() + b'{"role":"user","x":' + deep(opening, closing) + b"}")
 
 
+@pytest.mark.slow
 def test_objects_and_lists_of_many_values_are_refused(store):
     many = keys()
     for file in in_places(many)[1:4]:

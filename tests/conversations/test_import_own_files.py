@@ -182,6 +182,7 @@ with MemoryManager(sys.argv[1]) as manager:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_conflict", ["skip", "replace"])
 def test_a_session_whose_import_was_killed_says_so(tmp_path, on_conflict):
     path, file = tmp_path / "memory.db", tmp_path / "file.jsonl"

@@ -81,6 +81,7 @@ def test_an_expired_holder_cannot_end_the_lease_of_a_newer_one(make: Callable[[]
     assert make().release(newer)
 
 
+@pytest.mark.real_time
 def test_a_renewed_lease_lasts_on(make: Callable[[], Lock]) -> None:
     token = make().acquire(KEY, ttl=1)
     assert token is not None
@@ -90,6 +91,7 @@ def test_a_renewed_lease_lasts_on(make: Callable[[], Lock]) -> None:
     assert not make().renew(token)
 
 
+@pytest.mark.real_time
 def test_a_lease_is_renewed_as_long_as_the_work_under_it_takes(make: Callable[[], Lock]) -> None:
     with held(make(), KEY, ttl=1) as is_held:
         assert is_held

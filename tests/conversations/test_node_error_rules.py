@@ -94,6 +94,7 @@ def test_a_missing_object_is_an_empty_memory(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(BYTES))
 def test_a_flipped_byte_costs_no_turn_for_good(store, tmp_path, twentieth):
     path = tmp_path / KEY

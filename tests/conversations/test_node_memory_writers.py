@@ -22,6 +22,7 @@ def turns_stored(content: bytes) -> list[str]:
     return [record.message_id for record in document.messages[::2]]
 
 
+@pytest.mark.slow
 def test_sixteen_threads_of_fifty_flushes_keep_eight_hundred_turns() -> None:
     store, lock = open_objects("memory://"), InProcessLock()
     memories = [memory(store, lock=lock) for _ in range(16)]

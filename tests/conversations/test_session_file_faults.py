@@ -9,9 +9,9 @@ from mnemoir.conversations.sessions import SessionMetadata
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
+from tests.failing_calls import failing_calls
 from tests.storage.sqlite.faulty_disk import faulty_disk
 
-MOST_CALLS = 200
 ERRORS = pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
 
 
@@ -28,9 +28,12 @@ def storage(disk, tmp_path):
 
 
 @ERRORS
-def test_a_save_that_fails_at_any_write_or_sync_saves_nothing_and_the_next_works(disk, storage, error):
-    saved: list[str] = []
-    for number in range(1, MOST_CALLS):
+@failing_calls
+def test_a_save_that_fails_at_any_write_or_sync_saves_nothing_and_the_next_works(disk, storage, error, failing):
+    with disk.noting() as calls:
+        storage.save_messages([said("whole"), said("y" * 9000)])
+    saved = ["whole", "y" * 9000]
+    for number in failing(calls):
         disk.arm(number, error)
         try:
             storage.save_messages([said(f"failing {number}"), said("x" * 9000)])
@@ -52,9 +55,14 @@ def test_a_save_that_fails_at_any_write_or_sync_saves_nothing_and_the_next_works
 
 
 @ERRORS
-def test_a_deletion_that_fails_deletes_nothing(disk, storage, error):
-    storage.save_messages([said(f"{number} " * 100) for number in range(50)])
-    for number in range(1, MOST_CALLS):
+@failing_calls
+def test_a_deletion_that_fails_deletes_nothing(disk, storage, error, failing):
+    messages = [said(f"{number} " * 100) for number in range(50)]
+    storage.save_messages(messages)
+    with disk.noting() as calls:
+        storage.delete_session("s")
+    storage.save_messages(messages)
+    for number in failing(calls):
         disk.arm(number, error)
         try:
             deleted = storage.delete_session("s")
@@ -88,9 +96,14 @@ def test_what_is_acknowledged_was_synced_behind_its_last_write(disk, storage):
 
 
 @ERRORS
-def test_a_branch_that_fails_at_any_write_or_sync_leaves_the_thread_as_it_was(disk, storage, error):
-    ids = storage.append_messages("s", [said("q"), said("x" * 9000, role="assistant"), said("more")])
-    for number in range(1, MOST_CALLS):
+@failing_calls
+def test_a_branch_that_fails_at_any_write_or_sync_leaves_the_thread_as_it_was(disk, storage, error, failing):
+    thread = [said("q"), said("x" * 9000, role="assistant"), said("more")]
+    first, *_ = storage.append_messages("whole", thread)
+    with disk.noting() as calls:
+        storage.append_messages("whole", [said("y" * 9000, role="assistant")], parent_id=first)
+    ids = storage.append_messages("s", thread)
+    for number in failing(calls):
         disk.arm(number, error)
         try:
             storage.append_messages("s", [said("y" * 9000, role="assistant")], parent_id=ids[0])

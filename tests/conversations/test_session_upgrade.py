@@ -127,6 +127,7 @@ def opened_until(path: Path, statements: int) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 @FROM
 def test_an_upgrade_that_is_killed_at_any_statement_is_done_by_the_next_start(tmp_path, made):
     made(tmp_path / "old.db")

@@ -14,9 +14,9 @@ import pytest
 from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations import session_connections
+from mnemoir.storage.conversations import session_connections, session_file
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
-from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts
+from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts, without_waits
 
 
 def started(path: Path, process: int, threads: int, count: int) -> subprocess.Popen[str]:
@@ -24,6 +24,7 @@ def started(path: Path, process: int, threads: int, count: int) -> subprocess.Po
     return subprocess.Popen([*call, str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_eight_writers_in_four_processes_lose_and_double_nothing(tmp_path):
     path = tmp_path / "memory.db"  # which none of them finds there
     processes = [started(path, number, 2, 200) for number in range(4)]
@@ -43,6 +44,7 @@ def test_eight_writers_in_four_processes_lose_and_double_nothing(tmp_path):
             assert ids == sorted(ids)
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path):
     path = tmp_path / "memory.db"
     acknowledged: list[str] = []
@@ -60,6 +62,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path):
     assert set(acknowledged) <= kept
 
 
+@pytest.mark.slow
 def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_the_tree(tmp_path):
     path, acknowledged = tmp_path / "memory.db", list[str]()
     for round_ in range(5):
@@ -107,8 +110,8 @@ def test_a_child_process_made_by_a_fork_and_its_parent_both_go_on(tmp_path):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """The database itself waits hardly at all, so that the tries behind it are what is seen."""
-    monkeypatch.setattr(session_connections, "BUSY_MS", 1)
+    """No try waits, neither in the database nor behind it."""
+    without_waits(monkeypatch)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -124,13 +127,13 @@ def test_a_file_that_stays_busy_is_named_and_nothing_is_written(tmp_path):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path):
+def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path, monkeypatch):
     with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
         file.execute("BEGIN IMMEDIATE")
-        release = threading.Timer(0.2, file.execute, ("ROLLBACK",))
-        release.start()
+        waits = iter([lambda: None, lambda: file.execute("ROLLBACK")])  # what happens during the first and the second
+        monkeypatch.setattr(session_file.time, "sleep", lambda _: next(waits)())
         storage.save_message(said("hi"))
-        release.join()
+        assert list(waits) == []
         assert texts(storage) == ["hi"]
 
 

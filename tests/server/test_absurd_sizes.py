@@ -39,24 +39,28 @@ async def bounded(server, method, target, body=None, *, beside):
 FIND = {"query": "likes tea", "user_id": "mira"}
 
 
+@pytest.mark.real_time
 async def test_a_search_gives_a_hundred_at_most(filled):
     for limit, count in ((10**9, 100), (2**63, 100), (0, 100), (100, 100), (1, 1)):
         answer = await bounded(filled, "POST", SEARCH, FIND | {"limit": limit}, beside=(SEARCH, FIND))
         assert len(succeeded(answer)["results"]) == count
 
 
+@pytest.mark.real_time
 async def test_a_page_beyond_the_end_is_answered_at_once(filled):
     for query in ("limit=1000000000", "offset=1000000000", f"limit={'9' * 400}&offset={'9' * 400}"):
         page = f"{MEMORIES}/mira"
         assert (await bounded(filled, "GET", f"{page}?{query}", beside=(page,))).status == 200
 
 
+@pytest.mark.real_time
 async def test_a_query_of_nine_mebibytes_is_answered(filled):
     for query in ("x" * (9 * MIB), "tea " * (2 * MIB), "é" * (4 * MIB)):
         whole, quarter = (orjson.dumps(FIND | {"query": text}) for text in (query, query[: len(query) // 4]))
         assert (await bounded(filled, "POST", SEARCH, whole, beside=(SEARCH, quarter))).status == 200
 
 
+@pytest.mark.real_time
 async def test_ten_thousand_filters_are_refused(filled):
     for many, some in zip(filters_of(10_000), filters_of(2_500), strict=True):
         usual = (SEARCH, FIND | {"filters": some})

@@ -9,7 +9,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.scripted_llm import Answer
 from tests.server.described import Description
 from tests.server.route_table import every_route
-from tests.server.server_kit import asks, hello
+from tests.server.server_kit import JSON, Server, asks, hello
 
 # what a page or a client asks for that is not JSON
 NOT_JSON = {
@@ -28,9 +28,21 @@ ANY_JSON = {"/api/workflows/schema/{kind}"}  # it is a JSON Schema itself
 REFUSING = {"/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete", "/api/blobs/{digest}"}
 
 
+@pytest.fixture(scope="module")
+def made() -> JSON:
+    """The description once a test has asked for it: making it takes most of a second."""
+    return {}
+
+
+async def description_of(server: Server, made: JSON) -> Description:
+    """It is the same whatever the settings, which a test below shows."""
+    made.update(made or await server.get("/openapi.json"))
+    return Description(made)
+
+
 @pytest.fixture
-async def described(server) -> Description:
-    return Description(await server.get("/openapi.json"))
+async def described(server, made) -> Description:
+    return await description_of(server, made)
 
 
 async def test_it_is_valid_openapi(described):
@@ -124,9 +136,9 @@ SAID = {
 
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("path", CHATS)
-async def test_whole_answers_of_the_chat_routes_are_as_described(open_server, llm, path, said):
+async def test_whole_answers_of_the_chat_routes_are_as_described(open_server, made, llm, path, said):
     server = await open_server(asks(llm))
-    described = Description(await server.get("/openapi.json"))
+    described = await description_of(server, made)
     llm.queue(SAID[said])
     answer = await server.ask("POST", path, CHATS[path])
     assert (answer.status, described.misfits("post", path, answer)) == (200, [])
@@ -134,9 +146,9 @@ async def test_whole_answers_of_the_chat_routes_are_as_described(open_server, ll
 
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("path", CHATS)
-async def test_every_piece_of_a_streamed_answer_is_as_described(open_server, llm, path, said):
+async def test_every_piece_of_a_streamed_answer_is_as_described(open_server, made, llm, path, said):
     server = await open_server(asks(llm))
-    described = Description(await server.get("/openapi.json"))
+    described = await description_of(server, made)
     llm.queue(SAID[said])
     body = CHATS[path] | {"stream": True, "stream_options": {"include_usage": True}}
     answer = await server.ask("POST", path, body)

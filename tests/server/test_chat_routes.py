@@ -7,6 +7,7 @@ import pytest
 
 from tests.scripted_llm import Answer, closed_port_url, failure
 from tests.server.server_kit import asks, error_of, hello, succeeded
+from tests.wire.task_prompts import TITLE
 
 CHAT = "/v1/chat/completions"
 
@@ -97,7 +98,7 @@ async def test_what_a_client_asks_for_itself_recalls_nothing(open_server, llm):
     await server.post(
         "/api/memories", {"messages": [{"role": "user", "content": "Rows"}], "user_id": "user", "infer": False}
     )
-    task = {"messages": [{"role": "user", "content": "### Task:\nWrite a title: rows"}], "memoryEnabled": True}
+    task = {"messages": [{"role": "user", "content": TITLE.replace("Ferns", "rows")}], "memoryEnabled": True}
     await server.post(CHAT, hello(**task))
     assert "Rows" not in llm.requests[-1].prompt
 
@@ -149,12 +150,14 @@ async def test_an_unreachable_model_is_a_bad_gateway(open_server, llm):
     assert b"sk-canary" not in answer.body
 
 
+@pytest.mark.real_time
 async def test_a_silent_model_is_a_timeout(open_server, llm):
     server = await open_server(asks(llm) | {"llm.timeouts.first_byte_s": 0.2})
     llm.queue(Answer(silent=True))
     assert error_of(await server.ask("POST", CHAT, hello())) == (504, "llm_timeout")
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("broken", [{"cut_after": 2}, {"end_after": 2}, {"stall_after": 2}])
 @pytest.mark.parametrize(("path", "end"), [(CHAT, b"[DONE]"), ("/api/chat", b'"done":true')])
 async def test_an_answer_broken_off_ends_with_an_error_and_never_as_complete(open_server, llm, broken, path, end):
@@ -168,6 +171,7 @@ async def test_an_answer_broken_off_ends_with_an_error_and_never_as_complete(ope
     assert b'"finish_reason":"stop"' not in answer.body
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("path", [CHAT, "/api/chat"])
 async def test_silence_is_bridged_by_heartbeats_and_ends_in_an_error_event(open_server, llm, path):
     server = await open_server(asks(llm) | {"llm.timeouts.first_byte_s": 0.5}, heartbeat_s=0.05)

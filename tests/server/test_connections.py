@@ -88,6 +88,7 @@ async def test_half_sent_requests_hold_up_nobody(listen, http):
         assert (answer.status, [end for end in ends if end.done()]) == (200, [])
 
 
+@pytest.mark.real_time
 async def test_half_sent_requests_are_closed_at_the_deadline_and_hold_up_nobody(listen, http):
     server = await listen(request_deadline_s=0.5)
     async with half_sent(server.url) as halves, asyncio.timeout(60):
@@ -97,6 +98,7 @@ async def test_half_sent_requests_are_closed_at_the_deadline_and_hold_up_nobody(
     assert {end.split(b"\r\n")[0] for end in ends} == {b"HTTP/1.1 408 Request Timeout"}
 
 
+@pytest.mark.real_time
 async def test_a_drip_does_not_move_the_deadline(listen):
     server = await listen(request_deadline_s=0.3)
     async with connected(server.url) as (reader, writer), asyncio.timeout(60):

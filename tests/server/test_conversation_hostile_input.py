@@ -302,6 +302,7 @@ BODIES = [
 ]
 
 
+@pytest.mark.slow
 async def test_a_thousand_spoiled_bodies_never_break_the_server(spoken):
     dice = random.Random(20_261_122)
     broken = []

@@ -5,13 +5,13 @@ import orjson
 import pytest
 
 from mnemoir.server import ServerOptions, create_app
+from tests.failing_calls import failing_calls
 from tests.scripted_llm import Answer
 from tests.server.server_kit import Server, asks, error_of, hello
 from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
 
 MEMORIES = "/api/memories"
 SETTINGS = f"{MEMORIES}/settings"
-MOST_CALLS = 60
 LOG = "mnemoir.db-wal"
 
 
@@ -54,11 +54,17 @@ async def edit_settings(server: Server):
 
 @pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
 @pytest.mark.parametrize("change", [save, delete_one, delete_all, edit_settings])
+@failing_calls
 async def test_a_change_that_fails_at_any_write_or_sync_is_told_changes_nothing_and_can_be_repeated(
-    disk, server, change, error
+    disk, server, change, error, failing
 ):
     await server.post(MEMORIES, said("Old", "Older"))
-    for n in range(1, MOST_CALLS):
+    with disk.noting() as calls:
+        await change(server)
+    await delete_all(server)
+    await server.ask("PUT", SETTINGS, {"searchLimit": 9})
+    await server.post(MEMORIES, said("Old", "Older"))
+    for n in failing(calls):
         before, limit = await stored(server), (await server.get(SETTINGS))["searchLimit"]
         disk.arm(n, error)
         answer = await change(server)

@@ -99,6 +99,7 @@ def spoiled(body: object, dice: random.Random) -> object:
     return copy
 
 
+@pytest.mark.slow
 async def test_ten_thousand_spoiled_bodies_never_break_the_server(server):
     dice = random.Random(20_241_121)
     broken = []
@@ -194,6 +195,7 @@ async def test_a_query_is_text_and_no_grammar(server, query):
     assert (await server.ask("POST", SEARCH, FIND | {"query": query})).status == 200
 
 
+@pytest.mark.slow
 async def test_every_short_query_is_harmless(server):
     await server.post(MEMORIES, ADD)
     printable = [character for character in string.printable if character.strip()]

@@ -10,7 +10,8 @@ from tests.scripted_llm import Answer, failure
 from tests.server.server_kit import asks, hello
 
 CHAT = "/v1/chat/completions"
-SHORT = {"llm.timeouts.first_byte_s": 0.2, "llm.timeouts.between_bytes_s": 0.2, "embedding.provider": "openai"}
+LEARNING = {"embedding.provider": "openai"}
+SHORT = LEARNING | {"llm.timeouts.first_byte_s": 0.2, "llm.timeouts.between_bytes_s": 0.2}
 WHOLE = "I live in Graz."
 
 
@@ -36,6 +37,7 @@ async def only_the_whole_turn_is_remembered(server, llm, seen) -> None:
     assert seen == [[WHOLE]]
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("path", [CHAT, "/api/chat"])
 async def test_of_an_answer_that_broke_within_its_stream_no_memory_is_made(open_server, llm, path):
     server = await open_server(asks(llm) | SHORT)
@@ -47,6 +49,7 @@ async def test_of_an_answer_that_broke_within_its_stream_no_memory_is_made(open_
     await only_the_whole_turn_is_remembered(server, llm, seen)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("stream", [True, False])
 async def test_of_an_answer_that_never_began_no_memory_is_made(open_server, llm, stream):
     server = await open_server(asks(llm) | SHORT)
@@ -58,16 +61,27 @@ async def test_of_an_answer_that_never_began_no_memory_is_made(open_server, llm,
 
 
 async def test_of_an_answer_the_provider_withheld_no_memory_is_made(open_server, llm):
-    server = await open_server(asks(llm) | SHORT)
+    server = await open_server(asks(llm) | LEARNING)
     seen = learn_every_turn(llm)
     llm.reply("One two", reason="content_filter")
     assert (await server.ask("POST", CHAT, says("I am allergic to nuts."))).status == 200
     await only_the_whole_turn_is_remembered(server, llm, seen)
 
 
+@pytest.mark.parametrize("words", ["", "One two, and no more."], ids=["alone", "behind words"])
+async def test_of_a_refusal_no_memory_is_made(open_server, llm, words):
+    server = await open_server(asks(llm) | SHORT)
+    seen = learn_every_turn(llm)
+    message = {"role": "assistant", "content": words or None, "refusal": "I cannot help with that."}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    llm.queue(Answer(body=json.dumps({"choices": [choice], "id": "up", "object": "x", "created": 1}).encode()))
+    assert (await server.ask("POST", CHAT, says("I am allergic to nuts.", stream=False))).status == 200
+    await only_the_whole_turn_is_remembered(server, llm, seen)
+
+
 @pytest.mark.parametrize("kind", [{"endless": True}, {"stall_after": 1}])
 async def test_a_client_that_left_frees_its_place_and_leaves_no_memory(listen, llm, http, kind):
-    server = await listen(asks(llm) | {"embedding.provider": "openai"}, most_active_chats=1)
+    server = await listen(asks(llm) | LEARNING, most_active_chats=1)
     seen = learn_every_turn(llm)
     llm.reply("One two three", **kind)
     response = await http.post(server.url + CHAT, json=says("I am allergic to nuts."))
@@ -79,7 +93,7 @@ async def test_a_client_that_left_frees_its_place_and_leaves_no_memory(listen, l
 
 
 async def test_others_are_answered_at_once_after_clients_that_left_with_the_default_settings(listen, llm, http):
-    server = await listen(asks(llm) | {"embedding.provider": "openai"})
+    server = await listen(asks(llm) | LEARNING)
     llm.queue(*[Answer(silent=True)] * 20)
     leaving = [asyncio.create_task(http.post(server.url + CHAT, json=hello(stream=n % 2 == 0))) for n in range(20)]
     async with asyncio.timeout(30):
@@ -94,7 +108,7 @@ async def test_others_are_answered_at_once_after_clients_that_left_with_the_defa
 
 
 async def test_of_an_answer_without_end_only_the_users_words_are_kept(open_server, llm):
-    server = await open_server(asks(llm) | SHORT)
+    server = await open_server(asks(llm) | LEARNING)
     shown: list[str] = []
     seen = learn_every_turn(llm, lambda asked: shown.append(asked.prompt))
     llm.reply(pieces=["word " * 1000] * 100)

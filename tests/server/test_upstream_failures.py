@@ -118,6 +118,7 @@ async def test_an_address_that_cannot_be_reached_is_told_in_time_and_without_the
     assert b"sk-canary" not in answer.body
 
 
+@pytest.mark.real_time
 @WAYS
 @PATHS
 async def test_silence_ends_at_the_first_byte_limit_and_the_call_is_closed(open_server, llm, stream, path):
@@ -142,6 +143,7 @@ async def test_comments_keep_a_waiting_client_until_the_model_speaks(listen, llm
     assert spoken.endswith(b"data: [DONE]\n\n")
 
 
+@pytest.mark.real_time
 async def test_comments_end_with_an_error_event_at_the_first_byte_limit(open_server, llm):
     server = await open_server(far(llm) | {"llm.timeouts.first_byte_s": 0.5}, heartbeat_s=0.02)
     llm.queue(Answer(silent=True))
@@ -153,6 +155,7 @@ async def test_comments_end_with_an_error_event_at_the_first_byte_limit(open_ser
     await upstream_left(llm)
 
 
+@pytest.mark.real_time
 @PATHS
 async def test_a_stall_within_the_answer_keeps_what_was_said_and_closes_the_call(open_server, llm, path):
     server = await open_server(far(llm) | {"llm.timeouts.between_bytes_s": 0.2})
@@ -238,6 +241,7 @@ async def test_an_endless_answer_is_stopped_at_its_size_with_memory_flat(listen,
     await still_serves(server, llm)
 
 
+@pytest.mark.real_time
 async def test_an_endless_answer_is_stopped_at_its_time(listen, llm, http):
     server = await listen(far(llm) | {"llm.timeouts.total_s": 0.3})
     llm.reply("One two", endless=True)

@@ -90,6 +90,7 @@ async def test_an_endpoint_that_cannot_be_reached_is_named_in_time_and_without_i
     assert KEY.encode() not in answer.body
 
 
+@pytest.mark.real_time
 @ALL
 @WAYS
 async def test_silence_ends_at_the_first_byte_limit_and_the_call_is_closed(open_server, llm, tmp_path, stream, kind):
@@ -117,6 +118,7 @@ async def test_comments_keep_a_waiting_client_until_a_node_before_the_answer_is_
     assert spoken.endswith(b"data: [DONE]\n\n")
 
 
+@pytest.mark.real_time
 async def test_comments_end_with_an_error_event_at_the_first_byte_limit(open_server, llm, tmp_path):
     settings = served(tmp_path, llm.url) | {"workflows.timeouts.first_byte_s": 0.3}
     server = await open_server(settings, heartbeat_s=0.02)
@@ -128,6 +130,7 @@ async def test_comments_end_with_an_error_event_at_the_first_byte_limit(open_ser
     await upstream_left(llm)
 
 
+@pytest.mark.real_time
 @ALL
 async def test_a_stall_within_the_answer_keeps_what_was_said_and_closes_the_call(open_server, llm, tmp_path, kind):
     settings = served(tmp_path, llm.url, answering(), behind(), kind=kind)
@@ -165,6 +168,7 @@ async def test_a_body_that_ends_early_is_an_error_and_nothing_runs_behind_it(ope
     assert (run["status"], "Main" in run["error"]) == ("failed", True)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("path", [CHAT, "/api/chat"])
 async def test_of_an_answer_that_broke_within_its_stream_no_memory_is_made(open_server, llm, tmp_path, path):
     remembering = {"title": "Remember", "type": "Remember", "beforeClose": True}
@@ -254,6 +258,7 @@ async def test_an_endless_answer_is_stopped_at_its_size_with_memory_flat(listen,
     await upstream_left(llm)
 
 
+@pytest.mark.real_time
 @WAYS
 async def test_an_endless_answer_is_stopped_at_its_time(listen, llm, http, tmp_path, stream):
     server = await listen(served(tmp_path, llm.url, answering(), behind()) | {"workflows.timeouts.total_s": 0.3})
@@ -265,6 +270,7 @@ async def test_an_endless_answer_is_stopped_at_its_time(listen, llm, http, tmp_p
     await nothing_ran_behind(server, llm)
 
 
+@pytest.mark.real_time
 @WAYS
 async def test_a_node_that_takes_too_long_is_named(open_server, llm, tmp_path, stream):
     server = await open_server(served(tmp_path, llm.url, answering(timeoutSeconds=0.5), behind()))
@@ -310,6 +316,7 @@ TROUBLE = {
 }
 
 
+@pytest.mark.real_time
 @WAYS
 @pytest.mark.parametrize("trouble", TROUBLE)
 async def test_a_backup_answers_for_an_endpoint_that_fails_before_its_first_word(
@@ -327,6 +334,7 @@ async def test_a_backup_answers_for_an_endpoint_that_fails_before_its_first_word
         assert said(answer.body, stream) == "Good morning."
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("trouble", [{"stall_after": 1}, {"cut_after": 1}, {"end_after": 1}])
 async def test_no_backup_goes_on_with_an_answer_that_has_begun(open_server, llm, tmp_path, trouble):
     async with ScriptedLLM() as other:

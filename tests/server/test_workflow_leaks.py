@@ -118,6 +118,7 @@ async def crowd(server) -> None:
     assert texts == [None if number % 10 == 0 else "Understood." for number in range(STREAMS)]
 
 
+@pytest.mark.slow
 async def test_after_every_kind_of_trouble_nothing_is_left_over_and_the_server_lives_on(listen, llm, http, shared):
     server = await listen(shared)
     async with asyncio.timeout(240):

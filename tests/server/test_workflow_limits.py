@@ -68,6 +68,7 @@ async def test_two_workflows_that_call_each_other_are_stopped(open_server, llm, 
     assert llm.requests == []
 
 
+@pytest.mark.slow
 @WAYS
 async def test_ten_thousand_nodes_are_stopped_and_the_one_that_was_next_is_named(open_server, llm, tmp_path, stream):
     nodes = [saying(str(number), title=f"Node {number}") for number in range(10_000)]

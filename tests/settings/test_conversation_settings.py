@@ -4,12 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.app.conversation_parts import (
-    folder_of_conversations,
-    folder_of_vectors,
-    make_strategy,
-    recording_options,
-)
+from mnemoir.app.conversation_parts import folder_of_vectors, make_strategy, recording_options
+from mnemoir.app.folders import folder_of_conversations
 from mnemoir.conversations.strategies.hybrid import HybridStrategy
 from mnemoir.conversations.strategies.simple import SimpleStrategy
 from mnemoir.conversations.strategies.summarization import SummarizationStrategy

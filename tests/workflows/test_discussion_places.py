@@ -23,8 +23,9 @@ def of(public, name):
     return ConfigTree.open(public).user(name)
 
 
-def places(tmp_path, *, several_users):
-    return DiscussionPlaces(FileDiscussionFiles(), tmp_path / "data", several_users=several_users)
+def places(tmp_path, *, several_users, directory=None):
+    files = FileDiscussionFiles()
+    return DiscussionPlaces(files, tmp_path / "data", several_users=several_users, directory=directory)
 
 
 async def test_one_user_has_the_folder_of_the_tree(public, tmp_path):
@@ -51,6 +52,16 @@ async def test_a_directory_that_a_user_names_is_used_as_it_is(public, tmp_path):
     write_json(public / "Configs/Users/ann.json", user(discussionDirectory=str(tmp_path / "hers")))
     found = await places(tmp_path, several_users=True).of(of(public, "ann"), "d1")
     assert found.root == tmp_path / "hers"
+
+
+async def test_a_directory_of_the_settings_wins_over_that_of_a_user_and_keeps_users_apart(public, tmp_path):
+    write_json(public / "Configs/Users/ann.json", user(discussionDirectory=str(tmp_path / "hers")))
+    alone = places(tmp_path, several_users=False, directory=tmp_path / "all")
+    assert alone.roots(of(public, "ann")) == [tmp_path / "all"]
+    finder = places(tmp_path, several_users=True, directory=tmp_path / "all")
+    roots = {(await finder.of(of(public, name), "d1")).root for name in ("Ann", "Ben")}
+    assert len(roots) == 2
+    assert all((tmp_path / "all") in root.parents for root in roots)
 
 
 async def test_without_a_tree_discussions_are_among_the_server_s_own_data(tmp_path):

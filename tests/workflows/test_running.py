@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import SettingsError, WorkflowStopped
-from mnemoir.core.events import Finished, NodeFinished, NodeStarted, Text
+from mnemoir.core.events import Finished, MemorySkipped, NodeFinished, NodeStarted, Text
 from mnemoir.core.messages import text_message
 from mnemoir.workflows.services import Limits
 from tests.scripted_llm import failure
@@ -78,7 +78,7 @@ async def test_an_answer_of_any_type_is_framed_as_text(desk, stream, value):
 
 @WAYS
 async def test_an_empty_workflow_answers_with_nothing(desk, stream):
-    assert await events(desk.tree(), request(stream)) == [Finished()]
+    assert await events(desk.tree(), request(stream)) == [MemorySkipped(reason="workflow"), Finished()]
 
 
 @WAYS
@@ -262,6 +262,7 @@ async def test_nodes_of_one_request_are_counted_over_all_its_workflows(desk):
         await reply(workflows)
 
 
+@pytest.mark.real_time
 @WAYS
 async def test_a_node_that_takes_too_long_is_stopped_and_its_call_ended(desk, llm, stream):
     llm.reply("one two", silent=not stream, stall_after=1)
@@ -272,6 +273,7 @@ async def test_a_node_that_takes_too_long_is_stopped_and_its_call_ended(desk, ll
     assert "took more than" in nodes_of(await desk.runs.next())[0].error
 
 
+@pytest.mark.real_time
 async def test_a_node_may_have_a_time_of_its_own(desk, llm):
     llm.reply("one", silent=True)
     with pytest.raises(WorkflowStopped, match=r"took more than 0\.05 s"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
 from mnemoir.app.embedding_loop import ServerEmbedding
+from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.recording import RecordingOptions
 from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -25,7 +26,6 @@ from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 
-FOLDER = "conversations"
 _SUMMARY_S = 30.0
 _MOST_SUMMARY = 512  # tokens; of a small window a quarter, or it would hold the summary alone
 _OPENAI_MODEL = "text-embedding-3-small"
@@ -64,11 +64,6 @@ def _locked(folder: Path) -> ProcessLock:
     with storage_errors(folder, OSError):
         prepare_folder(folder)
         return ProcessLock(folder)
-
-
-def folder_of_conversations(settings: Settings) -> Path:
-    """Where a folder for each project is, and in it one for each user."""
-    return settings.memory.storage_path or settings.storage.data_dir / FOLDER
 
 
 def recording_options(settings: Settings) -> RecordingOptions:

@@ -15,6 +15,7 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
+from mnemoir.app.folders import user_files
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.models import choose_embedding, choose_model
@@ -164,7 +165,7 @@ async def open_parts(settings: Settings) -> Parts:
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served),
+            workflow_files=WorkflowFiles(served, user_files(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
             forgetting=Forgetting(

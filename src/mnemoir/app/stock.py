@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mnemoir.app.conversation_parts import folder_of_conversations
 from mnemoir.app.conversations import Conversations
+from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.kept import Kept
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.ports.memory_store import MemoryStore, StoreCounts

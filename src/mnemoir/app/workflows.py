@@ -2,13 +2,12 @@
 
 import uuid
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from mnemoir.app.conversation_parts import folder_of_conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.folders import user_files
 from mnemoir.app.models import timeouts_of
 from mnemoir.app.tree import Served
 from mnemoir.conversations.users import UserConversations
@@ -29,7 +28,6 @@ from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
-from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
 from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
 from mnemoir.wire.forwarding import Forwarding
@@ -44,7 +42,6 @@ from mnemoir.workflows.services import ChatMemory, Limits, Services
 
 RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
-_MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules
 
 Own = Callable[[Any], Any]  # keeps a part to be closed at the end, and gives it back
 
@@ -84,7 +81,9 @@ def make_workflows(
     """All parts of the workflows; those that hold anything are given to `own`, in the order they are opened."""
     chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
-    places = DiscussionPlaces(discussions.files, data_dir, several_users=len(users) > 1)
+    places = DiscussionPlaces(
+        discussions.files, data_dir, several_users=len(users) > 1, directory=chosen.discussion_directory
+    )
     services = Services(
         own_model=model,
         memory=memory,
@@ -93,11 +92,12 @@ def make_workflows(
         discussion_places=places,
         back_ends=back_ends,
         modules=own(_modules(settings, served)),
-        files=user_files(settings, served),
+        files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),
         locks=own(SqliteWorkflowLocks(uuid.uuid4().hex)),
         timestamps=FileTimestamps(),
         data_dir=data_dir,
+        lock_directory=chosen.lock_directory,
         limits=Limits(
             node_timeout_s=chosen.node_timeout_s,
             module_timeout_s=chosen.module_timeout_s,
@@ -143,22 +143,3 @@ def _modules(settings: Settings, served: Served | None) -> ModuleRunner:
     public = served.tree.public
     runner = ProcessModuleRunner if chosen.python_modules == "process" else InProcessModuleRunner
     return runner([public, *chosen.module_directories], public)
-
-
-def user_files(settings: Settings, served: Served | None) -> FileUserFiles:
-    """The public folder of a tree, without what no text of a model may change: configuration, modules, our data."""
-    chosen = settings.workflows
-    if served is None:
-        return FileUserFiles(chosen.file_directories, settings.storage.data_dir)
-    public = served.tree.public
-    roots = [public, *chosen.file_directories]
-    vectors = settings.memory.vector_store.persist_directory
-    stores = [settings.storage.data_dir, settings.storage.workspace_root, folder_of_conversations(settings)]
-    stores += [vectors] if vectors is not None else []
-    closed: list[Path] = [
-        served.tree.root,
-        *chosen.module_directories,
-        *(public / name for name in _MODULE_FOLDERS),
-        *(store for store in stores if any(root.resolve() in store.resolve().parents for root in roots)),
-    ]
-    return FileUserFiles(roots, public, closed=closed)

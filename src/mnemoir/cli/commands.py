@@ -20,6 +20,7 @@ from mnemoir.cli.output import note, print_json, print_row
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.schema import schema
 from mnemoir.cli.serve import serve
+from mnemoir.cli.start_line import ServeCommand
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = typer.Typer(
@@ -34,7 +35,7 @@ app.add_typer(memories, name="memories")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
-app.command()(serve)
+app.command(cls=ServeCommand)(serve)
 app.command()(chat)
 app.command()(mcp)
 app.command()(init)

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from mnemoir.app.conversation_parts import folder_of_conversations
 from mnemoir.app.conversations import SESSIONS_FILE
+from mnemoir.app.folders import folder_of_conversations
 from mnemoir.cli.finding import Finding, told
 from mnemoir.cli.output import counted
 from mnemoir.settings import Settings

@@ -9,6 +9,16 @@ import typer
 
 from mnemoir.cli.options import Config, Json
 from mnemoir.cli.output import note, print_json, print_row
+from mnemoir.cli.start_line import (
+    Concurrency,
+    ConcurrencyLevel,
+    ConcurrencyTimeout,
+    DiscussionDirectory,
+    LockDirectory,
+    PublicDirectory,
+    StartLine,
+    folder,
+)
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
@@ -24,7 +34,8 @@ def serve(
     ] = None,
     user_name: Annotated[str | None, typer.Argument(help="The same as --user.", show_default=False)] = None,
     host: Annotated[
-        str | None, typer.Option("--host", "--listen", help="Address to listen on; 127.0.0.1 unless set.")
+        str | None,
+        typer.Option("--host", "--listen", help="Address to listen on; 127.0.0.1 unless set. --listen alone: all."),
     ] = None,
     port: Annotated[
         int | None, typer.Option(help="Port to listen on; else the user's, else 6060.", min=0, max=65535)
@@ -47,19 +58,35 @@ def serve(
     allow_unauthenticated: Annotated[
         bool, typer.Option("--allow-unauthenticated", help="Listen beyond this machine without any key.")
     ] = False,
+    public_directory: PublicDirectory = None,
+    discussion_directory: DiscussionDirectory = None,
+    lock_directory: LockDirectory = None,
+    concurrency: Concurrency = None,
+    concurrency_timeout: ConcurrencyTimeout = None,
+    concurrency_level: ConcurrencyLevel = None,
     as_json: Json = False,
 ) -> None:
     """Serve until interrupted."""
     gc.disable()  # what a start makes stays, and looking through it for garbage takes a seventh of the time
     from mnemoir.settings import load_settings
 
+    start_line = StartLine(
+        public_directory=folder(public_directory),
+        discussion_directory=folder(discussion_directory),
+        lock_directory=folder(lock_directory),
+        concurrency=concurrency,
+        concurrency_timeout_s=concurrency_timeout,
+        concurrency_level=concurrency_level,
+    )
+    named = config_dir or _given(config_directory)
     overrides = {
         "server.host": host,
         "server.port": port,
         "server.allow_unauthenticated": allow_unauthenticated or None,
         "storage.data_dir": data_dir,
-        "workflows.config_dir": config_dir or _given(config_directory),
+        "workflows.config_dir": named or start_line.public_directory,
         "workflows.users": [name for name in (user or [user_name or ""]) if name.strip()] or None,
+        **start_line.settings(),
     }
     settings = load_settings(config, overrides)
 
@@ -69,7 +96,7 @@ def serve(
 
     settings = fitted(settings, logging_dir=logging_dir, file_logging=file_logging)
     logs.set_up(settings.log, directory=settings.log.directory)
-    for warning in settings.warnings:
+    for warning in (*settings.warnings, *start_line.without_effect(named)):
         note(f"Warning: {warning}")
     run(_serve(settings, as_json=as_json))
 

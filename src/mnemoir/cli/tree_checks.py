@@ -54,7 +54,12 @@ def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path |
     """Where the discussions of all who are served are; each with the folder of older databases, told once."""
     served = open_tree(settings)
     trees = [None] if served is None else [served.tree.user(name) for name in served.users]
-    places = DiscussionPlaces(files, settings.storage.data_dir, several_users=len(trees) > 1)
+    places = DiscussionPlaces(
+        files,
+        settings.storage.data_dir,
+        several_users=len(trees) > 1,
+        directory=settings.workflows.discussion_directory,
+    )
     roots = dict.fromkeys(root for tree in trees for root in places.roots(tree))
     public = None if served is None else served.tree.public
     return {root: public if at == 0 else None for at, root in enumerate(roots)}

@@ -145,5 +145,8 @@ class DiscussionFiles(Protocol):
     async def exists(self, discussion: Discussion) -> bool:
         """Whether anything is kept of it."""
 
+    async def state_document(self, discussion: Discussion) -> str | None:
+        """The text that tells what is true now, which WilmerAI writes and we only read; None where there is none."""
+
     async def remove(self, discussion: Discussion) -> bool:
         """Take away all that is kept of it, times too; False where there was nothing. Only under `making`."""

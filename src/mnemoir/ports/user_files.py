@@ -1,6 +1,15 @@
 """Files of the user's that a workflow may read and write."""
 
+from dataclasses import dataclass
 from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why no workflow may read or write a path, and what to do about it: two whole sentences."""
+
+    cause: str
+    fix: str
 
 
 class UserFiles(Protocol):
@@ -19,3 +28,9 @@ class UserFiles(Protocol):
 
     async def append(self, path: str, text: str) -> str:
         """Add to its end, durably; the path written."""
+
+    def refusal(self, path: str) -> Refusal | None:
+        """Why the other methods would raise SettingsError for this path; None for one that they would not refuse.
+
+        The file need not exist.
+        """

@@ -225,6 +225,8 @@ class Workflows(Section):
     module_directories: Paths = ()
     module_timeout_s: Seconds = 60
     file_directories: Paths = ()
+    discussion_directory: AbsolutePath | None = None
+    lock_directory: AbsolutePath | None = None
     node_timeout_s: Seconds = 1800
     most_depth: int = Field(default=50, ge=1, le=100)  # deeper, the interpreter itself gives up
     most_nodes: int = Field(default=1000, ge=1)

@@ -27,16 +27,19 @@ def own_directory(named: str, base: Path, default: Path) -> Path:
 
 
 class DiscussionPlaces:
-    """Finds the places of discussions: in the directory that the user's file names, else in `DiscussionIds`.
+    """Finds the places of discussions: in `directory`, else the one that the user's file names, else `DiscussionIds`.
 
     Where several users are served who name no directory, each has a folder of their own in it, so that two of them
     may use one id. What was kept in the common folder before is gone on with there.
     """
 
-    def __init__(self, files: DiscussionFiles, data_dir: Path, *, several_users: bool = False) -> None:
+    def __init__(
+        self, files: DiscussionFiles, data_dir: Path, *, several_users: bool = False, directory: Path | None = None
+    ) -> None:
         self._files = files
         self._data_dir = data_dir
         self._several_users = several_users
+        self._directory = directory
 
     async def of(self, user: UserTree | None, id: str) -> Discussion:
         """The discussion with the places of its files; `user` None without a config tree."""
@@ -51,9 +54,9 @@ class DiscussionPlaces:
     def roots(self, user: UserTree | None) -> Sequence[Path]:
         """Where a user's discussions are: first where new ones go."""
         if user is None:
-            return [self._data_dir / "discussions"]
-        public, named = user.tree.public, user.settings.discussion_directory
-        common = public / "DiscussionIds"
+            return [self._directory or self._data_dir / "discussions"]
+        public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
+        common = self._directory or public / "DiscussionIds"
         root = own_directory(named, public, common)
         if root == common and not named.strip() and self._several_users:
             return [common / _USERS / directory_name(user.name.lower()), common]

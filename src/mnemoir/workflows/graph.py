@@ -9,26 +9,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from mnemoir.core.errors import SettingsError
+from mnemoir.workflows.checking.answering import answering_index
 from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.variables import texts_of
 from mnemoir.workflows.checking.workflows import Name, NodeAt, WorkflowAt, is_open, named_by
-from mnemoir.workflows.compiled import responder_of
 from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.redaction import without_secrets
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
-from mnemoir.workflows.node import NodeProperties
 from mnemoir.workflows.text.filling import names_in
 
 Role = Literal["before", "answers", "behind"]
 
 _OUTPUT = re.compile(r"agent(\d+)Output")
-_NO_PROPERTIES = NodeProperties.model_validate({})
 _NO_USER = UserSettings.model_validate({})
 
 
@@ -89,7 +85,7 @@ class WorkflowGraph:
 def graph_of(survey: Survey, workflow: WorkflowAt, user: UserTree | None) -> WorkflowGraph:
     """The graph of one workflow, with names looked up as `user` would. Raises nothing for what is wrong in files."""
     drawing = _Drawing(survey, user)
-    answering = responder_of([_common(node.raw) for node in workflow.nodes])
+    answering = answering_index(workflow.nodes)
     return WorkflowGraph(
         path=workflow.place.file,
         user=user.name if user else None,
@@ -186,13 +182,6 @@ def _folders(user: UserTree) -> Sequence[Sequence[str]]:
         return user.workflow_folders()
     except SettingsError:
         return []
-
-
-def _common(raw: Mapping[str, Any]) -> NodeProperties:
-    try:
-        return NodeProperties.model_validate(raw)
-    except ValidationError:
-        return _NO_PROPERTIES
 
 
 def _title(node: NodeAt) -> str:

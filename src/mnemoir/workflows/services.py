@@ -48,7 +48,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Handed to every node. `data_dir` is where files go whose folder a configuration does not name."""
+    """Handed to every node. `data_dir` is where files go whose folder a configuration does not name.
+
+    `lock_directory` is where locks are kept whatever the users' files name; None leaves it to them.
+    """
 
     own_model: ChatModel
     memory: ChatMemory
@@ -61,6 +64,7 @@ class Services:
     locks: WorkflowLocks
     timestamps: Timestamps
     data_dir: Path
+    lock_directory: Path | None = None
     conversations: UserConversations | None = None
     limits: Limits = Limits()
     forwarding: Forwarding = field(default_factory=Forwarding)

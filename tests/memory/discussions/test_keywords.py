@@ -1,5 +1,7 @@
 """Search by words without an index: in the conversation, and in chunk summaries."""
 
+import pytest
+
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.keywords import search_conversation, search_summaries, without_speakers
 from mnemoir.memory.discussions.literals import CHUNK_BREAK, TOO_SHORT
@@ -88,6 +90,7 @@ def test_no_keywords_find_nothing():
     assert search_summaries("", [], ["tea", "cats"]) == ""
 
 
+@pytest.mark.slow
 def test_a_hostile_text_costs_no_more_than_its_length():
     said = user("a " * 300_000 + "b:" * 300_000, "newest")
     assert search_conversation("a b", said) != ""  # the square of such a length takes hours, and the test ends before

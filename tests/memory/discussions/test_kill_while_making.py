@@ -10,6 +10,8 @@ import pytest
 from tests.memory.discussions.making_kit import POLICY, STORES, Memory
 from tests.memory.discussions.making_program import MESSAGES
 
+pytestmark = pytest.mark.slow
+
 KILLS = 25  # for each store
 CHUNKS = 12  # begun by a program at most before it is killed
 

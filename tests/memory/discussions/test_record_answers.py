@@ -115,6 +115,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_mebibyte_costs_no_more_than_its_length(answer):
     assert not read_records(answer).records  # the square of such a length takes hours, and the test ends before

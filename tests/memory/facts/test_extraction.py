@@ -140,6 +140,8 @@ async def test_ten_thousand_facts_are_cut_to_a_hundred_and_counted_without_their
     assert "4921" not in str(logs)
 
 
+@pytest.mark.real_time
+@pytest.mark.slow
 async def test_the_work_for_many_facts_grows_with_their_number_and_not_with_its_square():
     async def work(count):
         least = float("inf")

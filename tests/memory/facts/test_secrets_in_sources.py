@@ -24,6 +24,8 @@ def test_what_is_too_long_to_look_through_is_not_kept():
     assert without_secret("x" * 100_001) == "(left out: too long to look through for secrets)"
 
 
+@pytest.mark.real_time
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a-", "eyJ-aaaaaaaa", "a://b", "key ", "1234 ", "sk-", "pass: "])
 def test_the_work_for_a_text_grows_with_its_length_and_not_with_its_square(piece):
     def work(length):

@@ -160,6 +160,7 @@ async def test_a_module_that_writes_to_all_pipes_there_are_fails(public, runner)
         await public.run(runner, source)
 
 
+@pytest.mark.real_time
 async def test_an_endless_module_is_ended_when_its_time_is_up(public, runner):
     with pytest.raises(ModuleFailed, match=r"did not return within 0\.5 s.*timeoutSeconds"):
         await public.run(runner, ENDLESS, timeout_s=0.5)

@@ -73,6 +73,7 @@ async def two_in(root):
     return (root / "d1_memories.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 async def test_a_line_torn_at_any_byte_is_ignored_by_readers_and_cut_off_by_the_next_writer(root):
     whole = await two_in(root)
     first = whole.index(b"\n") + 1
@@ -272,6 +273,7 @@ async def test_an_array_whose_writer_died_between_two_files_is_the_old_one_or_th
     assert stale == (["A"] if steps == 1 else ["B"])
 
 
+@pytest.mark.slow
 def test_ten_sudden_deaths_lose_nothing_that_was_acknowledged(root):
     acknowledged = []
     for deaths in range(10):

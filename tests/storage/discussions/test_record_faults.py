@@ -13,11 +13,11 @@ import pytest
 from mnemoir.core.discussions import BlockChanges, Discussion
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from tests.failing_calls import failing_calls
 from tests.storage.discussions.record_words import asked, connected, file_of, record, source, their_file_of_2026
 from tests.storage.sqlite.faulty_disk import faulty_disk
 
 KILLS = 10
-MOST_CALLS = 300
 DIES = """
 import apsw, os, sys
 connection = apsw.Connection(sys.argv[1])
@@ -73,6 +73,7 @@ async def refused(store, discussion, match):
     assert file_of(discussion).read_bytes() == before
 
 
+@pytest.mark.slow
 async def test_ten_kills_lose_nothing_acknowledged_and_leave_no_half_chunk(store, tea):
     rng, printed = random.Random(5), []
     for round_ in range(KILLS):
@@ -110,21 +111,24 @@ async def test_two_programs_write_one_file(store, tea):
 
 
 @ERRORS
-async def test_a_write_that_fails_anywhere_changes_nothing_and_the_next_works(tmp_path, error):
-    tea = Discussion(root=tmp_path, id="tea")
+@failing_calls
+async def test_a_write_that_fails_anywhere_changes_nothing_and_the_next_works(tmp_path, error, failing):
+    tea, whole = (Discussion(root=tmp_path, id=id) for id in ("tea", "whole"))
     with faulty_disk() as disk:
         store = SqliteRecordStore()
-        first = await store.append(tea, [record("first tea")], source("first"))
-        writes = {
-            "append": lambda: store.append(tea, [record("new tea"), record("new rum")], source("new")),
-            "change": lambda: store.change(tea, BlockChanges(stale=frozenset([first]))),
-        }
-        for write in writes.values():
-            for n in range(1, MOST_CALLS):
+        first = {to: await store.append(to, [record("first tea")], source("first")) for to in (tea, whole)}
+        writes = (
+            lambda to: store.append(to, [record("new tea"), record("new rum")], source("new")),
+            lambda to: store.change(to, BlockChanges(stale=frozenset([first[to]]))),
+        )
+        for write in writes:
+            with disk.noting() as calls:
+                await write(whole)
+            for n in failing(calls):
                 before = await texts(store, tea), await store.blocks(tea)
                 disk.arm(n, error)
                 try:
-                    await write()
+                    await write(tea)
                     failed = False
                 except StorageUnavailable as exc:
                     failed = str(file_of(tea)) in str(exc)
@@ -132,18 +136,23 @@ async def test_a_write_that_fails_anywhere_changes_nothing_and_the_next_works(tm
                 if not failed:
                     break
                 assert (await texts(store, tea), await store.blocks(tea)) == before
-            assert 3 < n < MOST_CALLS - 1
+            else:
+                pytest.fail("the write never came through")
+            assert n > 3
         assert await texts(store, tea) == {"new tea", "new rum"}
         assert asked(file_of(tea), "PRAGMA integrity_check") == [("ok",)]
         await store.aclose()
 
 
 @ERRORS
-async def test_a_file_that_could_not_be_begun_is_begun_the_next_time(tmp_path, error):
+@failing_calls
+async def test_a_file_that_could_not_be_begun_is_begun_the_next_time(tmp_path, error, failing):
     tea = Discussion(root=tmp_path, id="tea")
     with faulty_disk() as disk:
         store = SqliteRecordStore()
-        for n in range(1, MOST_CALLS):
+        with disk.noting() as calls:
+            await store.begin(Discussion(root=tmp_path, id="whole"))
+        for n in failing(calls):
             disk.arm(n, error)
             try:
                 await store.begin(tea)
@@ -153,7 +162,9 @@ async def test_a_file_that_could_not_be_begun_is_begun_the_next_time(tmp_path, e
                 continue
             assert not disk.disarm()
             break
-        assert 3 < n < MOST_CALLS - 1
+        else:
+            pytest.fail("the file was never begun")
+        assert n > 3
         await store.append(tea, [record("tea")], source("one"))
         assert await texts(store, tea) == {"tea"}
         await store.aclose()

@@ -108,6 +108,7 @@ def assert_is_literal(reader, *keywords):
     assert {one.text for one in search(reader, keywords, 100, ())} == literal(reader, list(keywords))
 
 
+@pytest.mark.slow
 def test_every_text_of_one_or_two_characters_is_searched_for_literally(reader):
     printable = [chr(code) for code in range(32, 127)]
     for first in ["", *printable]:

@@ -305,6 +305,7 @@ async def test_index_entries_are_put_and_asked_for_by_model(store, tea):
     assert [one.id for one in await store.without_entry(tea, "m2", limit=2)] == [1, 2]
 
 
+@pytest.mark.slow
 async def test_a_thousand_discussions_keep_few_files_open(store, tmp_path):
     their_file_of_2026(tmp_path / "model.db", ["Likes tea"], ["hash of a"])
     content = (tmp_path / "model.db").read_bytes()

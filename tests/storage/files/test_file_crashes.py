@@ -49,6 +49,7 @@ def test_two_processes_adding_at_once_lose_nothing(tmp_path, workspace):
     assert len(acknowledged) == 50
 
 
+@pytest.mark.slow
 def test_death_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path):
     with program("kill", tmp_path) as deaths:
         assert int(printed_by(deaths)[-1]) > 20

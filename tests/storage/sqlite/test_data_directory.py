@@ -108,6 +108,7 @@ async def look(path) -> str:
         await database.aclose()
 
 
+@pytest.mark.slow
 async def test_a_flipped_byte_anywhere_is_refused_or_harmless(written):
     whole, seen = written.read_bytes(), set()
     for place in places(len(whole)):
@@ -118,6 +119,7 @@ async def test_a_flipped_byte_anywhere_is_refused_or_harmless(written):
     assert seen == {"refused", "200"}
 
 
+@pytest.mark.slow
 async def test_a_file_cut_short_anywhere_is_refused_and_not_touched(written):
     whole = written.read_bytes()
     for size in places(len(whole)):

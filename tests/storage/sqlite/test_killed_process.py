@@ -7,9 +7,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
 from tests.contracts.words import ALL, MIRA
 from tests.storage.sqlite.writing_program import PER_COMMIT
+
+pytestmark = pytest.mark.slow
 
 KILLS = 10
 

@@ -109,6 +109,7 @@ async def test_closing_finishes_what_is_queued_and_refuses_what_comes_later(path
     await database.aclose()
 
 
+@pytest.mark.slow
 async def test_sixteen_threads_save_while_a_reader_pages(database, store):
     saves, threads = 200, 16
     failed: list[BaseException] = []

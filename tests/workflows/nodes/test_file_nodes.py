@@ -4,8 +4,9 @@ import asyncio
 import os
 
 import pytest
+from structlog.testing import capture_logs
 
-from mnemoir.core.errors import SettingsError, StorageUnavailable
+from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.nodes.get_custom_file import GetCustomFile
 from mnemoir.workflows.nodes.save_custom_file import SaveCustomFile
 
@@ -64,16 +65,35 @@ async def test_where_there_is_nothing_to_read_a_sentence_says_so(bench, notes):
     assert await bench.run(GetCustomFile, filepath="notes.txt") == "No additional information added"
 
 
-async def test_a_file_that_is_no_text_is_an_error_that_names_it(bench, notes):
+@pytest.mark.parametrize(
+    ("path", "note", "reason"),
+    [
+        ("absent.txt", "There is no file absent.txt.", "no such file"),
+        ("notes.txt", "The file notes.txt could not be read: it is not UTF-8 text.", "it is not UTF-8 text"),
+        ("../elsewhere.txt", "The file ../elsewhere.txt lies outside the directories", "not allowed"),
+        ("D:\\temp\\x.txt", "The path D:\\temp\\x.txt is written for Windows", "not allowed"),
+        ("/data/x.txt", "The file /data/x.txt lies outside the directories", "not allowed"),
+    ],
+)
+async def test_a_file_that_cannot_be_read_gives_a_sentence_a_note_and_one_warning(bench, notes, path, note, reason):
     notes.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StorageUnavailable, match=r"'tested': notes\.txt could not be read: it is not UTF-8 text"):
-        await bench.run(GetCustomFile, filepath="notes.txt")
+    with capture_logs() as logs:
+        assert await bench.run(GetCustomFile, filepath=path) == "Custom instruction file did not exist"
+    assert [told[: len(note)] for told in bench.step.trace.notes] == [note]
+    warnings = [(log["event"], log["node"], log["reason"]) for log in logs if log["log_level"] == "warning"]
+    assert warnings == [("custom file not read", "tested", reason)]
 
 
-@pytest.mark.parametrize("kind", [GetCustomFile, SaveCustomFile])
-async def test_a_path_outside_ends_the_run(bench, notes, kind):
+async def test_the_warning_names_the_path_as_the_workflow_has_it(bench, notes):
+    bench.variables = {"name": "canary"}
+    with capture_logs() as logs:
+        await bench.run(GetCustomFile, filepath="{name}.txt")
+    assert [log["filepath"] for log in logs if log["log_level"] == "warning"] == ["{name}.txt"]
+
+
+async def test_writing_outside_ends_the_run(bench, notes):
     with pytest.raises(SettingsError, match="outside the directories"):
-        await bench.run(kind, filepath="../elsewhere.txt", content="x")
+        await bench.run(SaveCustomFile, filepath="../elsewhere.txt", content="x")
     assert not (bench.public.parent / "elsewhere.txt").exists()
 
 

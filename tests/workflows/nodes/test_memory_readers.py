@@ -124,7 +124,7 @@ TURNS = [text_message("system", "S"), *(text_message("user", f"m{number}") for n
         ({"maxTurnsToPull": 4, "lookbackStart": 1}, "m5\nm6\nm7"),
         ({"maxTurnsToPull": 4}, "m6\nm7\nm8"),
         ({"maxTurnsToPull": "4", "maxSummaryChunksFromFile": 2}, "m6\nm7\nm8"),
-        ({"maxTurnsToPull": 99, "lookbackStart": 7}, "m1"),
+        ({"maxTurnsToPull": 99, "lookbackStart": 7}, "S\nm1"),
         ({}, "There are no memories to grab yet"),
         ({"maxTurnsToPull": 4, "lookbackStart": 9}, "There are no memories to grab yet"),
     ],
@@ -132,6 +132,13 @@ TURNS = [text_message("system", "S"), *(text_message("user", f"m{number}") for n
 async def test_without_a_discussion_recent_messages_stand_in_for_summaries(bench, said, given):
     bench.messages = list(TURNS)
     assert await bench.run(RecentMemorySummarizerTool, **said) == given
+
+
+@pytest.mark.parametrize("kind", [RecentMemorySummarizerTool, ChatSummaryMemoryGatheringTool])
+async def test_without_a_discussion_messages_of_all_roles_count(bench, kind):
+    roles = ("system", "user", "assistant", "system", "tool", "user")
+    bench.messages = [text_message(role, f"{role} {number}") for number, role in enumerate(roles)]
+    assert await bench.run(kind, maxTurnsToPull=4) == "assistant 2\nsystem 3\ntool 4"
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ async def test_an_exception_in_the_module_is_a_text(bench):
     )
 
 
+@pytest.mark.real_time
 async def test_the_node_may_limit_the_time(bench):
     with pytest.raises(ModuleFailed, match=r"did not return within 0\.5 s"):
         await run(bench, "def Invoke():\n  while True: pass", timeoutSeconds=0.5)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -21,9 +22,11 @@ class LockBench(Bench):
     """A bench with locks; its run is named w1."""
 
     locks: SqliteWorkflowLocks
+    lock_directory: Path | None = None
 
     def _services(self) -> Services:
-        return replace(super()._services(), locks=self.locks, data_dir=self.public.parent / "data")
+        places = {"data_dir": self.public.parent / "data", "lock_directory": self.lock_directory}
+        return replace(super()._services(), locks=self.locks, **places)
 
 
 @pytest.fixture
@@ -50,6 +53,12 @@ async def test_variables_are_filled_into_the_name(bench, tmp_path):
     bench.outputs = {1: "blue"}
     await bench.run(WorkflowLock, workflowLockId="{agent1Output} lock")
     assert not await bench.locks.acquire(tmp_path / "data" / FILE, "blue lock", run="other")
+
+
+async def test_a_folder_of_the_settings_wins_over_that_of_the_user(bench, tmp_path):
+    bench.settings, bench.lock_directory = {"sqlLiteDirectory": str(tmp_path / "own")}, tmp_path / "locks"
+    await bench.run(WorkflowLock, workflowLockId="memories")
+    assert bench.step.run.lock_database == tmp_path / "locks" / FILE
 
 
 async def test_a_node_without_a_name_is_refused(bench):

@@ -53,6 +53,12 @@ def test_an_answer_of_a_tool_goes_with_its_call():
     assert fit([calling, answered, told, asked], 60, estimate=words) == ([told, asked], 2)
 
 
+def test_an_answer_behind_a_system_message_goes_with_its_call_and_the_system_message_stays():
+    calling = Message(role="assistant", tool_calls=(ToolCall(id="1", name="now", arguments="word " * 90),))
+    rule, asked = text_message("system", "be kind"), text_message("user", "Thanks")
+    assert fit([calling, rule, text_message("tool", "noon"), asked], 60, estimate=words) == ([rule, asked], 2)
+
+
 def test_an_answer_of_a_tool_at_the_beginning_of_what_fits_whole_stays():
     talk = [text_message("tool", "noon"), text_message("user", "Thanks")]
     assert fit(talk, 100) == (talk, 0)

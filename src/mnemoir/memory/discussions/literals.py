@@ -6,6 +6,7 @@ BETWEEN_LATEST = "\n------------\n"  # 12 dashes: chunk summaries that go into t
 BETWEEN_RECORDS = "\n\n---\n\n"
 
 NO_SUMMARY = "There is not yet a summary file"
+NO_STATE_DOCUMENT = "No state document has been created yet"
 NO_SUMMARY_FOUND = "No summary found"  # FullChatSummary with isManualConfig
 NO_MEMORIES = "There are not yet any memories"
 NONE_GENERATED = "No memories have been generated yet"  # RecentMemorySummarizerTool with a discussion

@@ -15,7 +15,8 @@ _ROLE_NAMES = re.compile("User: |USER: |Assistant: |ASSISTANT: |systemMes: |SYST
 def recent_turns(messages: Sequence[Message], *, turns: int, lookback_start: int = 0, delimiter: str) -> str:
     """The last `turns` messages but the newest of them, in pieces joined by `delimiter`; a fixed sentence for none.
 
-    The newest `lookback_start` messages are left out. Names of roles in front of what was said are taken away.
+    Messages of all roles count. The newest `lookback_start` of them are left out. Names of roles in front of what was
+    said are taken away.
     """
     stop = len(messages) - max(lookback_start, 0)
     chosen = messages[max(0, stop - max(turns, 0)) : max(0, stop - 1)]

@@ -13,7 +13,7 @@ from mnemoir.storage.discussions.inspection import inspect
 from mnemoir.storage.discussions.listing import DiscussionListing
 from mnemoir.storage.discussions.making_lock import making_lock
 from mnemoir.storage.discussions.placed_file import PlacedFile, found
-from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file
+from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file, places
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 
@@ -44,18 +44,31 @@ class FileDiscussionFiles:
         """See the port; the lock alone is nothing."""
         return await asyncio.to_thread(_exists, discussion)
 
+    async def state_document(self, discussion: Discussion) -> str | None:
+        """See the port; a file that is no UTF-8 text is StorageUnavailable."""
+        return await asyncio.to_thread(_state_document, discussion)
+
     async def remove(self, discussion: Discussion) -> bool:
         """See the port. Files that neither we nor WilmerAI write stay, and so does the folder that holds them."""
         return await asyncio.to_thread(_remove, discussion)
 
 
 def _exists(discussion: Discussion) -> bool:
-    return any(found(root, places) is not None for root, places in _everywhere(discussion))
+    return any(found(root, its) is not None for root, its in _everywhere(discussion))
+
+
+def _state_document(discussion: Discussion) -> str | None:
+    file = found(discussion.root, places(directory_name(discussion.id), "state"))
+    read = file.read() if file else None
+    if file is None or read is None:
+        return None
+    with file.understood():
+        return read[0].decode("utf-8-sig")
 
 
 def _remove(discussion: Discussion) -> bool:
     name = directory_name(discussion.id)
-    removed = [_remove_all(root, place) for root, places in _everywhere(discussion) for place in places]
+    removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
     _remove_folder(Folder(root=discussion.root, steps=(name,)))
     PlacedFile(root=discussion.root, place=Place(file=lock_file(name))).remove()
     return any(removed)

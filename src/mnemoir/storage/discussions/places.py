@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-Kind = Literal["memories", "summary", "records", "times", "stale", "other"]
+Kind = Literal["memories", "summary", "records", "times", "stale", "state", "other"]
 
 _NESTED: Final[dict[str, Kind]] = {
     "memories.json": "memories",
@@ -19,7 +19,7 @@ _NESTED: Final[dict[str, Kind]] = {
     "timestamps.json": "times",
     "condensation_tracker.json": "other",
     "vision_responses.json": "other",
-    "state_document.md": "other",
+    "state_document.md": "state",
     "state_document.md.bak": "other",
     "state_document.bak": "other",
     "context_compactor_old.json": "other",

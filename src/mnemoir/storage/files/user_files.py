@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.user_files import UserFiles
+from mnemoir.ports.user_files import Refusal, UserFiles
 from mnemoir.storage.files.atomic_file import read_file, replace_file, stamp_of
 from mnemoir.storage.files.workspace import Folder, existing
 
@@ -109,32 +109,52 @@ class FileUserFiles:
             )
         return place
 
+    def refusal(self, path: str) -> Refusal | None:
+        """See the port."""
+        found = self._found(path)
+        return found if isinstance(found, Refusal) else None
+
     def _place(self, path: str) -> _Place:
         """Raises SettingsError for a path that is foreign to this system or lies outside the allowed directories."""
-        spelled = os.path.join(self._base, os.path.expanduser(_checked(path)))
+        found = self._found(path)
+        if isinstance(found, Refusal):
+            raise SettingsError(f"{found.cause} {found.fix}")
+        return found
+
+    def _found(self, path: str) -> _Place | Refusal:
+        if refusal := _refusal_of_name(path):
+            return refusal
+        spelled = os.path.join(self._base, os.path.expanduser(path))
         resolved = Path(os.path.realpath(spelled))
         shut = any(_is_below(resolved, closed) for closed in self._closed)
         root = next((root for root in self._roots if _is_below(resolved, root)), None)
         if root is None or shut:
-            raise SettingsError(
-                f"The file {path} lies outside the directories that workflows may read and write. "
-                f"Put it below one of them, or add its directory to {_SETTING}."
+            return Refusal(
+                cause=f"The file {path} lies outside the directories that workflows may read and write.",
+                fix=f"Put it below one of them, or add its directory to {_SETTING}.",
             )
         steps = resolved.relative_to(os.path.realpath(root)).parts
         return _Place(spelled=spelled, folder=Folder(root=root, steps=steps[:-1]), name=steps[-1])
 
 
-def _checked(path: str) -> str:
+def _refusal_of_name(path: str) -> Refusal | None:
+    """What is wrong with a path however the directories are set."""
     if _FOREIGN.match(path):
-        raise SettingsError(
-            f"The path {path} is written for Windows and this server runs on another system. "
-            "Write it with forward slashes and without a drive letter."
+        return Refusal(
+            cause=f"The path {path} is written for Windows and this server runs on another system.",
+            fix=f"Put the file into the public folder and name it by a relative path with forward slashes, or add "
+            f"its directory here to {_SETTING}.",
         )
     if not path or _UNWRITABLE.search(path):
-        raise SettingsError(f"{path!r} is no path of a file: it is empty, an address, or has control characters.")
+        return Refusal(
+            cause=f"{path!r} is no path of a file: it is empty, an address, or has control characters.",
+            fix="Give the path of a file.",
+        )
     if path.startswith("~") and os.path.expanduser(path) == path:
-        raise SettingsError(f"The path {path} names a home directory that does not exist here.")
-    return path
+        return Refusal(
+            cause=f"The path {path} names a home directory that does not exist here.", fix="Give the whole path."
+        )
+    return None
 
 
 def _is_below(resolved: Path, root: Path) -> bool:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
+from mnemoir.ports.user_files import UserFiles
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
-from mnemoir.workflows.checking.problem import Place, Problem
+from mnemoir.workflows.checking.paths import check_path
+from mnemoir.workflows.checking.problem import Hint, Place, Problem
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
@@ -23,15 +25,32 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
 _CURRENT = Place(file="Users/_current-user.json")
 
 
-def check(tree: ConfigTree, users: Sequence[str], node_types: Types) -> list[Problem]:
-    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing."""
-    survey = Survey(tree, node_types)
+def check(
+    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
+) -> list[Problem]:
+    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing.
+
+    `user_files` are what file nodes may read and write; without them, paths are not looked at.
+    """
+    return _surveyed(tree, users, node_types, user_files).problems()
+
+
+def check_with_hints(
+    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
+) -> tuple[list[Problem], list[Hint]]:
+    """The same, and what works as it is and could do more."""
+    survey = _surveyed(tree, users, node_types, user_files)
+    return survey.problems(), survey.hints()
+
+
+def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None) -> Survey:
+    survey = Survey(tree, node_types, user_files)
     for name in users or tree.user_names():
         check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
     if not users:
         _check_current_user(survey)
         _check_rest(survey)
-    return survey.problems()
+    return survey
 
 
 def _check_current_user(survey: Survey) -> None:
@@ -57,3 +76,4 @@ def _check_rest(survey: Survey) -> None:
         workflow = None if path in survey.no_workflows else workflow_at(survey, path)
         for node in workflow.nodes if workflow else ():
             check_node(survey, node.place, node.raw)
+            check_path(survey, node)

@@ -14,13 +14,9 @@ _LATER_TYPES = {
     "contextcompactor",
     "conversationchunkprocessor",
     "curlcommand",
-    "delimitedchunker",
-    "getcurrentstatedocument",
-    "jsonextractor",
     "mcptoolcall",
     "offlineresearcherapideepresearch",
     "offlineresearcherapiquicksearch",
-    "tagtextextractor",
     "webfetch",
 }
 

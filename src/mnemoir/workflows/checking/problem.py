@@ -23,6 +23,15 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """What works as it is and could do more; `file` and `path` as in a problem."""
+
+    file: str
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Somewhere in a file."""
 

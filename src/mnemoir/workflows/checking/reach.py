@@ -7,6 +7,7 @@ from mnemoir.workflows.checking.circles import circles
 from mnemoir.workflows.checking.discussions import check_needs
 from mnemoir.workflows.checking.memories import check_memory, check_own_memories
 from mnemoir.workflows.checking.nodes import check_node
+from mnemoir.workflows.checking.paths import check_path
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.references import check_references
 from mnemoir.workflows.checking.survey import Survey
@@ -41,6 +42,7 @@ class Reach:
         for workflow in self._workflows.values():
             for node in workflow.nodes:
                 check_node(self._survey, node.place, node.raw)
+                check_path(self._survey, node)
                 check_references(self._survey, self._user, node)
                 check_needs(self._survey, self._user, node)
                 check_memory(self._survey, self._user, node)

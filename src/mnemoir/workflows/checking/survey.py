@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.checking.problem import Level, Place, Problem
+from mnemoir.ports.user_files import UserFiles
+from mnemoir.workflows.checking.problem import Hint, Level, Place, Problem
 from mnemoir.workflows.config.files import parse, read_bytes
 from mnemoir.workflows.config.lookup import parts_of
 from mnemoir.workflows.config.shape import faults
@@ -23,18 +24,28 @@ _UNKNOWN = "Extra inputs are not permitted"  # what pydantic says
 class Survey:
     """One check of one tree. Files are given by their whole paths, as lookups find them."""
 
-    def __init__(self, tree: ConfigTree, types: Types) -> None:
+    def __init__(self, tree: ConfigTree, types: Types, user_files: UserFiles | None = None) -> None:
         self.tree = tree
         self.types = types
+        self.user_files = user_files  # None where nobody knows what file nodes may reach
         self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
         self.no_workflows: set[str] = set()  # files among the workflows that are something else
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
         self._problems: dict[Problem, None] = {}  # two users may come to the same one
+        self._hints: dict[Hint, None] = {}
 
     def tell(self, place: Place, cause: str, fix: str, level: Level = "error") -> None:
         """Write a problem down."""
         self._problems[Problem(file=place.file, path=place.path, level=level, cause=cause, fix=fix)] = None
+
+    def hint(self, place: Place, text: str) -> None:
+        """Write down what could do more; it is no problem."""
+        self._hints[Hint(file=place.file, path=place.path, text=text)] = None
+
+    def hints(self) -> list[Hint]:
+        """All of them, file by file."""
+        return sorted(self._hints, key=lambda hint: hint.file)
 
     def problems(self) -> list[Problem]:
         """All of them, file by file, each file's in the order they were found."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from mnemoir.workflows.checking.answering import hint_at_dropped_tools
 from mnemoir.workflows.checking.discussions import check_discussion_settings
 from mnemoir.workflows.checking.endpoints import check_endpoints
 from mnemoir.workflows.checking.problem import Place
@@ -32,7 +33,8 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
         _check_template(survey, place / "chatPromptTemplateName", settings.chat_template)
     check_endpoints(survey, user)
     reach = Reach(survey, user)
-    for top, categorizes in _tops(survey, place, settings, user):
+    tops = list(_tops(survey, place, settings, user))
+    for top, categorizes in tops:
         reach.start_at(top, categorizes=categorizes)
     for key, tool in tools_of(settings):
         if tool:
@@ -40,6 +42,7 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
     for maker in check_discussion_settings(survey, user, place):
         reach.start_at(maker)
     reach.check()
+    hint_at_dropped_tools(survey, user, (top for top, categorizes in tops if not categorizes))
 
 
 def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> bool:

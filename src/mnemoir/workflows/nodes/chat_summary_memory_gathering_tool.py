@@ -7,7 +7,6 @@ from pydantic import Field
 from mnemoir.memory.discussions.literals import BETWEEN_LATEST
 from mnemoir.memory.discussions.reading import summaries_since
 from mnemoir.memory.discussions.stateless import recent_turns
-from mnemoir.workflows.discussion_memory import spoken
 from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
@@ -32,7 +31,6 @@ class ChatSummaryMemoryGatheringTool(ValueNode[ChatSummaryMemoryGatheringToolPro
         discussion = step.discussion
         if discussion is None:
             turns = step.count(self.properties.turns, 0, "maxTurnsToPull")
-            said = spoken(step.messages)
-            return await asyncio.to_thread(recent_turns, said, turns=turns, delimiter=BETWEEN_LATEST)
+            return await asyncio.to_thread(recent_turns, step.messages, turns=turns, delimiter=BETWEEN_LATEST)
         texts = await read_or(step, summaries_since(self.services.discussions, discussion), [])
         return BETWEEN_LATEST.join(texts)

@@ -1,12 +1,16 @@
 """GetCustomFile: the text of a file."""
 
+import structlog
 from pydantic import Field
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.file_edits import first_pieces, last_pieces
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
+
+_log = structlog.get_logger(__name__)
+_ABSENT = "Custom instruction file did not exist"
 
 
 class Properties(NodeProperties):
@@ -38,20 +42,32 @@ class GetCustomFile(ValueNode[Properties]):
     filled = ("filepath",)
 
     async def value(self, step: Step) -> str:
-        """The text, or a sentence in its place. Raises SettingsError; StorageUnavailable for an unreadable file."""
+        """The text, or a sentence in its place, also for a file that cannot or may not be read."""
         path = step.fill(self.properties.filepath).strip()
         if not path:
             return "No filepath specified"
+        text = await self._read(step, path)
+        if text is None:
+            return _ABSENT
+        return self._with_delimiters(self._counted(step, text)) or "No additional information added"
+
+    async def _read(self, step: Step, path: str) -> str | None:
+        """None, with a note in the trace and a warning in the log, where there is nothing to read."""
         try:
             text = await self.services.files.read(path)
+            if text is not None:
+                return text
+            note, reason = f"There is no file {path}.", "no such file"
+        except SettingsError as exc:
+            note, reason = exc.message, "not allowed"
         except OSError as exc:
-            raise StorageUnavailable(
-                f"Node {step.definition.title!r}: {path} could not be read: {exc.strerror or exc}. "
-                "Mend the file or its path."
-            ) from exc
-        if text is None:
-            return "Custom instruction file did not exist"
-        return self._with_delimiters(self._counted(step, text)) or "No additional information added"
+            reason = exc.strerror or type(exc).__name__
+            note = f"The file {path} could not be read: {reason}."
+        step.note(note)
+        # the path as the workflow has it: filled in, it may hold what a person wrote
+        said = {"node": step.definition.title, "filepath": self.properties.filepath}
+        _log.warning("custom file not read", workflow=step.run.workflow.name, **said, reason=reason)
+        return None
 
     def _counted(self, step: Step, text: str) -> str:
         said = self.properties

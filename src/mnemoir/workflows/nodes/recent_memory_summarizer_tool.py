@@ -8,7 +8,6 @@ from mnemoir.memory.discussions.literals import CHUNK_BREAK, NONE_GENERATED
 from mnemoir.memory.discussions.reading import recent_summaries
 from mnemoir.memory.discussions.stateless import recent_turns
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.discussion_memory import spoken
 from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.step import Step
@@ -41,7 +40,7 @@ class RecentMemorySummarizerTool(ValueNode[RecentMemorySummarizerToolProperties]
         if discussion is None:
             return await asyncio.to_thread(
                 recent_turns,
-                spoken(step.messages),
+                step.messages,
                 turns=step.count(said.turns, 0, "maxTurnsToPull"),
                 lookback_start=step.count(said.lookback_start, 0, "lookbackStart"),
                 delimiter=said.delimiter,

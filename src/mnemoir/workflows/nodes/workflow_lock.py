@@ -36,7 +36,7 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
             raise WorkflowEnded(f"lock {lock!r} is held")
 
     async def _acquire(self, step: Step, lock: str) -> bool:
-        """In the user's folder for locks; in the server's own where that one cannot be used."""
+        """In the folder of the settings, else of the user; in the server's own where that one cannot be used."""
         own = self.services.data_dir
         folder = self._folder(step)
         if folder != own:
@@ -55,6 +55,8 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
         return taken
 
     def _folder(self, step: Step) -> Path:
+        if self.services.lock_directory is not None:
+            return self.services.lock_directory
         user, own = step.run.turn.user, self.services.data_dir
         named = "" if user is None else user.settings.lock_directory
         folder = own if user is None else own_directory(named, user.tree.public, own)

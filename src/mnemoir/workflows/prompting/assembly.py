@@ -8,7 +8,7 @@ from mnemoir.core.messages import Message, text_message
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.prompting import templates
-from mnemoir.workflows.prompting.history import last_for_chat, last_for_text
+from mnemoir.workflows.prompting.history import last_for_text, window_for_chat
 from mnemoir.workflows.prompting.injections import Injections, inject_flat, injections_of
 
 # of a node in its workflow; the silent one's output is the result of a workflow that does not answer the client
@@ -71,7 +71,7 @@ def chat_messages(
     sent = [text_message("system", system)] if system else []
     if prompt is not None:
         return [*sent, text_message("user", prompt)]
-    return sent + [_as_sent(message) for message in last_for_chat(conversation, last_messages)]
+    return sent + [_as_sent(message) for message in window_for_chat(conversation, last_messages)]
 
 
 def flat_prompt(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from mnemoir.core.messages import Message
 from mnemoir.core.tokens import estimate_prompt_tokens
-from mnemoir.workflows.prompting.history import SYSTEM_ROLES
+from mnemoir.workflows.prompting.history import SYSTEM_ROLES, without_orphans
 
 Estimate = Callable[[str], int]
 
@@ -31,7 +31,9 @@ def fit(
     for index in kept:
         left -= _tokens(messages[index], left, estimate)
     start = _first_that_fits(messages, kept, left, estimate)
-    fitting = [message for index, message in enumerate(messages) if index >= start or index in kept]
+    if start == 0:
+        return list(messages), 0
+    fitting = [*(messages[index] for index in sorted(kept) if index < start), *without_orphans(messages[start:])]
     return fitting, len(messages) - len(fitting)
 
 
@@ -49,15 +51,8 @@ def _first_that_fits(messages: Sequence[Message], kept: frozenset[int], left: in
             continue
         left -= _tokens(messages[index], left, estimate)
         if left < 0:
-            return _behind_answers(messages, index + 1)
+            return index + 1
     return 0
-
-
-def _behind_answers(messages: Sequence[Message], start: int) -> int:
-    """The first position from `start` on that is no answer of a tool."""
-    while start < len(messages) and messages[start].role == "tool":
-        start += 1
-    return start
 
 
 def _tokens(message: Message, most: int, estimate: Estimate) -> int:

@@ -1,0 +1,20 @@
+"""GetCurrentStateDocument: the state document of the discussion."""
+
+from mnemoir.memory.discussions.literals import NO_STATE_DOCUMENT
+from mnemoir.workflows.memory_reading import read_or
+from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.step import Step
+
+
+class GetCurrentStateDocument(ValueNode[NodeProperties]):
+    """Reads the state document as it is. It makes none and asks no model."""
+
+    kind = "GetCurrentStateDocument"
+
+    async def value(self, step: Step) -> str:
+        """The text, or a sentence in its place."""
+        discussion = step.discussion
+        if discussion is None:
+            return NO_STATE_DOCUMENT
+        text = await read_or(step, self.services.discussions.files.state_document(discussion), None)
+        return text if text and text.strip() else NO_STATE_DOCUMENT
