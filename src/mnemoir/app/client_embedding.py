@@ -42,10 +42,10 @@ class ClientEmbedding:
         return replace(reply, vectors=vectors, tokens=_counted(request) if reply.tokens is None else reply.tokens)
 
     async def _asked(self, remote: RemoteEmbeddings, request: EmbeddingRequest) -> EmbeddingReply:
-        dropped: list[str] = []
-        if request.extra is not None:
-            request = replace(request, extra=passed_on(request.extra, remote.route, self._forward, dropped))
-        return replace(await remote.answer(request), dropped=dropped)
+        if request.extra is None:
+            return await remote.answer(request)
+        extra, dropped = passed_on(request.extra, remote.route, self._forward)
+        return replace(await remote.answer(replace(request, extra=extra)), dropped=dropped)
 
     async def _made_here(self, request: EmbeddingRequest) -> EmbeddingReply:
         made = await self._model.embed([Passage(text=text) for text in request.texts])
@@ -61,6 +61,5 @@ def _dropped_here(extra: Extra | None) -> list[str]:
     """Models in this process read the texts alone. They cut what is too long, which `truncate` of true asks for."""
     if extra is None:
         return []
-    dropped: list[str] = []
-    passed_on(extra, None, "none", dropped)
+    _, dropped = passed_on(extra, None, "none")
     return [name for name in dropped if name != "truncate" or extra.members[name] is not True]

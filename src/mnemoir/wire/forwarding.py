@@ -107,7 +107,9 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
     """
     dropped = list(request.dropped)
     if request.extra is not None:
-        request = replace(request, extra=_forwarded(request, provider, forwarding.forward, dropped))
+        route = request.extra.route if request.raw else _ROUTES.get(provider)
+        extra, left = passed_on(request.extra, route, forwarding.forward)
+        request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
     dropped += lost(request, provider)
@@ -129,23 +131,15 @@ def bounded_names(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"+{more}"] if more else shown)
 
 
-def passed_on(extra: Extra, route: Route | None, forward: Forward, dropped: list[str]) -> Extra | None:
-    """The members that a server of `route` gets; the names of all others are added to `dropped`."""
+def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
+    """The members that a server of `route` gets, and the names of all others; a route of None gets nothing."""
     if route is None or (extra.route != route and not _translates(extra.route, route)):
-        dropped += [path for path, _ in paths(extra) if path not in _PROMPTS]
-        return None
+        return None, [path for path, _ in paths(extra) if path not in _PROMPTS]
     allowed = {path: value for path, value in paths(extra) if _is_allowed(path, extra.route, forward)}
-    dropped += [path for path, _ in paths(extra) if path not in allowed]
+    dropped = [path for path, _ in paths(extra) if path not in allowed]
     if extra.route != route:
-        return _to_ollama(allowed, dropped)
-    return Extra(route=route, members=_joined(allowed)) if allowed else None
-
-
-def _forwarded(request: ModelRequest, provider: str, forward: Forward, dropped: list[str]) -> Extra | None:
-    if request.extra is None:
-        return None
-    route = request.extra.route if request.raw else _ROUTES.get(provider)
-    return passed_on(request.extra, route, forward, dropped)
+        return _to_ollama(allowed, dropped), dropped
+    return Extra(route=route, members=_joined(allowed)) if allowed else None, dropped
 
 
 def _is_allowed(path: str, route: Route, forward: Forward) -> bool:
