@@ -70,7 +70,7 @@ def _tool_choice(value: object) -> object:
 
 
 def _is_of_functions(message: object) -> bool:
-    return isinstance(message, Mapping) and (message.get("role") == "function" or bool(message.get(_CHOICE)))
+    return isinstance(message, dict) and (message.get("role") == "function" or bool(message.get(_CHOICE)))
 
 
 def _with_tool_messages(sent: list[Any]) -> Iterator[Any]:
