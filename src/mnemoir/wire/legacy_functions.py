@@ -14,6 +14,8 @@ from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
 _FUNCTIONS, _CHOICE = "functions", "function_call"
+FUNCTION_NAMES: Mapping[str, str] = {"tools": _FUNCTIONS, "tool_choice": _CHOICE}
+"""What a client of functions calls the members that tools have."""
 
 
 def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from mnemoir.core.messages import ChatRequest, Extra, ModelRequest
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged, unread
 from mnemoir.wire.json_output import read_response_format, write_response_format
-from mnemoir.wire.legacy_functions import of_function_call, with_tools
+from mnemoir.wire.legacy_functions import FUNCTION_NAMES, of_function_call, with_tools
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.openai_messages import (
@@ -83,6 +83,7 @@ def read_request(body: Json) -> ChatRequest:
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
         function_calls=function_calls,
+        names=FUNCTION_NAMES if function_calls else {},
     )
 
 
