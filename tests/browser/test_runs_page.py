@@ -31,6 +31,12 @@ async def far_llm() -> AsyncIterator[ScriptedLLM]:
         yield llm
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_queued(far_llm: ScriptedLLM) -> None:
+    """What one test queued or released is over for the next."""
+    far_llm.clear()
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory, far_llm: ScriptedLLM) -> Site:
     """A server with a workflow that runs another."""
