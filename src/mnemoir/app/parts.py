@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app import remembering
+from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
@@ -17,6 +18,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.folders import user_files
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
+from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
@@ -25,7 +27,7 @@ from mnemoir.app.stock import Stock
 from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import make_workflows, open_back_ends, open_discussions, open_runs
+from mnemoir.app.workflows import forwarding_of, make_workflows, open_back_ends, open_discussions, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -73,6 +75,7 @@ class Parts:
     project_files: ProjectFiles | None  # None where no project is kept in files
     model: ChatModel
     embedding: EmbeddingModel
+    client_embedding: ClientEmbedding
     indexing: Indexing
     facts: Facts
     workflows: Workflows
@@ -87,6 +90,7 @@ class Parts:
     background: Background
     reembedding: Reembedding
     checkup: Checkup
+    inquiry: ModelInquiry
     stock: Stock
     times: MemoryTimes
     started_at: datetime = field(default_factory=utc_now)
@@ -155,6 +159,7 @@ async def open_parts(settings: Settings) -> Parts:
             project_files=_project_files(settings),
             model=model,
             embedding=embedding,
+            client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
             facts=facts,
             memory_service=service,
@@ -175,6 +180,7 @@ async def open_parts(settings: Settings) -> Parts:
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, back_ends, session), session)),
+            inquiry=own(ModelInquiry(settings, model, session)),
             stock=own(Stock(settings, store, runs, conversations, embedding.name)),
             times=times,
             _open=opened.pop_all(),

@@ -1,15 +1,17 @@
 """What was said: messages, their parts, and calls of tools."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 # `systemMes` is a later system message of a marked text prompt: a model gets it as a system message, and no variable
 # that speaks of the system prompt means it
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
-# a chat protocol that clients and model servers share
-Route = Literal["openai-chat", "openai-completions", "ollama-chat", "ollama-generate"]
+# a protocol that clients and model servers share
+Route = Literal[
+    "openai-chat", "openai-completions", "openai-embeddings", "ollama-chat", "ollama-generate", "ollama-embed"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +163,20 @@ class ModelRequest:
     for_client: bool = False
 
 
+Loading = Literal["load", "unload"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """What a client asked of us: the model request, and how it wants the answer.
 
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
     unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
-    when no marker in it told roles apart.
+    when no marker in it told roles apart. `function_calls` marks a request of functions, OpenAI's older word for
+    tools: the client reads calls in their form alone.
+
+    With `loading` nothing is asked: the model is to be made ready, or its memory freed. `names` are names of members
+    that the client's protocol spells unlike OpenAI's chat, by how that spells them.
     """
 
     request: ModelRequest
@@ -177,3 +186,10 @@ class ChatRequest:
     include_usage: bool = False
     memory: bool = False
     user: str | None = None
+    function_calls: bool = False
+    loading: Loading | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, names: Sequence[str]) -> list[str]:
+        """The names of members as the client wrote them, each once."""
+        return list(dict.fromkeys(self.names.get(name, name) for name in names))

@@ -16,7 +16,7 @@ RunStatus = Literal["running", "finished", "failed", "cancelled"]
 WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary", "node_memory"]
 
 # a side task of an app, a temporary chat, memory not switched on, a workflow that has no node of memory
-MemorySkip = Literal["task", "temporary", "off", "workflow"]
+MemorySkip = Literal["task", "temporary", "raw", "off", "workflow"]
 
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
 
@@ -71,7 +71,7 @@ class ModelCall:
     sampling: Sampling = field(default_factory=Sampling)
     options: Mapping[str, Any] | None = None
     has_tools: bool = False
-    passed: Sequence[str] = ()
+    passed: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class RunTrace:
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
     asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
-    dropped: Sequence[str] = ()
+    dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)
 
     def nodes(self) -> Iterator[NodeTrace]:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import perf_counter, time
+from time import perf_counter, perf_counter_ns, time
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -56,13 +56,23 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The functions of one protocol, and what its streams are called."""
+    """The functions of one protocol, and what its streams are called.
+
+    With `tells_durations` its whole answers say how long they took: `write_reply` takes `took_ns`.
+    `with_functions` writes answers for clients of functions, where the protocol has these beside tools.
+    """
 
     read: Callable[[Mapping[str, Any]], ChatRequest]
     write_reply: Callable[..., bytes]
     writer: Callable[[str, str, int, bool], Writer]
     stream_type: bytes
     id_prefix: str
+    tells_durations: bool = False
+    with_functions: "Dialect | None" = None
+
+    def answering(self, chat: ChatRequest) -> "Dialect":
+        """The dialect that the answer to this chat is written in."""
+        return self.with_functions if chat.function_calls and self.with_functions is not None else self
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +80,7 @@ class _Turn:
     """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
 
     recorded: Recorded
+    dialect: Dialect
     answer_id: str
     model: str  # as the answer names it
     started: float
@@ -126,8 +137,11 @@ class ChatRoute:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
-        chat = self._site.parts.workflows.accepted(self._dialect.read(body))
-        chat = without_session(chat, self._site.options.session_fields)
+        chat = without_session(self._dialect.read(body), self._site.options.session_fields)
+        if chat.loading is not None:
+            await self._load(chat, scope, receive, send)
+            return
+        chat = self._site.parts.workflows.accepted(chat)
         caller = self._caller(scope, body, chat)
         shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
@@ -142,7 +156,13 @@ class ChatRoute:
                 try:
                     recorder = self._site.parts.recorder
                     recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
-                    turn = _Turn(recorded=recorded, answer_id=answer_id, model=model, started=visit_of(scope).started)
+                    turn = _Turn(
+                        recorded=recorded,
+                        dialect=self._dialect.answering(chat),
+                        answer_id=answer_id,
+                        model=model,
+                        started=visit_of(scope).started,
+                    )
                     turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)
                 finally:
@@ -151,8 +171,25 @@ class ChatRoute:
             raise _cancelled()
         visit_of(scope).left = departure.happened
 
+    async def _load(self, chat: ChatRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that only loads or unloads a model: whole, as an Ollama does, and without a run."""
+        workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
+        model = workflows.model_name(chat)
+        self._site.clients.note(scope, model=model, memory=False)
+        with self._site.places:
+            async with Departure(receive) as departure:
+                reply, dropped = await workflows.load(chat)
+                answer_id = self._dialect.id_prefix + visit_of(scope).request_id
+                answer = Response(
+                    self._write(self._dialect, reply, model, answer_id, began_ns), media_type="application/json"
+                )
+                if dropped:
+                    answer.headers["x-mnemoir-dropped"] = bounded_names(dropped)
+                await answer(scope, receive, send)
+        visit_of(scope).left = departure.happened
+
     async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        gathering = Gathering()
+        gathering, began_ns = Gathering(), perf_counter_ns()
         async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
             async for batch in batches:
                 if gathering.take(batch):
@@ -161,15 +198,16 @@ class ChatRoute:
                     turn.notice(batch)
         reply = gathering.reply()
         self._count(reply.usage)
-        answer = Response(self._write(reply, turn), media_type="application/json")
+        data = self._write(turn.dialect, reply, turn.model, turn.answer_id, began_ns)
+        answer = Response(data, media_type="application/json")
         answer.raw_headers.extend(turn.headers())
         await answer(scope, receive, send)
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
+        writer = turn.dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
 
         def head() -> Headers:
-            return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
+            return [(b"content-type", turn.dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
 
         every_s = self._site.options.heartbeat_s
         async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
@@ -221,12 +259,14 @@ class ChatRoute:
             memory=chat.memory or switched_on,
             client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
             is_temporary=temporary,
+            is_raw=chat.request.raw,
             # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
             credential=presented_key(scope) if self._site.options.api_keys else None,
         )
 
-    def _write(self, reply: Reply, turn: _Turn) -> bytes:
-        return self._dialect.write_reply(reply, model=turn.model, reply_id=turn.answer_id, created=int(time()))
+    def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
+        took = {"took_ns": perf_counter_ns() - began_ns} if dialect.tells_durations else {}
+        return dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:

@@ -1,16 +1,24 @@
 """The chat protocols this server speaks, each as the functions of its `wire` file."""
 
+from dataclasses import replace
+
 from mnemoir.server.chat import Dialect
 from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
 
 _NDJSON = b"application/x-ndjson"
 
-OPENAI_CHAT = Dialect(
+_OPENAI_FUNCTIONS = Dialect(
     read=openai_chat.read_request,
-    write_reply=openai_chat.write_reply,
-    writer=openai_chat.StreamWriter,
+    write_reply=openai_chat.write_function_reply,
+    writer=openai_chat.FunctionStreamWriter,
     stream_type=b"text/event-stream; charset=utf-8",
     id_prefix="chatcmpl-",
+)
+OPENAI_CHAT = replace(
+    _OPENAI_FUNCTIONS,
+    write_reply=openai_chat.write_reply,
+    writer=openai_chat.StreamWriter,
+    with_functions=_OPENAI_FUNCTIONS,
 )
 OPENAI_COMPLETIONS = Dialect(
     read=openai_completions.read_request,
@@ -22,6 +30,7 @@ OPENAI_COMPLETIONS = Dialect(
 OLLAMA_CHAT = Dialect(
     read=ollama_chat.read_request,
     write_reply=ollama_chat.write_reply,
+    tells_durations=True,
     writer=ollama_chat.StreamWriter,
     stream_type=_NDJSON,
     id_prefix="chat-",
@@ -29,6 +38,7 @@ OLLAMA_CHAT = Dialect(
 OLLAMA_GENERATE = Dialect(
     read=ollama_generate.read_request,
     write_reply=ollama_generate.write_reply,
+    tells_durations=True,
     writer=ollama_generate.StreamWriter,
     stream_type=_NDJSON,
     id_prefix="gen-",

@@ -39,6 +39,8 @@ _LISTED: Mapping[Route, frozenset[str]] = {
         | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
         | {"cache_prompt", "id_slot", "ignore_eos", "min_tokens", "samplers"}
     ),
+    "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
+    "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
     "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options"}),
     "ollama-generate": frozenset(
         {"keep_alive", "logprobs", "top_logprobs", "options"}
@@ -105,7 +107,9 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
     """
     dropped = list(request.dropped)
     if request.extra is not None:
-        request = replace(request, extra=_forwarded(request, provider, forwarding.forward, dropped))
+        route = request.extra.route if request.raw else _ROUTES.get(provider)
+        extra, left = passed_on(request.extra, route, forwarding.forward)
+        request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
     dropped += lost(request, provider)
@@ -127,19 +131,15 @@ def bounded_names(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"+{more}"] if more else shown)
 
 
-def _forwarded(request: ModelRequest, provider: str, forward: Forward, dropped: list[str]) -> Extra | None:
-    extra = request.extra
-    if extra is None:
-        return None
-    route = extra.route if request.raw else _ROUTES.get(provider)
+def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
+    """The members that a server of `route` gets, and the names of all others; a route of None gets nothing."""
     if route is None or (extra.route != route and not _translates(extra.route, route)):
-        dropped += [path for path, _ in paths(extra) if path not in _PROMPTS]
-        return None
+        return None, [path for path, _ in paths(extra) if path not in _PROMPTS]
     allowed = {path: value for path, value in paths(extra) if _is_allowed(path, extra.route, forward)}
-    dropped += [path for path, _ in paths(extra) if path not in allowed]
+    dropped = [path for path, _ in paths(extra) if path not in allowed]
     if extra.route != route:
-        return _to_ollama(allowed, dropped)
-    return Extra(route=route, members=_joined(allowed)) if allowed else None
+        return _to_ollama(allowed, dropped), dropped
+    return Extra(route=route, members=_joined(allowed)) if allowed else None, dropped
 
 
 def _is_allowed(path: str, route: Route, forward: Forward) -> bool:

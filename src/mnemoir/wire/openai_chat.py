@@ -14,6 +14,7 @@ from mnemoir.core.messages import ChatRequest, Extra, ModelRequest
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged, unread
 from mnemoir.wire.json_output import read_response_format, write_response_format
+from mnemoir.wire.legacy_functions import FUNCTION_NAMES, of_function_call, with_tools
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.openai_messages import (
@@ -29,11 +30,13 @@ from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
 from mnemoir.wire.openai_usage import read_usage, write_usage
 
 __all__ = [
+    "FunctionStreamWriter",
     "StreamReader",
     "StreamWriter",
     "read_reply",
     "read_request",
     "write_error",
+    "write_function_reply",
     "write_reply",
     "write_request",
 ]
@@ -53,7 +56,7 @@ _OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_
 
 def read_request(body: Json) -> ChatRequest:
     """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
-    body = members.as_object(body, "body")
+    body, function_calls, dropped = with_tools(members.as_object(body, "body"))
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
     extra = asked_extra(body, _OF_REQUESTS, ROUTE)
     if of_options := asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options."):
@@ -71,6 +74,7 @@ def read_request(body: Json) -> ChatRequest:
         reasoning_effort=members.text(body, "reasoning_effort"),
         choices=read_choices(body),
         extra=extra,
+        dropped=dropped,
     )
     return ChatRequest(
         request=request,
@@ -78,6 +82,8 @@ def read_request(body: Json) -> ChatRequest:
         include_usage=members.boolean(options, "include_usage", at="stream_options."),
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
+        function_calls=function_calls,
+        names=FUNCTION_NAMES if function_calls else {},
     )
 
 
@@ -120,6 +126,16 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
     """Our answer; `created` is in seconds since 1970."""
+    return orjson.dumps(_reply_body(reply, model, reply_id, created))
+
+
+def write_function_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
+    """The same for a client that sent `functions`."""
+    body = _reply_body(reply, model, reply_id, created)
+    return orjson.dumps({**body, "choices": [of_function_call(choice) for choice in body["choices"]]})
+
+
+def _reply_body(reply: Reply, model: str, reply_id: str, created: int) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal or None}
     if reply.tool_calls or reply.refusal:
         message["content"] = reply.text or None
@@ -134,8 +150,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> byt
         message |= passed.message or {}
         choice |= passed.choice or {}
         common |= passed.answer or {}
-    choices = [choice, *reply.alternatives]
-    return orjson.dumps({**common, "choices": choices, "usage": write_usage(reply.usage)})
+    return {**common, "choices": [choice, *reply.alternatives], "usage": write_usage(reply.usage)}
 
 
 def read_reply(body: Json) -> Reply:
@@ -209,6 +224,13 @@ class StreamWriter(ChunkWriter):
         if isinstance(event, ToolCallPart):
             return _choice_of({"tool_calls": [_write_call_part(event)]})
         return None
+
+
+class FunctionStreamWriter(StreamWriter):
+    """The same for a client that sent `functions`."""
+
+    def _chunk(self, choice: Json) -> bytes:
+        return super()._chunk(of_function_call(choice))
 
 
 def _choice_of(delta: Json, reason: FinishReason | None = None) -> dict[str, Any]:
