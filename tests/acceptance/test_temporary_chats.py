@@ -11,13 +11,14 @@ from tests.acceptance.discussion_kit import said as marked
 from tests.scripted_llm import Answer
 from tests.tree_kit import eventually, run_of, settle
 
-LOCAL = {"X-OpenWebUI-Chat-Id": "local:socket-1"}
+OPEN_WEBUI = {"X-OpenWebUI-Chat-Id": "temporary:socket-1"}
+EARLIER = {"X-OpenWebUI-Chat-Id": "local:socket-1"}
 CANARY = "quizzicalmarmalade"
 ANSWERED = "velveteenaubergine"
 TEMPORARY = pytest.mark.parametrize(
     ("headers", "body"),
-    [(LOCAL, {}), ({}, {"store": False}), (LOCAL, {"store": True})],
-    ids=["local", "store", "both"],
+    [(OPEN_WEBUI, {}), (EARLIER, {}), ({}, {"store": False}), (OPEN_WEBUI, {"store": True})],
+    ids=["Open WebUI", "earlier Open WebUI", "store", "both"],
 )
 
 
@@ -76,7 +77,7 @@ def test_the_trace_has_figures_and_no_texts(place, headers, body):
 
 
 def test_no_command_is_made_of_a_temporary_chat(place):
-    reply = ask(place, f"My lover is called {CANARY}.", LOCAL)
+    reply = ask(place, f"My lover is called {CANARY}.", OPEN_WEBUI)
     run = run_of(place.server, reply.headers["x-workflow-run-id"])
     for query in ("", "?node=0"):
         command = place.http.get(f"{place.server.url}/api/runs/{run['id']}/curl{query}", timeout=30)
@@ -98,20 +99,20 @@ def test_the_trace_of_a_temporary_chat_that_fails_quotes_nothing(place, headers,
 def test_a_temporary_chat_recalls_what_is_known(place):
     known = {"messages": [said("Ada keeps nine hives of bees.")], "user_id": "user", "infer": False}
     place.http.post(f"{place.server.url}/api/memories", json=known, timeout=30).raise_for_status()
-    reply = ask(place, "How many hives of bees does Ada keep?", LOCAL)
+    reply = ask(place, "How many hives of bees does Ada keep?", OPEN_WEBUI)
     assert int(reply.headers["x-memory-injected"]) > 0
     assert "nine hives" in str(place.model.last_shown)
 
 
 def test_a_stored_history_cannot_be_shown_in_a_temporary_chat(place):
     sent = {"model": "any", "messages": [said("Hello")], "history": "server", "session_id": "s-1"}
-    reply = place.http.post(f"{place.server.url}/v1/chat/completions", json=sent, headers=LOCAL, timeout=30)
+    reply = place.http.post(f"{place.server.url}/v1/chat/completions", json=sent, headers=OPEN_WEBUI, timeout=30)
     assert reply.status_code == 400
     assert reply.json()["error"]["param"] == "history"
 
 
 def test_a_later_chat_under_the_same_name_is_kept(place):
-    ask(place, "Hello", LOCAL)
+    ask(place, "Hello", OPEN_WEBUI)
     reply = ask(place, "My aunt keeps bees.", {}, answer="So she does.")
     assert reply.headers["x-conversation-id"] == "s-1"
     eventually(lambda: any("aunt" in memory["memory"] for memory in memories(place)))

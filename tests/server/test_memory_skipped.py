@@ -10,7 +10,7 @@ from tests.wire.task_prompts import SIDE_TASKS, TITLE
 
 CHAT = "/v1/chat/completions"
 RECALL = {"title": "Recall", "type": "Recall"}
-LOCAL = {"X-OpenWebUI-Chat-Id": "local:s-1"}
+TEMPORARY = {"X-OpenWebUI-Chat-Id": "temporary:s-1"}
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ async def test_the_answer_says_why_memory_took_no_part(server, stream):
     assert await skipped(server, **on) is None
     assert await skipped(server, text=TITLE, **on) == "task"
     assert await skipped(server, headers={"X-Mnemoir-Task": "title_generation"}, **on) == "task"
-    assert await skipped(server, headers=LOCAL, **on) == "temporary"
+    assert await skipped(server, headers=TEMPORARY, **on) == "temporary"
     assert await skipped(server, store=False, **on) == "temporary"
-    assert await skipped(server, text=TITLE, headers=LOCAL, **on) == "task"
+    assert await skipped(server, text=TITLE, headers=TEMPORARY, **on) == "task"
 
 
 async def test_a_project_without_memory_says_so(server):

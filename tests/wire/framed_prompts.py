@@ -63,6 +63,19 @@ def attached(question: str) -> str:
     return f'<attached_files>\n<file type="file" url="f1" name="garden.md"/>\n</attached_files>\n\n{question}'
 
 
+def with_code_interpreter(question: str, *, in_browser: bool = True) -> str:
+    """Open WebUI's way to let a model run code that is offered no tool for it."""
+    files = (
+        "\n\n##### Pyodide Environment\n\nOur own words.\n\n##### Persistent File System\n\n"
+        "- Look there to discover available files."
+    )
+    return (
+        f"{question}\n\n#### Code Interpreter\n\nYou have access to a Python code interpreter via: "
+        '`<code_interpreter type="code" lang="python"></code_interpreter>`\n\n- Our own words.\n\n'
+        f"Use it to reach the highest-quality analysis for the user.{files if in_browser else ''}"
+    )
+
+
 QUESTION = "My grandmother Berta taught me beekeeping. How many hives does Ada have?"
 DOCUMENT = '<source id="1" name="garden.md">Ada has nine hives.</source>'
 
@@ -76,6 +89,13 @@ FRAMED: list[tuple[str, str]] = [
     ("Open WebUI before 0.5 with the question behind", f"{old_rag(DOCUMENT, QUESTION)}\n{QUESTION}"),
     ("Open WebUI list of files", attached(QUESTION)),
     ("Open WebUI list of files within a document frame", rag(DOCUMENT, attached(QUESTION))),
+    ("Open WebUI code interpreter in the browser", with_code_interpreter(QUESTION)),
+    ("Open WebUI code interpreter on a server", with_code_interpreter(QUESTION, in_browser=False)),
+    ("Open WebUI code interpreter and a file", rag(DOCUMENT, with_code_interpreter(QUESTION))),
+    (
+        "Open WebUI list of files as a part of its own, in a document frame each",
+        f"{rag(DOCUMENT, attached(''))}{rag(DOCUMENT, QUESTION)}",
+    ),
     ("LibreChat file as text", librechat(DOCUMENT, QUESTION)),
     ("LobeChat files", lobechat(DOCUMENT, QUESTION)),
     ("LobeChat knowledge", lobechat_knowledge(DOCUMENT, QUESTION)),
@@ -134,6 +154,8 @@ TYPED: list[tuple[str, str]] = [
     ("a document block that is not closed", librechat(DOCUMENT, QUESTION).replace("\n\n```\n", "\n")),
     ("a comment with words behind", f"{lobechat(DOCUMENT, QUESTION)}\nWhat is this?"),
     ("a comment within a line", f"I saw {lobechat(DOCUMENT, '').strip()}"),
+    ("instructions for code with a question behind", f"{with_code_interpreter(QUESTION)}\nWhat does that mean?"),
+    ("instructions for code of the person's own", f"{QUESTION}\n\n#### Code Interpreter\n\nWrite Python."),
     ("knowledge that is not closed", lobechat_knowledge(DOCUMENT, QUESTION).replace("</knowledge_base_qa_info>", "")),
     ("passages without a question", lobechat_answer(DOCUMENT, QUESTION).replace("Question to answer:", "Well?")),
 ]

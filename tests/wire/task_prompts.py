@@ -59,6 +59,15 @@ MERGED = (
     "\n\nYour task is to synthesize these responses, in our own words.\n\n"
     'Responses from models: """A cat."""\n\n"""A slug."""'
 )
+MEMORY_REVIEWER = "You are Open WebUI's private memory reviewer. In our own words."
+MEMORY_REVIEW = (
+    "Review the completed conversation turn, in our own words.\n\nRules:\n- Be brief.\n\n"
+    f"Existing memories:\n(none)\n\nConversation:\n{CHAT}\n"
+)
+SUBAGENT = (
+    "You are a sub-agent working on a specific task assigned by the lead agent.\n\nOur own words.\n"
+    "Focus exclusively on your assigned task. Be brief."
+)
 TOOL_CHOOSER = (
     'Available Tools: [{"name": "weather"}]\n\nYour task is to choose and return the correct tool(s) from the list '
     'of available tools based on the query. In our own words:\n{"tool_calls": []}'
@@ -147,6 +156,13 @@ SIDE_TASKS: list[tuple[str, list[Message], str]] = [
     ("Open WebUI compaction", user(COMPACTION), "context_compaction"),
     ("Open WebUI emoji", user(EMOJI), "emoji_generation"),
     ("Open WebUI merged answers", user(MERGED), "moa_response_generation"),
+    ("Open WebUI review of its memories", beside(MEMORY_REVIEWER, MEMORY_REVIEW), "memory_review"),
+    ("Open WebUI sub-agent", beside(SUBAGENT, "Find plants that like shade."), "subagent"),
+    (
+        "Open WebUI sub-agent after a call",
+        [*beside(SUBAGENT, "Find plants."), text_message("assistant", ""), text_message("tool", "Ferns.")],
+        "subagent",
+    ),
     ("Open WebUI tools for a query", beside(TOOL_CHOOSER, "Query: Which plants like shade?"), "function_calling"),
     ("Open WebUI tools for a chat", beside(TOOL_CHOOSER, f"History:\n{CHAT}\nQuery: And now?"), "function_calling"),
     ("SillyTavern summary", after_a_chat(STORY_SUMMARY), "summary"),
@@ -221,6 +237,7 @@ CHATS: list[tuple[str, list[Message]]] = [
         [*beside(_LOBECHAT_TRANSLATOR, "Hi"), text_message("assistant", "Hallo"), *user("And?")],
     ),
     ("instructions that quote the tool chooser", beside(f"Never say:\n{TOOL_CHOOSER}", "Query: ferns")),
+    ("instructions that speak of sub-agents", beside(f"Your helper is told: {SUBAGENT}", "Which plants?")),
     ("a chat of aider", beside("Act as an expert software developer.", "Fix it.")),
     ("a system message last", after_a_chat("[Continue your last message.]")),
 ]

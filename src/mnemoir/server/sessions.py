@@ -13,7 +13,8 @@ from mnemoir.server.options import ServerOptions
 from mnemoir.server.visit import header
 from mnemoir.wire.session import asks_to_store, session_name
 
-_LOCAL_CHAT = "local:"  # how Open WebUI names a temporary chat, by the connection of its page
+# how Open WebUI names a temporary chat: by the connection of its page; earlier releases wrote "local:"
+_TEMPORARY_CHATS = ("temporary:", "local:")
 
 
 def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) -> str | None:
@@ -31,7 +32,7 @@ def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) ->
 def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:
     """Whether nothing of the chat may outlive its answer: the client says so, or Open WebUI calls it temporary."""
     chat_id = header(scope, b"x-openwebui-chat-id") or ""
-    return chat_id.startswith(_LOCAL_CHAT) or asks_to_store(body) is False
+    return chat_id.startswith(_TEMPORARY_CHATS) or asks_to_store(body) is False
 
 
 def _values(scope: Scope, name: str) -> Iterator[str]:

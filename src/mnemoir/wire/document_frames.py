@@ -1,6 +1,7 @@
 """Document frames: what chat apps put around a question when documents, knowledge or web results go with it.
 
-The model needs the frame; memory wants the question alone, because a document is not something that the person said.
+Instructions for a tool that an app puts behind the question count as a frame too. The model needs the frame; memory
+wants the question alone, because a document or an instruction is not something that the person said.
 A frame counts only where its head, its documents and its tail all match one template. Documents are foreign text and
 may hold closing marks of their own, so the question begins behind the last closing mark. Where anything does not
 match, the whole message counts as typed.
@@ -79,6 +80,7 @@ class _FileList:
 
 
 _ANSWER_FROM_CONTEXT = "### Task:\nRespond to the user query using the provided context"
+_CODE_INTERPRETER = "#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter "
 _FRAMES = (
     # Open WebUI, with the question in a tag and without
     _FrameBefore(
@@ -119,6 +121,15 @@ _FRAMES = (
         opening="<knowledge_base_qa_info>\n",
         inner="\n</knowledge_base_anwser_instruction>\n",  # as the app spells it
         closing="\n</knowledge_base_qa_info>",
+    ),
+    # Open WebUI, how to run code where the model is not offered a tool for it: in the browser and on a server
+    _FrameBehind(
+        opening=_CODE_INTERPRETER, inner="\n##### Persistent File System\n", closing=" to discover available files."
+    ),
+    _FrameBehind(
+        opening=_CODE_INTERPRETER,
+        inner="</code_interpreter>`",
+        closing=" the highest-quality analysis for the user.",
     ),
 )
 

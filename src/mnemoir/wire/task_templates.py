@@ -94,6 +94,21 @@ _OPEN_WEBUI = (
         ),
     ),
     TaskTemplate(
+        task="memory_review",
+        system=Shape(head="You are Open WebUI's private memory reviewer."),
+        prompt=Shape(
+            head="Review the completed conversation turn", marks=("\nExisting memories:\n", "\nConversation:\n")
+        ),
+    ),
+    TaskTemplate(
+        task="subagent",
+        system=Shape(
+            head="You are a sub-agent working on a specific task assigned by the lead agent.",
+            marks=("\nFocus exclusively on your assigned task.",),
+        ),
+        is_alone=False,  # its calls of tools stand behind
+    ),
+    TaskTemplate(
         task="emoji_generation",
         prompt=Shape(
             head="Your task is to reflect the speaker's likely facial expression",

@@ -59,7 +59,7 @@ export const setups: Setup[] = [
     name: 'Open WebUI',
     Icon: TbMessageChatbot,
     kinds: ['open-webui'],
-    where: 'Admin settings, Connections: add an OpenAI API connection.',
+    where: 'Admin settings, Connections: add an OpenAI API connection. The headers go under Advanced.',
     fields: place => [
       { label: 'URL', value: `${place.url}/v1` },
       { label: 'Key', value: keyOf(place) },

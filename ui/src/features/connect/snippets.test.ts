@@ -34,6 +34,7 @@ test('a user, a project and a key stand where the protocol has a place for them'
   expect(javascript(place)).toContain('user: "mira"');
   expect(pythonOllama(place)).toContain('"X-User-Id": "mira"');
   expect(openWebUiHeaders(place)).toContain('"X-Etienne-Project": "garden"');
+  expect(openWebUiHeaders(place)).toContain('"X-Mnemoir-Task": "{{TASK}}"');
 });
 
 test('a name with quotes ends no word of a shell and no text of a program', () => {

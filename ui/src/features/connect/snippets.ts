@@ -114,9 +114,10 @@ export function mcpServers(place: Place): string {
   return JSON.stringify({ mcpServers: { mnemoir: server } }, null, 2);
 }
 
-/** Open WebUI's field for headers. It sends nothing that tells what it is, so it says so itself. */
+/** Open WebUI's field for headers. It sends nothing that tells what it is or what it asks for itself, so these say it. */
 export function openWebUiHeaders(place: Place): string {
-  return json({ ...headersOf(place, { withUser: true }), 'X-Mnemoir-Client': 'open-webui' });
+  const says = { 'X-Mnemoir-Task': '{{TASK}}', 'X-Mnemoir-Client': 'open-webui' };
+  return json({ ...headersOf(place, { withUser: true }), ...says });
 }
 
 /** SillyTavern's field for headers, which is YAML. What it sends by itself, others send too. */
