@@ -9,7 +9,7 @@ from typing import Any, Literal
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
 # a chat protocol that clients and model servers share
-Route = Literal["openai-chat", "openai-completions", "ollama-chat", "ollama-generate"]
+Route = Literal["openai-chat", "openai-completions", "openai-responses", "ollama-chat", "ollama-generate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

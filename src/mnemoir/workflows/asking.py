@@ -4,7 +4,7 @@ An endpoint may name a backup, which is asked when it fails before its first wor
 spliced in.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -152,9 +152,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
     part, dropped = _of_client(step, question, target)
     sent = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=part)
-    messages = as_inner(sent)
-    if question.for_client:
-        messages = as_answered(sent, target.kind, forwards=bool(endpoint.forwards))
+    messages, lost = _messages(step, question, target, sent)
     preset = preset_of(step, question.preset, target)
     settings = user.settings
     cleaning = cleaning_for(
@@ -190,7 +188,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         endpoints=endpoints,
         name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
         backup=endpoint.backup,
-        dropped=tuple(dict.fromkeys([*dropped, *(overridden(part, written) if question.for_client else ())])),
+        dropped=tuple(dict.fromkeys([*dropped, *lost, *(overridden(part, written) if question.for_client else ())])),
     )
 
 
@@ -200,8 +198,20 @@ def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelReq
     if not question.for_client:
         return inner_request(asked, properties), ()
     forwarding = step.services.forwarding
-    part, dropped = answering_request(asked, properties, target.endpoint, target.kind, forwarding)
-    return part, [*dropped, *lost_of(asked.messages, properties)]
+    return answering_request(asked, properties, target.endpoint, target.kind, forwarding)
+
+
+def _messages(
+    step: Step, question: Question, target: Target, sent: Sequence[Message]
+) -> tuple[Sequence[Message], Iterable[str]]:
+    """The messages with as much of the client's members as the model may get, and the names of the others."""
+    if not question.for_client:
+        return as_inner(sent), ()
+    chosen = target.endpoint.forwarding(step.services.forwarding)
+    forwards = chosen is not None and chosen.forwards
+    asked = step.run.turn.chat.request.messages
+    lost = lost_of(asked, sent, question.properties, target.kind, forwards=forwards)
+    return as_answered(sent, forwards=forwards), lost
 
 
 def _back_end(step: Step, target: Target) -> BackEnd:
