@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
-GONE = object()
-"""Stands for a member of the plain request that the model's server does not get any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,4 +59,9 @@ class Row:
 def expected(fate: Fate, row: Row, plain: Json) -> Json:
     """The body that a model's server must get, where `plain` is what it gets without the member."""
     changes = row.given if fate.changes is None else fate.changes
-    return {name: value for name, value in {**plain, **changes}.items() if value is not GONE}
+    return {name: _joined(plain.get(name), changes.get(name, plain.get(name))) for name in {**plain, **changes}}
+
+
+def _joined(given: object, changed: object) -> object:
+    """Settings of one object join."""
+    return {**given, **changed} if isinstance(given, dict) and isinstance(changed, dict) else changed

@@ -390,9 +390,9 @@ _PARTS = (
         _part(
             f"messages.content.{kind}",
             {"type": kind, kind: value},
-            responses=refused("messages"),
-            ollama=refused("messages"),
-            closed=refused("messages"),
+            responses=refused(kind),
+            ollama=refused(kind),
+            closed=refused(kind),
         )
         for kind, value in {
             "input_audio": {"data": "AAAA", "format": "wav"},

@@ -1,6 +1,7 @@
 """OpenAI's chat completions: requests, replies and streams, read and written.
 
-Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on.
+Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on. Some
+call it `reasoning`: that is passed on beside it, for clients that look for it there.
 """
 
 from collections.abc import Mapping
@@ -45,7 +46,7 @@ _OF_REQUESTS = (
     | {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "response_format", "reasoning_effort"}
 )
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
-_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content", "reasoning"})
+_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
 
 
 # --- requests

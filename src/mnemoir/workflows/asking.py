@@ -9,7 +9,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import ProviderError, SettingsError
-from mnemoir.core.events import Event, Finished, MembersDropped, ModelEvent, Reply, Text, Thinking, Usage, as_events
+from mnemoir.core.events import (
+    Event,
+    Finished,
+    MembersDropped,
+    ModelEvent,
+    Passed,
+    Reply,
+    Text,
+    Thinking,
+    Usage,
+    as_events,
+)
 from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
@@ -27,6 +38,7 @@ from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
+from mnemoir.workflows.replies.thinking import spoken
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
@@ -80,7 +92,8 @@ async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply
             call = await _backup(step, question, call, exc, stream=False)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
-        return replace(reply, text=clean(reply.text, call.cleaning), thinking=""), call
+        passed = spoken(reply.passed) if reply.passed else None
+        return replace(reply, text=clean(reply.text, call.cleaning), thinking="", passed=passed), call
 
 
 async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderError, *, stream: bool) -> "_Call":
@@ -122,6 +135,8 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
         elif isinstance(event, Finished):
             text = stream.end()
             events += [Text(text), event] if text else [event]
+        elif isinstance(event, Passed):
+            events.append(spoken(event))
         elif not isinstance(event, Thinking):
             events.append(event)
     return events
