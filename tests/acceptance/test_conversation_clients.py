@@ -21,6 +21,7 @@ from tests.acceptance.conversation_kit import (
 )
 from tests.scripted_llm import Answer
 from tests.tree_kit import eventually
+from tests.wire.task_prompts import FOLLOW_UPS, TITLE
 from tests.workflows.nodes.pictures import png
 
 WAYS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -235,8 +236,8 @@ def test_a_model_that_fails_leaves_the_question_and_no_answer(place, talk):
 def test_what_an_app_asks_for_itself_is_not_stored(place, talk):
     history = [said("Hello there")]
     history.append(answered(place.chat(history, talk)))
-    for task in ("### Task:\nSuggest follow-up questions.", "### Task:\nGenerate a title."):
-        place.chat([said(f"{task}\n<chat_history>\nUSER: Hello there\n</chat_history>")], talk)
+    for task in (FOLLOW_UPS, TITLE):
+        place.chat([said(task)], talk)
     assert lines_of(place.messages(talk, "tree")) == lines_of(history)
 
 

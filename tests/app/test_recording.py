@@ -13,6 +13,7 @@ from tests.app.chat_kit import Chats, is_summary, opened_chats, said, texts_of, 
 from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, Asked, ScriptedLLM, failure
 from tests.server.server_kit import error_of
+from tests.wire.task_prompts import TITLE
 from tests.workflows.nodes.pictures import png
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -53,7 +54,7 @@ async def test_a_chat_with_a_session_is_kept_with_its_answer_and_names_its_conve
         ({}, None),
         ({"store": False}, "tea"),
         ({"messages": [said("system", "Be kind.")]}, "tea"),
-        ({"messages": told("### Task:\nWrite a title.")}, "tea"),
+        ({"messages": told(TITLE)}, "tea"),
     ],
     ids=["no session", "not wanted", "no talk", "an app's own"],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from tests.scripted_llm import Answer, closed_port_url, failure
 from tests.server.server_kit import asks, error_of, hello, succeeded
+from tests.wire.task_prompts import TITLE
 
 CHAT = "/v1/chat/completions"
 
@@ -97,7 +98,7 @@ async def test_what_a_client_asks_for_itself_recalls_nothing(open_server, llm):
     await server.post(
         "/api/memories", {"messages": [{"role": "user", "content": "Rows"}], "user_id": "user", "infer": False}
     )
-    task = {"messages": [{"role": "user", "content": "### Task:\nWrite a title: rows"}], "memoryEnabled": True}
+    task = {"messages": [{"role": "user", "content": TITLE.replace("Ferns", "rows")}], "memoryEnabled": True}
     await server.post(CHAT, hello(**task))
     assert "Rows" not in llm.requests[-1].prompt
 

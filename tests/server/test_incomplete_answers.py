@@ -68,6 +68,17 @@ async def test_of_an_answer_the_provider_withheld_no_memory_is_made(open_server,
     await only_the_whole_turn_is_remembered(server, llm, seen)
 
 
+@pytest.mark.parametrize("words", ["", "One two, and no more."], ids=["alone", "behind words"])
+async def test_of_a_refusal_no_memory_is_made(open_server, llm, words):
+    server = await open_server(asks(llm) | SHORT)
+    seen = learn_every_turn(llm)
+    message = {"role": "assistant", "content": words or None, "refusal": "I cannot help with that."}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    llm.queue(Answer(body=json.dumps({"choices": [choice], "id": "up", "object": "x", "created": 1}).encode()))
+    assert (await server.ask("POST", CHAT, says("I am allergic to nuts.", stream=False))).status == 200
+    await only_the_whole_turn_is_remembered(server, llm, seen)
+
+
 @pytest.mark.parametrize("kind", [{"endless": True}, {"stall_after": 1}])
 async def test_a_client_that_left_frees_its_place_and_leaves_no_memory(listen, llm, http, kind):
     server = await listen(asks(llm) | LEARNING, most_active_chats=1)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of
+from tests.wire.task_prompts import TITLE
 
 CHAT = "/v1/chat/completions"
 SAYS = [{"role": "user", "content": "Hello"}]
@@ -124,7 +125,7 @@ async def test_what_an_app_asks_for_itself_belongs_to_no_discussion(chats, llm, 
     await discussion(chats, llm, headers=headers)
     (times,) = (tmp_path / "Public" / "DiscussionIds").rglob("timestamps.json")
     before = times.read_bytes()
-    task = [{"role": "user", "content": "### Task:\nWrite a title. [DiscussionId]tagged[/DiscussionId]"}]
+    task = [{"role": "user", "content": TITLE.replace("Ferns", "[DiscussionId]tagged[/DiscussionId]")}]
     assert await discussion(chats, llm, headers=headers, messages=task) == NO_DISCUSSION
     assert await discussion(chats, llm, session_id="s-1", messages=task) == NO_DISCUSSION
     assert times.read_bytes() == before

@@ -1,11 +1,14 @@
 """Which discussion a turn belongs to: the tag's, else the session's; a client's own task belongs to none."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import text_message
+from tests.wire.framed_prompts import DOCUMENT, QUESTION, rag
 from tests.workflows.workflow_kit import SCOPE, caller, chat, events
 
 TELLS = {
@@ -20,7 +23,7 @@ TELLS = {
 TAG = "[DiscussionId]tea[/DiscussionId]"
 
 
-def asker(session, *, client_task=False):
+def asker(session, *, client_task=None):
     return replace(caller(client_task=client_task), scope=replace(SCOPE, conversation=session))
 
 
@@ -57,7 +60,7 @@ async def test_a_clients_own_task_belongs_to_no_discussion(desk, text):
     await told(desk, "Hello", asker("tea"))
     (times,) = desk.public.rglob("timestamps.json")
     before = times.read_bytes()
-    assert await told(desk, text, asker("tea", client_task=True)) == "<>"
+    assert await told(desk, text, asker("tea", client_task="title_generation")) == "<>"
     assert times.read_bytes() == before
     assert "DiscussionId]" not in desk.llm.requests[-1].prompt
 
@@ -66,3 +69,16 @@ async def test_the_ids_of_a_session_and_of_a_tag_mean_one_discussion(desk):
     await told(desk, "Hello", asker("tea"))
     await told(desk, f"Hello{TAG}", asker(None))
     assert folders(desk) == ["tea"]
+
+
+async def test_a_temporary_chat_belongs_to_no_discussion(desk):
+    who = replace(asker("tea"), is_temporary=True)
+    assert await told(desk, f"Hello{TAG}", who) == "<>"
+    assert folders(desk) == []
+
+
+async def test_a_message_is_known_by_all_of_what_was_sent_with_its_documents(desk):
+    framed = rag(DOCUMENT, QUESTION)
+    await told(desk, framed, asker("tea"))
+    (times,) = desk.public.rglob("timestamps.json")
+    assert hashes(text_message("user", framed))[0] in json.loads(times.read_text("utf-8"))

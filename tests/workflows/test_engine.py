@@ -47,7 +47,7 @@ async def test_without_memory_nothing_but_the_model_is_asked(desk, memory):
 
 
 async def test_what_an_app_asks_for_itself_is_neither_recalled_for_nor_remembered(desk, memory):
-    await events(desk.workflows(), who=caller(client_task=True))
+    await events(desk.workflows(), who=caller(client_task="title_generation"))
     assert (memory.asked, memory.kept) == ([], [])
 
 
@@ -108,7 +108,7 @@ async def test_a_client_that_leaves_with_the_end_of_its_answer_takes_nothing_wit
 
 
 async def test_an_empty_workflow_answers_with_nothing(desk):
-    assert await events(desk.workflows(read_workflow("empty", []))) == [Finished()]
+    assert await events(desk.workflows(read_workflow("empty", [])), who=caller(memory=False)) == [Finished()]
 
 
 async def test_a_node_before_the_end_that_fails_stops_no_answer(desk, llm, memory):

@@ -6,6 +6,8 @@ from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.nodes.recall import with_recalled
 from tests.scripted_llm import Answer
+from tests.wire.framed_prompts import FRAMED, PLANTED, TYPED
+from tests.wire.framed_prompts import QUESTION as ASKED
 from tests.workflows.workflow_kit import VEGETARIAN, caller, chat
 
 HISTORY = [
@@ -87,3 +89,18 @@ def test_pictures_of_the_message_stay_with_it():
 
 def test_without_a_user_message_nothing_is_put_anywhere():
     assert with_recalled(HISTORY[:1], [VEGETARIAN]) == HISTORY[:1]
+
+
+@pytest.mark.parametrize("text", [case[1] for case in FRAMED + PLANTED], ids=[case[0] for case in FRAMED + PLANTED])
+async def test_memory_is_searched_for_and_learns_the_question_of_a_document_frame(desk, llm, memory, text):
+    await run(desk.workflows(), *HISTORY, text_message("user", text))
+    assert memory.asked == [ASKED]
+    assert [turn.user_text for turn in memory.kept] == [ASKED]
+    assert llm.requests[0].body["messages"][3]["content"].endswith(text)
+
+
+@pytest.mark.parametrize("text", [case[1] for case in TYPED], ids=[case[0] for case in TYPED])
+async def test_memory_is_searched_for_and_learns_all_that_a_person_typed(desk, memory, text):
+    await run(desk.workflows(), text_message("user", text))
+    assert memory.asked == [text.strip()]
+    assert [turn.user_text for turn in memory.kept] == [text.strip()]

@@ -183,7 +183,7 @@ async def test_a_chat_without_a_conversation_is_answered_as_without_memory_and_t
 async def test_what_an_app_asks_for_itself_has_no_memory_and_nobody_is_warned(talks, llm):
     talks.serve(remembering(WHOLE))
     with capture_logs() as logs:
-        await talks.client(client_task=True).says("Make a title.")
+        await talks.client(client_task="title_generation").says("Make a title.")
     assert sent(llm) == [SYSTEM, ("user", "Make a title.")]
     assert [log for log in logs if "memory" in log["event"]] == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import SettingsError, WorkflowStopped
-from mnemoir.core.events import Finished, NodeFinished, NodeStarted, Text
+from mnemoir.core.events import Finished, MemorySkipped, NodeFinished, NodeStarted, Text
 from mnemoir.core.messages import text_message
 from mnemoir.workflows.services import Limits
 from tests.scripted_llm import failure
@@ -78,7 +78,7 @@ async def test_an_answer_of_any_type_is_framed_as_text(desk, stream, value):
 
 @WAYS
 async def test_an_empty_workflow_answers_with_nothing(desk, stream):
-    assert await events(desk.tree(), request(stream)) == [Finished()]
+    assert await events(desk.tree(), request(stream)) == [MemorySkipped(reason="workflow"), Finished()]
 
 
 @WAYS

@@ -181,7 +181,7 @@ def talk(*texts: str, stream: bool = True) -> ChatRequest:
     return chat(*[text_message(roles[i % 2], text) for i, text in enumerate(texts)], stream=stream)
 
 
-def caller(*, memory: bool = True, client_task: bool = False) -> Caller:
+def caller(*, memory: bool = True, client_task: str | None = None) -> Caller:
     return Caller(scope=SCOPE, request_id="r1", memory=memory, client_task=client_task)
 
 

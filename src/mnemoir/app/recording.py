@@ -86,17 +86,17 @@ class Recorder:
         caller: Caller,
         *,
         shown: History | None = None,
-        store: bool | None = None,
+        store: bool = False,
         parent_id: int | None = None,
     ) -> Recorded:
-        """Store what is new of the client's history, unless `store` is False; with True also without a session id.
+        """Store what is new of the client's history, with `store` also without a session id.
 
         With `shown` of "server", or of None where the options say so, the chat becomes one of the stored window. With
         `parent_id` what is new stands right behind that message. Raises InvalidRequest when a request asks for either
         and there can be none, and for a window what the files raise.
         """
         shows_stored = shown == "server" if shown else self._options.shows_stored
-        if store is False or not self._is_kept(chat, caller, always=store or self._options.always):
+        if not self._is_kept(chat, caller, always=store or self._options.always):
             _refuse_without_conversation(caller, shown, parent_id)
             return Recorded(chat=chat, caller=caller)
         place = Place(parent_id=parent_id, sends_new_only=shown == "server")
@@ -176,8 +176,8 @@ class Recorder:
             return ()
 
     def _is_kept(self, chat: ChatRequest, caller: Caller, *, always: bool) -> bool:
-        """A prompt without roles is no conversation; what an app asks for itself is no part of one."""
-        if caller.client_task or chat.unmarked_prompt is not None:
+        """A prompt without roles is no conversation; side tasks of apps and temporary chats are no part of one."""
+        if not caller.may_be_kept or chat.unmarked_prompt is not None:
             return False
         if all(one.role in INSTRUCTIONS for one in chat.request.messages):
             return False
@@ -212,7 +212,7 @@ def _refuse_without_conversation(caller: Caller, shown: History | None, parent_i
             "as the header X-Session-Id, and messages.",
             field="history",
         )
-    if parent_id is not None and not caller.client_task:
+    if parent_id is not None and caller.client_task is None:
         raise InvalidRequest(
             "parent_id names a message of a stored conversation, and this chat belongs to none. Send a session id, "
             "such as the header X-Session-Id, and messages.",

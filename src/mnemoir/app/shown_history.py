@@ -12,8 +12,10 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.model_messages import to_model
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
+from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
+from mnemoir.wire.document_frames import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.run import last_user_message
 
@@ -27,8 +29,9 @@ def stored_history(
 ) -> list[core.Message]:
     """The client's system messages, or else the stored prompt, and the window, which ends with what is `new`.
 
-    New messages are never cut away, however many tokens they have. Where another request has moved the thread to
-    another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
+    The user's newest message is shown as it was sent, with the documents that an app put around it. New messages are
+    never cut away, however many tokens they have. Where another request has moved the thread to another branch since,
+    the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
     session_id = turn.conversation_id
     system = [one for one in sent if one.role in INSTRUCTIONS]
@@ -40,7 +43,8 @@ def stored_history(
     if not _is_on_the_thread(own.manager, turn):
         window = _newest_of_the_branch(own.manager, turn)
     window = window or _newest_turn(own.manager, session_id, new)
-    return [*system, *to_model(Attachments(own.node_parts.objects).bring_back(window))]
+    shown = to_model(Attachments(own.node_parts.objects).bring_back(window))
+    return [*system, *_with_documents(shown, sent)]
 
 
 def with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatRequest:
@@ -50,12 +54,24 @@ def with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatReques
     """
     messages = list(chat.request.messages)
     place = last_user_message(messages)
-    present = {(one.role, one.text) for one in messages}
+    present = {(one.role, without_frame(one).text) for one in messages}
     lines = [RecalledLine(text=one.line) for one in recalled if (one.message.role, one.message.text) not in present]
     if not lines or place is None:
         return chat
     messages[place] = core.with_text_in_front(messages[place], put_up(lines, ""))
     return replace(chat, request=replace(chat.request, messages=messages))
+
+
+def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> list[core.Message]:
+    """The messages shown with the user's newest one in its document frame, where it was sent in one."""
+    asked, place = last_user_message(sent), last_user_message(shown)
+    if asked is None or place is None:
+        return shown
+    framed = without_tags(sent[asked])
+    question = without_frame(framed)
+    if question is framed or question.text != shown[place].text:
+        return shown
+    return [*shown[:place], framed, *shown[place + 1 :]]
 
 
 def _up_to(window: Sequence[Message], new: Sequence[Message]) -> Sequence[Message]:

@@ -13,6 +13,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
+from mnemoir.wire.document_frames import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 
 INCOMPLETE = "incomplete"
@@ -31,8 +32,11 @@ class UnknownParent(InvalidRequest):
 
 
 def said(sent: Sequence[core.Message]) -> list[Message]:
-    """The messages of a request as conversations hold them, without instructions."""
-    return [from_model(without_tags(one)) for one in sent if one.role not in INSTRUCTIONS]
+    """The messages of a request as conversations hold them: without instructions, and without document frames.
+
+    So a question is the same message when a client sends it again without the documents that came with it.
+    """
+    return [from_model(without_frame(without_tags(one))) for one in sent if one.role not in INSTRUCTIONS]
 
 
 def store_question(

@@ -26,9 +26,12 @@ from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.redaction import without_secrets
 from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
+from mnemoir.workflows.config.workflow import read_workflow
+from mnemoir.workflows.default import default_workflow
 from mnemoir.workflows.dispatch import DEFAULT_ROUTE
 from mnemoir.workflows.graph import WorkflowGraph, graph_of, user_of
 from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.remembering import can_remember
 
 BUILT_IN = "Workflows/default.json"
 _NOWHERE = os.path.abspath("built-in")  # nothing is ever read there
@@ -115,14 +118,19 @@ class WorkflowFiles:
         if self._served is None:
             text = _built_in_text(BUILT_IN)
             size = len(text.text.encode())
-            only = ConfigFile(path=BUILT_IN, kind="workflows", size_bytes=size, modified_at=None)
+            remembers = can_remember(default_workflow(), None)
+            only = ConfigFile(
+                path=BUILT_IN, kind="workflows", size_bytes=size, modified_at=None, can_remember=remembers
+            )
             return ConfigOverview(root=None, users=[], models=models, files=[only])
         tree = ConfigTree(self._served.tree.root)
         found = list(listed_files(str(tree.root)))
         users = [self._user(tree, file.path, models) for file in found if file.kind == "users"]
         settings = _discussion_settings(tree)
         listed = [replace(one, kind="discussion-settings") if one.path in settings else one for one in found]
-        return ConfigOverview(root=str(tree.root), users=users, models=models, files=listed)
+        survey, sound = Survey(tree, node_types()), self._sound_users(tree)
+        shown = [replace(one, can_remember=_remembers(survey, sound, one)) for one in listed]
+        return ConfigOverview(root=str(tree.root), users=users, models=models, files=shown)
 
     def _user(self, tree: ConfigTree, path: str, models: Sequence[str]) -> ConfigUser:
         assert self._served is not None
@@ -154,13 +162,16 @@ class WorkflowFiles:
         workflow = workflow_at(survey, os.path.join(str(tree.root), *path.split("/")))
         if workflow is None:
             raise InvalidRequest(_told(survey.problems()), code="broken_workflow")
-        return graph_of(survey, workflow, self._whose(tree, survey, path, user))
+        return graph_of(survey, workflow, self._whose(tree, path, user))
 
-    def _whose(self, tree: ConfigTree, survey: Survey, path: str, named: str | None) -> UserTree | None:
+    def _sound_users(self, tree: ConfigTree) -> Sequence[UserTree]:
         """Served users first: their way to read the tree is the one that counts."""
         assert self._served is not None
         names = dict.fromkeys([*self._served.users, *tree.user_names()])
-        sound = [user for user in (UserTree(name, tree) for name in names) if _is_sound(user)]
+        return [user for user in (UserTree(name, tree) for name in names) if _is_sound(user)]
+
+    def _whose(self, tree: ConfigTree, path: str, named: str | None) -> UserTree | None:
+        sound = self._sound_users(tree)
         if not named:
             return user_of(path, sound)
         found = next((user for user in sound if user.name.lower() == named.lower()), None)
@@ -191,6 +202,19 @@ def _start(user: UserTree, name: str, when: str | None = None, folder: str = "")
     except SettingsError:
         found = None
     return Start(name=name, path=user.tree.lookup.relative(found.path) if found else None, when=when)
+
+
+def _remembers(survey: Survey, users: Sequence[UserTree], file: ConfigFile) -> bool | None:
+    """Whether a workflow can remember, run by the user it is of; None for what is none, or broken."""
+    if file.kind != "workflows":
+        return None
+    folder, _, name = file.path.partition("/")[2].rpartition("/")
+    try:
+        raw = survey.raw(os.path.join(str(survey.tree.root), *file.path.split("/")))
+        workflow = read_workflow(os.path.splitext(name)[0], raw, folder)
+        return can_remember(workflow, user_of(file.path, users))
+    except SettingsError:
+        return None
 
 
 def _text(tree: ConfigTree, path: str) -> ConfigText:

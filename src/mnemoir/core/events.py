@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mnemoir.core.messages import Extra, Route, ToolCall
+from mnemoir.core.runs import MemorySkip
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
@@ -131,6 +132,13 @@ class MemoriesRecalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySkipped:
+    """Memory takes no part in the answer, or only a part of it, and why."""
+
+    reason: MemorySkip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MembersDropped:
     """Names of members of the client's request that the model asked has no place for, or is not to get."""
 
@@ -138,7 +146,7 @@ class MembersDropped:
 
 
 ModelEvent = Text | Thinking | Refusal | ToolCallPart | Passed | Alternative | Usage | Finished
-Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MembersDropped
+Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MemorySkipped | MembersDropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

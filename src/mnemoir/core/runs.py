@@ -5,7 +5,7 @@ Times are milliseconds since the run began.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mnemoir.core.clock import to_text, utc_now
@@ -14,6 +14,9 @@ from mnemoir.core.scope import Scope
 
 RunStatus = Literal["running", "finished", "failed", "cancelled"]
 WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary", "node_memory"]
+
+# a side task of an app, a temporary chat, memory not switched on, a workflow that has no node of memory
+MemorySkip = Literal["task", "temporary", "off", "workflow"]
 
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
 
@@ -119,7 +122,8 @@ class RunTrace:
 
     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
-    `dropped` the names of members of its request that the model did not get.
+    `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
+    part, None where it did. Of a temporary chat figures alone are shown.
     """
 
     id: str
@@ -134,6 +138,8 @@ class RunTrace:
     duration_ms: float | None = None
     category: str | None = None
     error: str | None = None
+    memory_skipped: MemorySkip | None = None
+    is_temporary: bool = False
     asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
     dropped: Sequence[str] = ()
     workflows: list[WorkflowTrace] = field(default_factory=list)
@@ -145,3 +151,32 @@ class RunTrace:
             node = waiting.pop()
             yield node
             waiting += [inner for child in reversed(node.children) for inner in reversed(child.nodes)]
+
+
+_NOT_KEPT = "What went wrong in a temporary chat is not kept."
+
+
+def without_texts(run: RunTrace) -> RunTrace:
+    """The run itself; of a temporary chat a copy with its figures, and nothing of what was said, read or answered."""
+    if not run.is_temporary:
+        return run
+    workflows = [_without_texts(workflow) for workflow in run.workflows]
+    return replace(run, asked=[], error=_NOT_KEPT if run.error else None, workflows=workflows)
+
+
+def _without_texts(workflow: WorkflowTrace) -> WorkflowTrace:
+    return replace(workflow, nodes=[_figures_of(node) for node in workflow.nodes])
+
+
+def _figures_of(node: NodeTrace) -> NodeTrace:
+    return replace(
+        node,
+        prompt=None,
+        output=None,
+        error=_NOT_KEPT if node.error else None,
+        call=None,
+        variables=[],
+        memories=[RecalledMemory(text="", id=memory.id) for memory in node.memories],
+        notes=[],
+        children=[_without_texts(child) for child in node.children],
+    )

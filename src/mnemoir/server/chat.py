@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
-from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, Reply, Usage
+from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import Scope as Owner
@@ -27,16 +27,16 @@ from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.keys import presented_key
-from mnemoir.server.sessions import session_id
+from mnemoir.server.sessions import is_temporary, session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
+from mnemoir.wire.client_tasks import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.caller import Caller
-from mnemoir.workflows.run import last_user_message
 
-_CLIENT_TASK = "### Task:"  # how Open WebUI begins what it asks for itself: titles, tags, follow-up questions
+_TASK = TASK_HEADER.lower().encode()
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
@@ -76,6 +76,7 @@ class _Turn:
     asked_model_at: float = 0.0
     answered_at: float = 0.0
     recalled: int = 0
+    skipped: str = ""  # why memory took no part, where the request does not tell
     dropped: Sequence[str] = ()
 
     def headers(self) -> Headers:
@@ -88,6 +89,8 @@ class _Turn:
         ]
         if self.recorded.caller.memory:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
+        if skipped := self.skipped or self.recorded.caller.memory_skipped:
+            headers.append((b"x-memory-skipped", skipped.encode()))
         if self.dropped:
             headers.append((b"x-mnemoir-dropped", bounded_names(self.dropped).encode()))
         if self.recorded.turn is not None:
@@ -101,6 +104,8 @@ class _Turn:
         for event in batch:
             if isinstance(event, MemoriesRecalled):
                 self.recalled = event.count
+            elif isinstance(event, MemorySkipped):
+                self.skipped = event.reason
             elif isinstance(event, MembersDropped):
                 self.dropped = event.names
                 _log.info("members dropped", run=self.recorded.caller.run_id, names=bounded_names(event.names))
@@ -124,7 +129,7 @@ class ChatRoute:
         chat = self._site.parts.workflows.accepted(self._dialect.read(body))
         chat = without_session(chat, self._site.options.session_fields)
         caller = self._caller(scope, body, chat)
-        shown, store, parent_id = shown_history(body), asks_to_store(body), parent_message(body)
+        shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         model = self._site.parts.workflows.model_name(chat)
         visit_of(scope).run_id = caller.run_id
@@ -203,17 +208,19 @@ class ChatRoute:
         """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
         project = self._site.project(scope)
         user = _given(chat.user, header(scope, b"x-user-id")) or self._site.options.default_user
+        temporary = is_temporary(scope, body)
         switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
         return Caller(
             scope=Owner(
                 tenant=project.tenant,
                 project=project.project,
                 user=entity_name(user, "user"),
-                conversation=session_id(scope, body, self._site.options),
+                conversation=None if temporary else session_id(scope, body, self._site.options),
             ),
             request_id=visit_of(scope).request_id,
             memory=chat.memory or switched_on,
-            client_task=_is_client_task(chat),
+            client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
+            is_temporary=temporary,
             # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
             credential=presented_key(scope) if self._site.options.api_keys else None,
         )
@@ -238,9 +245,3 @@ def _cancelled() -> Cancelled:
 def _given(*names: str | None) -> str | None:
     """The first name that is not blank."""
     return next((name for name in names if name is not None and name.strip()), None)
-
-
-def _is_client_task(chat: ChatRequest) -> bool:
-    messages = chat.request.messages
-    place = last_user_message(messages)
-    return place is not None and messages[place].text.lstrip().startswith(_CLIENT_TASK)

@@ -22,6 +22,7 @@ _LINE = " \\\n  "
 
 def node_command(run: RunTrace, place: int) -> Command:
     """The request of the node at that place among all of the run. Raises NotFound for one that asked no server."""
+    _check_kept(run)
     nodes = list(run.nodes())
     node = nodes[place] if 0 <= place < len(nodes) else None
     if node is None:
@@ -39,13 +40,21 @@ def node_command(run: RunTrace, place: int) -> Command:
 
 
 def run_command(run: RunTrace, origin: str, *, needs_key: bool) -> Command:
-    """The request of the client to the server at `origin`, as a chat in OpenAI's protocol."""
+    """The request of the client to the server at `origin`, as a chat in OpenAI's protocol. Raises NotFound."""
+    _check_kept(run)
     messages, left_out = _messages(run.asked)
     request = ModelRequest(messages=messages, model=run.model)
     body = WRITERS["openai-chat"](request, stream=run.stream) | {"user": run.scope.user}
     left_out.append("What else the client sent is left out, such as settings of sampling and the id of the chat.")
     header = {"X-Etienne-Project": run.scope.project}
     return _command(f"{origin}/v1/chat/completions", body, left_out, needs_key=needs_key, headers=header)
+
+
+def _check_kept(run: RunTrace) -> None:
+    if run.is_temporary:
+        raise NotFound(
+            f"Run {run.id[:128]!r} answered a temporary chat, of which no texts are kept.", code="no_request"
+        )
 
 
 def _command(

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemoir.core.runs import RunStatus, WrittenKind
+from mnemoir.core.runs import MemorySkip, RunStatus, WrittenKind
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
 JobState = Literal["waiting", "running", "done", "failed", "gone"]
@@ -194,6 +194,8 @@ class RunWhole(_Answer):
     duration_ms: float | None
     category: str | None
     error: str | None
+    memory_skipped: MemorySkip | None = Field(description="Why memory took no part; null where it did")
+    is_temporary: bool = Field(description="Of a temporary chat only figures are kept")
     dropped: Sequence[str] = Field(description="names of members of the request that the model did not get")
     asked: Sequence[RunPromptMessage]
     workflows: Sequence[RunWorkflow]

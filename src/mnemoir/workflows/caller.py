@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from mnemoir.core.ids import new_run_id
+from mnemoir.core.runs import MemorySkip
 from mnemoir.core.scope import Scope
 
 
@@ -19,15 +20,17 @@ class RecordedTurn:
 class Caller:
     """The party behind one chat request.
 
-    `client_task` marks a request that an app made for itself (a title, tags, follow-up questions): nothing is
-    recalled for it and nothing remembered. `credential` is the key it came with, to be sent on to memory.
+    `client_task` names what an app asks for itself (a title, tags, follow-up questions), None for a person's turn:
+    nothing is recalled for it and nothing of it kept. Nothing of a temporary chat outlives its answer, though it may
+    recall. `credential` is the key it came with, to be sent on to memory.
     `recorded` is where the conversation is stored, None for one that is not. `run_id` names the run in its trace.
     """
 
     scope: Scope
     request_id: str
     memory: bool = False
-    client_task: bool = False
+    client_task: str | None = None
+    is_temporary: bool = False
     credential: str | None = field(default=None, repr=False)
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)
@@ -38,6 +41,25 @@ class Caller:
         return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
 
     @property
-    def uses_memory(self) -> bool:
+    def memory_skipped(self) -> MemorySkip | None:
+        """Why memory takes no part, as far as the request tells; None where it asks for memory."""
+        if self.client_task is not None:
+            return "task"
+        if self.is_temporary:
+            return "temporary"
+        return None if self.memory else "off"
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether anything of what is said may be kept: a person's turn, in a chat that is not temporary."""
+        return self.client_task is None and not self.is_temporary
+
+    @property
+    def recalls(self) -> bool:
         """Memory was asked for, by a person's turn."""
-        return self.memory and not self.client_task
+        return self.memory and self.client_task is None
+
+    @property
+    def learns(self) -> bool:
+        """Memory was asked for, by a person's turn that may be kept."""
+        return self.memory and self.may_be_kept

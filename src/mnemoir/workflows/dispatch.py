@@ -8,16 +8,18 @@ from dataclasses import replace
 import structlog
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
-from mnemoir.core.events import Event, Finished
+from mnemoir.core.events import Event, Finished, MemorySkipped
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
+from mnemoir.wire.client_tasks import asks_for_tools
 from mnemoir.wire.forwarding import plain
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.remembering import can_remember
 from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.tracing import traced_messages
@@ -26,11 +28,6 @@ OWN_MODEL = "mnemoir"
 DEFAULT_ROUTE = "_DefaultWorkflow"  # where a message goes that no category fits
 _MOST_ASKED = 32 * 1024  # characters of what the client sent: nearly all of it stands in the prompts again
 _GRACE_S = 5.0  # what nodes behind the responder get to finish when the server stops
-
-# how Open WebUI asks which tools to use, as long as nobody has changed its prompt
-_TOOL_CHOICE = (
-    "Your task is to choose and return the correct tool(s) from the list of available tools based on the query"
-)
 
 _log = structlog.get_logger(__name__)
 
@@ -109,13 +106,20 @@ class Workflows:
         run on. Raises MnemoirError.
         """
         turn, folder = self._turn(chat, caller)
-        if turn.user is not None and turn.user.settings.intercepts_tool_choice and _asks_for_tools(chat):
+        if (
+            turn.user is not None
+            and turn.user.settings.intercepts_tool_choice
+            and asks_for_tools(chat.request.messages)
+        ):
             yield [Finished(reason="tool_calls")]
             return
         self._runs.begun(turn.trace)
         try:
             await self._engine.place(turn)
             workflow = await self._chosen(turn, folder)
+            if turn.trace.memory_skipped is None and not can_remember(workflow, turn.user):
+                turn.trace.memory_skipped = "workflow"
+                yield [MemorySkipped(reason="workflow")]
             async with aclosing(self._engine.answer(turn, workflow)) as batches:
                 async for batch in batches:
                     yield batch
@@ -141,6 +145,8 @@ class Workflows:
             scope=caller.recorded_scope,
             model=chat.request.model or "",
             stream=chat.stream,
+            memory_skipped=caller.memory_skipped,
+            is_temporary=caller.is_temporary,
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         told = self._runs.moved
@@ -152,7 +158,7 @@ class Workflows:
         folder = _folder(user, wanted)
         trace.user = name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
-        if caller.client_task:  # what an app asks for itself is no part of the discussion it speaks of
+        if not caller.may_be_kept:  # what an app asks for itself is no part of the discussion it speaks of
             discussion = None
         turn = Turn(
             chat=chat,
@@ -268,7 +274,3 @@ def _folder(user: UserTree, wanted: str) -> str:
 def _shared_names(user: UserTree) -> list[str]:
     """What clients call the user's shared workflows; a folder that begins with _ is hidden from menus."""
     return [f"{user.name}:{folder}" for folder in user.shared_folders() if not folder.startswith("_")]
-
-
-def _asks_for_tools(chat: ChatRequest) -> bool:
-    return any(message.role == "system" and _TOOL_CHOICE in message.text for message in chat.request.messages)

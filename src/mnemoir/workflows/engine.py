@@ -13,7 +13,7 @@ from contextlib import aclosing
 import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
-from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text
+from mnemoir.core.events import Event, Finished, MemoriesRecalled, MemorySkipped, NodeFinished, NodeStarted, Text
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.wire.forwarding import takes_raw
@@ -227,7 +227,7 @@ class Engine:
                 async for batch in batches:
                     if not tells:
                         yield batch
-                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled)]:
+                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled | MemorySkipped)]:
                         yield notices
             await self._times.after(step, node)
         except (Exception, asyncio.CancelledError) as exc:

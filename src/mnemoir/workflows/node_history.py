@@ -27,6 +27,7 @@ from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
 from mnemoir.workflows.history_store import NodePlace, ReadHistory, keep_round, read_history, tokens_of
+from mnemoir.workflows.learning import SAID
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
 from mnemoir.workflows.question import Question, accepted_images, question_of, target_of
@@ -37,7 +38,6 @@ NO_CONVERSATION = (
     "memory is set, and this chat belongs to no stored conversation: no history is shown, and nothing is kept. "
     "Send a session id, or set memory.enabled."
 )
-_COMPLETE = ("stop", "length")  # at its limit an answer ends as well; what a filter withheld is none
 _log = structlog.get_logger(__name__)
 
 
@@ -81,7 +81,7 @@ class _Said:
                 if not self.is_overlong:
                     self.texts.append(event.text)
             elif isinstance(event, Finished):
-                self.is_complete = event.reason in _COMPLETE
+                self.is_complete = event.reason in SAID
 
     @property
     def is_overlong(self) -> bool:
@@ -174,7 +174,7 @@ def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> Nod
     """The history of the node; None, which is told once in a run, where no conversation is stored."""
     caller, conversations = step.run.turn.caller, step.services.conversations
     if caller.recorded is None or conversations is None:
-        if not caller.client_task and not _is_told(step.run.turn.trace.workflows):
+        if caller.may_be_kept and not _is_told(step.run.turn.trace.workflows):
             step.note(NO_CONVERSATION)
             _log.warning("no memory without a conversation", run=caller.run_id, node=step.definition.title)
         return None

@@ -6,10 +6,10 @@ from pathlib import Path
 from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.events import Event, Finished, Text
-from mnemoir.core.fence import take_down
+from mnemoir.core.events import Event, Finished, Refusal, Text
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.wire.document_frames import typed
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -49,6 +49,7 @@ class Turn:
     answer: list[str] = field(default_factory=list)
     finished: Finished | None = None
     is_answered: bool = False
+    is_refused: bool = False
     _said: int = 0
 
     def note(self, batch: Sequence[Event]) -> None:
@@ -60,6 +61,8 @@ class Turn:
                 self._said += len(event.text)
                 if self._said <= MOST_KEPT_CHARACTERS:
                     self.answer.append(event.text)
+            elif type(event) is Refusal:
+                self.is_refused = True
             elif type(event) is Finished:
                 self.finished = event
 
@@ -70,10 +73,10 @@ class Turn:
 
     @property
     def user_text(self) -> str:
-        """The last user message as typed; "" when there is none."""
+        """The last user message as typed, without the documents an app put around it; "" when there is none."""
         messages = self.chat.request.messages
         place = last_user_message(messages)
-        return "" if place is None else take_down(messages[place].text).strip()
+        return "" if place is None else typed(messages[place].text)
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""

@@ -1,7 +1,7 @@
 """The turns of an add, made ready for a model: what may be read, in windows that fit one call.
 
 A model sees user and assistant turns only. What was recalled into a prompt is taken out first, so that a memory is
-never derived from a memory.
+never derived from a memory; so are the documents that an app put around a question, and the prompts of side tasks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,8 @@ from mnemoir.core.fence import take_down
 from mnemoir.core.text import content_hash
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.memory.facts.requests import Turn
+from mnemoir.wire.client_tasks import is_task_prompt
+from mnemoir.wire.document_frames import question_in
 
 _READ_ROLES = frozenset({"user", "assistant"})
 _UNSAID_ROLES = frozenset({"system", "developer"})
@@ -25,7 +27,8 @@ def spoken(turns: Sequence[Turn]) -> list[Turn]:
 
 def analysed(turns: Sequence[Turn]) -> list[Turn]:
     """The turns that facts may be drawn from or understood by: what user and assistant said."""
-    return [turn for turn in spoken(turns) if turn.role in _READ_ROLES]
+    said = (_typed(turn) for turn in spoken(turns) if turn.role in _READ_ROLES)
+    return [turn for turn in said if turn.text.strip()]
 
 
 def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
@@ -50,6 +53,16 @@ def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
 def digest(turns: Sequence[Turn]) -> str:
     """Eight hex digits that name a conversation in the log without telling what it says."""
     return content_hash("\n".join(turn.text for turn in turns)).hex()[:8]
+
+
+def _typed(turn: Turn) -> Turn:
+    """The turn with what a person typed: the question of a document frame, nothing of a side task's prompt."""
+    if turn.role != "user":
+        return turn
+    question = question_in(turn.text)
+    if question is not None:
+        return replace(turn, text=question)
+    return replace(turn, text="") if is_task_prompt(turn.text) else turn
 
 
 def _clean(text: str) -> str:

@@ -19,6 +19,7 @@ from mnemoir.core.runs import (
     RunTrace,
     WorkflowTrace,
     WrittenMemory,
+    without_texts,
 )
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
@@ -36,6 +37,7 @@ def summary_of(run: RunTrace) -> RunSummary:
 
 def _figures(run: RunTrace) -> dict[str, Any]:
     """The members of a RunSummary, in their order."""
+    run = without_texts(run)
     nodes = memories = input_tokens = output_tokens = 0
     tokens_counted = False
     for node in run.nodes():
@@ -96,6 +98,7 @@ def trace_text(run: RunTrace) -> str:
     What the client sent is mostly what the first prompt holds, and is then kept once: in place of a message `asked`
     has its index there.
     """
+    run = without_texts(run)
     members = {name: getattr(run, name) for name in _MEMBERS}
     members["asked"] = _placed(run.asked, _first_prompt(run.nodes()))
     text = _json(members)

@@ -18,7 +18,7 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, StorageUnavailable
-from mnemoir.core.runs import NodeTrace, RunTrace
+from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
 from mnemoir.storage.sqlite.queries import queries
@@ -87,7 +87,7 @@ class SqliteRunStore:
     async def get(self, run_id: str) -> RunTrace | None:
         """A run by its id. One under way is given as it stands."""
         if run_id in self._under_way:
-            _, run = self._under_way[run_id]
+            run = without_texts(self._under_way[run_id][1])
             return run_of(trace_text(run), status=run.status, error=run.error)
 
         def look(connection: apsw.Connection) -> RunTrace | None:

@@ -32,12 +32,13 @@ _CURRENT_USER = "users/_current-user.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFile:
-    """One file of the tree."""
+    """One file of the tree. `can_remember` tells whether a workflow recalls or remembers, None for other files."""
 
     path: str
     kind: FileKind
     size_bytes: int
     modified_at: str | None  # None where the system's word is no date
+    can_remember: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

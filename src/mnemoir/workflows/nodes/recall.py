@@ -9,11 +9,12 @@ from collections.abc import AsyncGenerator, Sequence
 import structlog
 
 from mnemoir.core.errors import MnemoirError
-from mnemoir.core.events import Event, MemoriesRecalled
-from mnemoir.core.fence import RecalledLine, put_up, take_down
+from mnemoir.core.events import Event, MemoriesRecalled, MemorySkipped
+from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import Message, with_text_in_front
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.wire.document_frames import typed
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
@@ -32,7 +33,7 @@ class Recall(Node[NodeProperties]):
 
     def applies(self, turn: Turn) -> bool:
         """When memory is on and the user said something."""
-        return turn.caller.uses_memory and bool(turn.user_text)
+        return turn.caller.recalls and bool(turn.user_text)
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """Yields MemoriesRecalled, also when memory could not be reached: a chat never fails for its memory."""
@@ -45,15 +46,18 @@ class Recall(Node[NodeProperties]):
             _log.debug("memory could not be asked", error=exc.message)  # it may quote what a person said
             yield [MemoriesRecalled(count=0, degraded=exc.message)]
             return
-        step.run.turn.messages[:] = with_recalled(step.run.turn.messages, lines)
+        turn = step.run.turn
+        turn.messages[:] = with_recalled(turn.messages, lines)
         step.trace.memories = [RecalledMemory(text=line.text, id=line.id) for line in lines]
         step.output = "\n".join(line.text for line in lines)
-        yield [MemoriesRecalled(count=len(lines), degraded=degraded)]
+        skipped = [MemorySkipped(reason="off")] if turn.trace.memory_skipped == "off" else []
+        yield [*skipped, MemoriesRecalled(count=len(lines), degraded=degraded)]
 
     async def _found(self, turn: Turn) -> tuple[list[RecalledLine], str]:
         memory, caller = self.services.memory, turn.caller
         limit = await memory.allowance(caller.scope)
         if limit is None:
+            turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
             return [], "memory is switched off for this project"
         found = await memory.service.search(caller.scope, turn.user_text, limit=limit, credential=caller.credential)
         return [*found.lines, *_said(await memory.waiting(caller.scope), turn)], found.degraded
@@ -62,7 +66,7 @@ class Recall(Node[NodeProperties]):
 def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     """The turns as lines, without those that are in this very conversation."""
     sent = turn.chat.request.messages
-    present = {take_down(message.text).strip() for message in sent if message.role == "user"}
+    present = {typed(message.text) for message in sent if message.role == "user"}
     return [
         RecalledLine(text=f"Said: {waiting.user_text[:_MOST_SHOWN]}", day=waiting.said_at[:10])
         for waiting in turns

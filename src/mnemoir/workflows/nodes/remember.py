@@ -7,6 +7,7 @@ The node itself derives nothing. It leaves a durable job, which survives the pro
 from mnemoir.core.clock import to_text
 from mnemoir.core.runs import WrittenMemory
 from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.workflows.learning import answer_to_learn
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.step import Step
@@ -19,22 +20,18 @@ class Remember(ValueNode[NodeProperties]):
 
     def applies(self, turn: Turn) -> bool:
         """When memory is on and there was something said to an answer."""
-        return turn.caller.uses_memory and bool(turn.user_text)
+        return turn.caller.learns and bool(turn.user_text)
 
     async def value(self, step: Step) -> str:
         """Always "". Raises StorageUnavailable when the turn cannot be written down."""
         turn, memory = step.run.turn, self.services.memory
-        said = self._said(turn)
-        if said is not None and await memory.allowance(turn.caller.scope) is not None:
-            job = await memory.keep(turn.caller, said)
-            step.trace.written += [WrittenMemory(kind="turn", id=job)] if job else []
+        answer = answer_to_learn(turn)
+        if answer is None:
+            return ""
+        if await memory.allowance(turn.caller.scope) is None:
+            turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
+            return ""
+        said = ChatTurn(user_text=turn.user_text, answer=answer, said_at=to_text(self.services.clock()))
+        job = await memory.keep(turn.caller, said)
+        step.trace.written += [WrittenMemory(kind="turn", id=job)] if job else []
         return ""
-
-    def _said(self, turn: Turn) -> ChatTurn | None:
-        reason = turn.finished.reason if turn.finished else None
-        answer = "".join(turn.answer).strip()
-        if not (answer or turn.is_overlong) or reason not in ("stop", "length"):
-            return None
-        is_whole = reason == "stop" and not turn.is_overlong
-        said_at = to_text(self.services.clock())
-        return ChatTurn(user_text=turn.user_text, answer=answer if is_whole else "", said_at=said_at)

@@ -51,6 +51,8 @@ class SaveCustomFile(ValueNode[Properties]):
         missing = self._missing(path)
         if missing:
             return missing
+        if step.run.turn.caller.is_temporary:
+            return "File unchanged: the chat is temporary"
         content, find = step.fill(self.properties.content or ""), step.fill(self.properties.find)
         try:
             async with _changing.setdefault(path, asyncio.Lock()):

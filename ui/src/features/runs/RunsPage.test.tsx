@@ -39,6 +39,12 @@ test('a run opens at the node that answered, and another node when it is chosen'
   expect(await screen.findByText('Boil it.')).toBeVisible();
 });
 
+test('a run says why memory took no part', async () => {
+  serve([], aRun('r1', [aNode('Answer', { is_responder: true })], { memory_skipped: 'workflow' }));
+  renderAt('/runs?id=r1', <RunsPage />);
+  expect(await screen.findByText('not in this workflow')).toBeVisible();
+});
+
 test('a closed workflow hides its nodes', async () => {
   serve([], aRun('r1', [aNode('Answer', { is_responder: true })]));
   renderAt('/runs?id=r1', <RunsPage />);

@@ -58,6 +58,13 @@ test('a problem leads to its file', async () => {
   expect(await screen.findByRole('heading', { name: /Ann.*Chat/ })).toBeVisible();
 });
 
+test('a workflow that cannot remember says so', async () => {
+  const [user] = TREE.files;
+  serve({ ...TREE, files: [user, { ...TREE.files[1], can_remember: false }] });
+  renderAt('/workflows', <WorkflowsPage />);
+  expect(await screen.findByText('Cannot remember')).toBeVisible();
+});
+
 test('a file that is not there is said to be missing', async () => {
   serve();
   renderAt('/workflows?file=nowhere.json', <WorkflowsPage />);

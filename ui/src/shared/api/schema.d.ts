@@ -1803,7 +1803,7 @@ export interface components {
         };
         /**
          * ConfigFile
-         * @description One file of the tree.
+         * @description One file of the tree. `can_remember` tells whether a workflow recalls or remembers, None for other files.
          */
         ConfigFile: {
             /** Path */
@@ -1817,6 +1817,8 @@ export interface components {
             size_bytes: number;
             /** Modified At */
             modified_at: string | null;
+            /** Can Remember */
+            can_remember?: boolean | null;
         };
         /**
          * ConfigOverview
@@ -3490,6 +3492,16 @@ export interface components {
             category: string | null;
             /** Error */
             error: string | null;
+            /**
+             * Memory Skipped
+             * @description Why memory took no part; null where it did
+             */
+            memory_skipped: ("task" | "temporary" | "off" | "workflow") | null;
+            /**
+             * Is Temporary
+             * @description Of a temporary chat only figures are kept
+             */
+            is_temporary: boolean;
             /**
              * Dropped
              * @description names of members of the request that the model did not get

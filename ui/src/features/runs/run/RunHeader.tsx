@@ -12,6 +12,13 @@ import { CommandButton } from './CommandButton';
 import classes from './RunHeader.module.css';
 import { totalsOf } from './totals';
 
+const SKIPPED: Record<NonNullable<RunWhole['memory_skipped']>, string> = {
+  task: 'left out of a side task',
+  temporary: 'keeps nothing of a temporary chat',
+  off: 'not switched on',
+  workflow: 'not in this workflow',
+};
+
 /** What the run was, in figures, and where it leads. */
 export function RunHeader({ run }: { run: RunWhole }) {
   const totals = totalsOf(run);
@@ -29,6 +36,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
     ['Project', <Words key="project">{run.scope.project}</Words>],
   ];
   if (run.category !== null) facts.push(['Category', <Words key="category">{run.category || 'none fitted'}</Words>]);
+  if (run.memory_skipped !== null) facts.push(['Memory', SKIPPED[run.memory_skipped]]);
   return (
     <Stack gap="xs" mb="sm" component="header">
       <Group justify="space-between" gap="xs">
@@ -41,7 +49,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
           <StatusMark status={run.status} words />
         </Group>
         <Group gap="xs">
-          <CommandButton run={run.id} node={null} label="Request as curl" />
+          {!run.is_temporary && <CommandButton run={run.id} node={null} label="Request as curl" />}
           {conversation && (
             <>
               <Button

@@ -21,7 +21,7 @@ export type TrialPiece = { runId: string } | { text: string };
 export async function* answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator<TrialPiece> {
   const response = await send(`/v1/chat/completions?${new URLSearchParams({ project: trial.project }).toString()}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'X-Mnemoir-Task': 'trial' },
     body: JSON.stringify(bodyOf(trial)),
     signal,
   });
@@ -40,5 +40,5 @@ export async function* answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGe
 function bodyOf({ model, user, message, images }: Trial): Body {
   const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
   const content = pictures.length ? [...pictures, { type: 'text', text: message }] : message;
-  return { model, user, stream: true, store: false, messages: [{ role: 'user', content }] };
+  return { model, user, stream: true, messages: [{ role: 'user', content }] };
 }

@@ -35,6 +35,11 @@ export function FileHeader({ tree, file }: { tree: ConfigOverview; file: ConfigF
       <Badge variant="default" size="sm">
         {tree.root === null ? 'Built-in workflow' : KINDS[file.kind]}
       </Badge>
+      {file.can_remember === false && (
+        <Badge variant="light" color="yellow.9" size="sm" title="It runs no Recall and no Remember">
+          Cannot remember
+        </Badge>
+      )}
       {file.kind === 'workflows' && tree.users.length > 1 && (
         <NativeSelect
           size="xs"
