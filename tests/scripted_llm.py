@@ -1,9 +1,9 @@
 """A model server that says what a test tells it to, over real HTTP.
 
 It plays the far side of the network in every test: OpenAI's `/v1/responses`, `/v1/chat/completions`,
-`/v1/completions` and `/v1/embeddings`, Ollama's `/api/chat`, `/api/generate`, `/api/embed`, `/api/tags` and
-`/api/version`, KoboldCpp's `/api/v1/generate` and `/api/extra/generate/stream`, whole and streamed. An answer comes
-from the first rule that fits, else from the queue, else it is `default`. What was asked is in `requests`;
+`/v1/completions` and `/v1/embeddings`, Ollama's `/api/chat`, `/api/generate`, `/api/embed`, `/api/tags`, `/api/show`
+and `/api/version`, KoboldCpp's `/api/v1/generate` and `/api/extra/generate/stream`, whole and streamed. An answer
+comes from the first rule that fits, else from the queue, else it is `default`. What was asked is in `requests`;
 `disconnected` is set when a client leaves before its answer is complete.
 
     async with ScriptedLLM() as llm:
@@ -93,6 +93,8 @@ class ScriptedLLM:
         self.requests: list[Asked] = []
         self.default = Answer(text="Understood.")
         self.models: Sequence[str] = (MODEL,)
+        self.shown: Mapping[str, Any] = {}  # what /api/show tells of any model; nothing refuses it
+        self.cards: Mapping[str, Mapping[str, Any]] = {}  # further members of a model's entry in both lists
         self.dimension = 16
         self.url = ""
         self.arrived = asyncio.Event()
@@ -150,6 +152,7 @@ class ScriptedLLM:
         for path in (*CHAT_DIALECTS, *_EMBEDDING_ROUTES):
             app.router.add_post(path, self._answer)
         app.router.add_get("/api/tags", self._tags)
+        app.router.add_post("/api/show", self._show)
         app.router.add_get("/api/version", self._version)
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.2, access_log=None)
@@ -278,12 +281,22 @@ class ScriptedLLM:
 
     async def _tags(self, request: web.Request) -> web.Response:
         await self._record(request)
-        models = [{"name": name, "model": name, "modified_at": CREATED_AT} for name in self.models]
+        models = [
+            {"name": name, "model": name, "modified_at": CREATED_AT, **self.cards.get(name, {})}
+            for name in self.models
+        ]
         return _json({"models": models})
 
     async def _models(self, request: web.Request) -> web.Response:
         await self._record(request)
-        return _json({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+        data = [{"id": name, "object": "model", **self.cards.get(name, {})} for name in self.models]
+        return _json({"object": "list", "data": data})
+
+    async def _show(self, request: web.Request) -> web.Response:
+        asked = await self._record(request)
+        if any(fits(asked) for fits, _ in self._rules) and self._choose(asked).silent:
+            await self._resume.wait()
+        return _json(self.shown) if self.shown else web.Response(status=404)
 
     async def _version(self, request: web.Request) -> web.Response:
         await self._record(request)

@@ -14,6 +14,7 @@ from mnemoir.app.kept import Kept
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 
@@ -102,12 +103,7 @@ async def _asked(
     async with session.get(url, headers=headers, timeout=limit, allow_redirects=False) as answer:
         if server.path != _OLLAMA or answer.status != 200:
             return answer.status, b""
-        body = bytearray()
-        async for piece in answer.content.iter_any():
-            body += piece
-            if len(body) > _MOST_BYTES:
-                return answer.status, b""
-        return answer.status, bytes(body)
+        return answer.status, await most_of(answer, _MOST_BYTES) or b""
 
 
 def _models_in(body: bytes) -> frozenset[str] | None:

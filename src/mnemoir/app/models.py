@@ -35,7 +35,7 @@ async def choose_model(settings: Llm, session: aiohttp.ClientSession) -> ChatMod
         if provider == "ollama":
             models = await ollama_models(settings.ollama_url, session)
             chosen = settings.model or _first_that_chats(models)
-            return OllamaChat(_endpoint(settings, chosen), session) if models and chosen else OfflineModel()
+            return OllamaChat(endpoint_of(settings, chosen), session) if models and chosen else OfflineModel()
     if provider == "offline":
         return OfflineModel()
     if provider == "ollama":
@@ -45,8 +45,8 @@ async def choose_model(settings: Llm, session: aiohttp.ClientSession) -> ChatMod
                 f"llm.provider is ollama, and the Ollama at {settings.ollama_url} offers no model that chats. "
                 "Start it and pull one (`ollama pull llama3.2`), or name one in llm.model."
             )
-        return OllamaChat(_endpoint(settings, chosen), session)
-    endpoint = _endpoint(settings, settings.model or DEFAULT_OPENAI_MODEL)
+        return OllamaChat(endpoint_of(settings, chosen), session)
+    endpoint = endpoint_of(settings, settings.model or DEFAULT_OPENAI_MODEL)
     return OpenAIChat(endpoint, session) if provider == "openai-chat" else OpenAIResponses(endpoint, session)
 
 
@@ -85,7 +85,8 @@ def _first_that_chats(models: list[str]) -> str | None:
     return next((name for name in models if not any(part in name.lower() for part in _EMBEDDERS)), None)
 
 
-def _endpoint(settings: Llm, model: str | None) -> Endpoint:
+def endpoint_of(settings: Llm, model: str | None) -> Endpoint:
+    """Where the language model that the settings name is served."""
     is_ollama = settings.provider == "ollama" or (settings.provider == "auto" and settings.api_key is None)
     return Endpoint(
         base_url=settings.ollama_url if is_ollama else settings.base_url,

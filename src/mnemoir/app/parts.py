@@ -17,6 +17,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.folders import user_files
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
+from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
@@ -87,6 +88,7 @@ class Parts:
     background: Background
     reembedding: Reembedding
     checkup: Checkup
+    inquiry: ModelInquiry
     stock: Stock
     times: MemoryTimes
     started_at: datetime = field(default_factory=utc_now)
@@ -175,6 +177,7 @@ async def open_parts(settings: Settings) -> Parts:
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, back_ends, session), session)),
+            inquiry=own(ModelInquiry(settings, model, session)),
             stock=own(Stock(settings, store, runs, conversations, embedding.name)),
             times=times,
             _open=opened.pop_all(),

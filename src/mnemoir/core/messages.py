@@ -1,7 +1,7 @@
 """What was said: messages, their parts, and calls of tools."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 # `systemMes` is a later system message of a marked text prompt: a model gets it as a system message, and no variable
@@ -161,6 +161,9 @@ class ModelRequest:
     for_client: bool = False
 
 
+Loading = Literal["load", "unload"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """What a client asked of us: the model request, and how it wants the answer.
@@ -168,6 +171,9 @@ class ChatRequest:
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
     unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
     when no marker in it told roles apart.
+
+    With `loading` nothing is asked: the model is to be made ready, or its memory freed. `names` are names of members
+    that the client's protocol spells unlike OpenAI's chat, by how that spells them.
     """
 
     request: ModelRequest
@@ -177,3 +183,9 @@ class ChatRequest:
     include_usage: bool = False
     memory: bool = False
     user: str | None = None
+    loading: Loading | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The names of members as the client wrote them, each once."""
+        return tuple(dict.fromkeys(self.names.get(name, name) for name in names))

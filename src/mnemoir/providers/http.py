@@ -26,6 +26,16 @@ def new_session() -> aiohttp.ClientSession:
     )
 
 
+async def most_of(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None:
+    """The whole body of an answer; None for a larger one, of which no more is read."""
+    body = bytearray()
+    async for piece in answer.content.iter_any():
+        body += piece
+        if len(body) > most_bytes:
+            return None
+    return bytes(body)
+
+
 def in_turns(body: bytes) -> bytes | BytesIO:
     """A body to send; a long one so that it is written in pieces, and other calls get their turn in between."""
     return body if len(body) <= _MOST_AT_ONCE else BytesIO(body)

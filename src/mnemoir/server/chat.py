@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import perf_counter, time
+from time import perf_counter, perf_counter_ns, time
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -56,13 +56,17 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The functions of one protocol, and what its streams are called."""
+    """The functions of one protocol, and what its streams are called.
+
+    With `tells_durations` its whole answers say how long they took: `write_reply` takes `took_ns`.
+    """
 
     read: Callable[[Mapping[str, Any]], ChatRequest]
     write_reply: Callable[..., bytes]
     writer: Callable[[str, str, int, bool], Writer]
     stream_type: bytes
     id_prefix: str
+    tells_durations: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,8 +130,11 @@ class ChatRoute:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
-        chat = self._site.parts.workflows.accepted(self._dialect.read(body))
-        chat = without_session(chat, self._site.options.session_fields)
+        chat = without_session(self._dialect.read(body), self._site.options.session_fields)
+        if chat.loading is not None:
+            await self._load(chat, scope, receive, send)
+            return
+        chat = self._site.parts.workflows.accepted(chat)
         caller = self._caller(scope, body, chat)
         shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
@@ -151,8 +158,23 @@ class ChatRoute:
             raise _cancelled()
         visit_of(scope).left = departure.happened
 
+    async def _load(self, chat: ChatRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that only loads or unloads a model: whole, as an Ollama does, and without a run."""
+        workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
+        model = workflows.model_name(chat)
+        self._site.clients.note(scope, model=model, memory=False)
+        with self._site.places:
+            async with Departure(receive) as departure:
+                reply, dropped = await workflows.load(chat)
+                answer_id = self._dialect.id_prefix + visit_of(scope).request_id
+                answer = Response(self._write(reply, model, answer_id, began_ns), media_type="application/json")
+                if dropped:
+                    answer.headers["x-mnemoir-dropped"] = bounded_names(dropped)
+                await answer(scope, receive, send)
+        visit_of(scope).left = departure.happened
+
     async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        gathering = Gathering()
+        gathering, began_ns = Gathering(), perf_counter_ns()
         async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
             async for batch in batches:
                 if gathering.take(batch):
@@ -161,7 +183,8 @@ class ChatRoute:
                     turn.notice(batch)
         reply = gathering.reply()
         self._count(reply.usage)
-        answer = Response(self._write(reply, turn), media_type="application/json")
+        data = self._write(reply, turn.model, turn.answer_id, began_ns)
+        answer = Response(data, media_type="application/json")
         answer.raw_headers.extend(turn.headers())
         await answer(scope, receive, send)
 
@@ -225,8 +248,9 @@ class ChatRoute:
             credential=presented_key(scope) if self._site.options.api_keys else None,
         )
 
-    def _write(self, reply: Reply, turn: _Turn) -> bytes:
-        return self._dialect.write_reply(reply, model=turn.model, reply_id=turn.answer_id, created=int(time()))
+    def _write(self, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
+        took = {"took_ns": perf_counter_ns() - began_ns} if self._dialect.tells_durations else {}
+        return self._dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:

@@ -13,13 +13,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from mnemoir.app.workflows import forwarding_of
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.server.bodies import read_json
 from mnemoir.server.site import Site
+from mnemoir.wire.model_facts import ModelFacts
 
 OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
 TREE_VERSION = "0.9"  # what servers of config trees have always said
-_CONTEXT_TOKENS = 131_072
+_CONTEXT_TOKENS = 131_072  # of a model that nobody says anything of
+_CAPABILITIES = ("completion", "tools")  # of such a model
 _STARTED = int(time())
 _MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
 _WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
@@ -78,12 +81,21 @@ async def _version(request: Request) -> Response:
 
 
 async def _tags(request: Request) -> Response:
-    return JSONResponse({"models": [_tag(request, name) for name in _names(request)]})
+    facts = await _facts(request)
+    return JSONResponse({"models": [_tag(request, name, facts) for name in _names(request)]})
 
 
 async def _running_models(request: Request) -> Response:
-    loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0, "context_length": _CONTEXT_TOKENS}
-    return JSONResponse({"models": [_tag(request, name) | loaded for name in _names(request)]})
+    facts = await _facts(request)
+    loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0}
+    return JSONResponse(
+        {
+            "models": [
+                {**_tag(request, name, facts), **loaded, "context_length": _context_tokens(request, name, facts)}
+                for name in _names(request)
+            ]
+        }
+    )
 
 
 async def _show(request: Request) -> Response:
@@ -93,23 +105,49 @@ async def _show(request: Request) -> Response:
         raise InvalidRequest("model is missing; name the model to show.", field="model")
     if _tagged(asked) not in map(_tagged, _names(request)):
         raise NotFound(f"model '{asked[:128]}' not found", code="model_not_found")
+    facts = await _facts(request)
     return JSONResponse(
         {
             "license": "",
             "modelfile": f"FROM {_tagged(asked)}",
-            "parameters": "",
-            "template": "{{ .Prompt }}",
+            "parameters": facts.parameters,
+            "template": facts.template or "{{ .Prompt }}",
             "modified_at": _MODIFIED,
-            "details": _details(),
+            "details": _details(facts),
             "model_info": {
                 "general.architecture": "mnemoir",
                 "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
                 "general.parameter_count": 0,
-                "mnemoir.context_length": _CONTEXT_TOKENS,
+                "mnemoir.context_length": _context_tokens(request, asked, facts),
             },
-            "capabilities": ["completion", "tools"],
+            "capabilities": _capabilities(request, asked, facts),
         }
     )
+
+
+async def _facts(request: Request) -> ModelFacts:
+    """What the server's own model is said to be; nothing for a tree, whose nodes ask others."""
+    parts = _site(request).parts
+    return ModelFacts() if parts.workflows.serves_tree else await parts.inquiry.facts()
+
+
+def _capabilities(request: Request, name: str, facts: ModelFacts) -> list[str]:
+    parts = _site(request).parts
+    if not parts.workflows.serves_tree:
+        told = list(facts.capabilities or _CAPABILITIES)
+        is_passed = forwarding_of(parts.settings).forward != "none"
+        return [ability for ability in told if is_passed or ability != "insert"]  # a suffix goes on as it came
+    abilities = parts.workflows.abilities(name)
+    if abilities is None:
+        return list(_CAPABILITIES)
+    known = {"tools": abilities.tools, "vision": abilities.pictures}
+    return ["completion", *(ability for ability, passes in known.items() if passes)]
+
+
+def _context_tokens(request: Request, name: str, facts: ModelFacts) -> int:
+    abilities = _site(request).parts.workflows.abilities(name)
+    told = facts.context_tokens if abilities is None else abilities.context_tokens
+    return told or _CONTEXT_TOKENS
 
 
 async def _refused(request: Request) -> Response:
@@ -120,24 +158,24 @@ def _tagged(name: str) -> str:
     return name if ":" in name else f"{name}:latest"
 
 
-def _tag(request: Request, name: str) -> dict[str, Any]:
+def _tag(request: Request, name: str, facts: ModelFacts) -> dict[str, Any]:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
         "name": name if _site(request).parts.workflows.serves_tree else _tagged(name),
         "model": _tagged(name),
         "modified_at": _MODIFIED,
-        "size": 0,
+        "size": facts.size_bytes or 0,
         "digest": digest,
-        "details": _details(),
+        "details": _details(facts),
     }
 
 
-def _details() -> dict[str, Any]:
-    return {
+def _details(facts: ModelFacts) -> dict[str, Any]:
+    details = {
         "parent_model": "",
         "format": "gguf",
         "family": "mnemoir",
-        "families": ["mnemoir"],
         "parameter_size": "0",
         "quantization_level": "none",
     }
+    return {**details, **facts.details, "families": [facts.details.get("family", "mnemoir")]}

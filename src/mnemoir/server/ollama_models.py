@@ -28,14 +28,14 @@ class _Asked(ChatExtensions):
 
 
 class OllamaChatBody(_Asked):
-    """`POST /api/chat`; streamed unless `stream` is false."""
+    """`POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model."""
 
-    messages: Annotated[list[OllamaMessage], Field(min_length=1)]
+    messages: list[OllamaMessage] = Field(default_factory=list)
     tools: list[dict[str, Any]] | None = None
 
 
 class OllamaGenerateBody(_Asked):
-    """`POST /api/generate`: one prompt; streamed unless `stream` is false."""
+    """`POST /api/generate`: one prompt; streamed unless `stream` is false. Without one it loads or unloads."""
 
     prompt: str = ""
     system: str | None = None

@@ -8,11 +8,12 @@ import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderRefused
 from mnemoir.core.events import Reply
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, Route, text_message
+from mnemoir.core.messages import ChatRequest, ImagePart, Loading, Message, ModelRequest, Route, text_message
 from mnemoir.wire import members, ollama_options
 from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import LineReader, LineWriter, write_error
+from mnemoir.wire.ollama_options import write_error
+from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.openai_usage import write_usage
 from mnemoir.wire.pictures import read_picture, write_base64
 from mnemoir.wire.text_completion import prompt_of, write_choice
@@ -33,6 +34,7 @@ _OWN = ("suffix", "template", "raw", "context")
 _UNSET: tuple[object, ...] = (None, False, "", [])  # what clients send for a member that they do not use
 _OF_REQUESTS = frozenset({"prompt", "system", *_OWN})
 _OF_RAW_REQUESTS = frozenset[str]()
+_NAMES = {**ollama_options.NAMES, "messages.content.image_url": "images"}
 _INSTRUCTING = ("system", "developer", "systemMes")
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
@@ -44,7 +46,8 @@ def read_request(body: Json) -> ChatRequest:
     """What a client asks of us: `system` and `prompt` become a system and a user message.
 
     Where markers in them tell roles apart, they become the turns behind those. A request that only this route can
-    express is raw. Raises InvalidRequest naming the field; unknown members are kept in `extra`.
+    express is raw, and so is one without a prompt, or with a blank one and a `keep_alive`: it loads the model. Raises
+    InvalidRequest naming the field; unknown members are kept in `extra`.
     """
     body = members.as_object(body, "body")
     model = members.text(body, "model")
@@ -53,7 +56,8 @@ def read_request(body: Json) -> ChatRequest:
     system, prompt = members.text(body, "system") or "", members.text(body, "prompt") or ""
     marked = read_marked(system + prompt)
     own = [name for name in _OWN if body.get(name) not in _UNSET]
-    raw = marked is None and bool(own)
+    loading = _read_loading(body, prompt) if marked is None else None
+    raw = marked is None and (bool(own) or loading is not None)
     known = _OF_RAW_REQUESTS if raw else _OF_REQUESTS
     request = ModelRequest(
         messages=_with_pictures(marked or _unmarked(system, prompt), _read_pictures(body)),
@@ -73,7 +77,14 @@ def read_request(body: Json) -> ChatRequest:
         unmarked_prompt=system + prompt if marked is None else None,
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
+        loading=loading,
+        names=_NAMES,
     )
+
+
+def _read_loading(body: Json, prompt: str) -> Loading | None:
+    is_question = bool(prompt.strip()) or (prompt and body.get("keep_alive") is None)
+    return None if is_question else ollama_options.read_loading(body)
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -153,7 +164,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
         "choices": [write_choice(reply.words, reply.reason)],
         "usage": write_usage(reply.usage),
     }
-    ending = ollama_options.closing(reply.reason, reply.usage, after_first_ns=took_ns)
+    ending = ollama_options.closing(reply.reason, reply.usage, took_ns=took_ns)
     line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **completion, **said, **ending}
     return orjson.dumps(ollama_options.with_passed(line, reply.passed))
 

@@ -1,46 +1,43 @@
-"""What Ollama's chat and generate share: options, tool calls, the closing counts, errors and the stream.
+"""What Ollama's chat and generate share: options, the closing counts, whole answers and errors.
 
-The two routes differ in where a piece of text stands: `message.content` or `response`. Everything else is here.
+The two routes differ in where a piece of text stands: `message.content` or `response`.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from mnemoir.core.clock import from_epoch, to_text
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderInvalidOutput
-from mnemoir.core.events import (
-    Event,
-    Finished,
-    FinishReason,
-    ModelEvent,
-    Passed,
-    Refusal,
-    Reply,
-    Text,
-    Thinking,
-    ToolCallPart,
-    Usage,
-)
-from mnemoir.core.messages import Extra, JsonSchema, ModelRequest, Route, Sampling, ToolCall
+from mnemoir.core.errors import MnemoirError
+from mnemoir.core.events import FinishReason, Passed, Reply, Usage
+from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import Json
-from mnemoir.wire.ndjson import NdjsonReader
+from mnemoir.wire.ollama_tool_calls import read_upstream_calls
 
 ROUTE: Route = "ollama-chat"
 """What `/api/chat` and `/api/generate` both have: unknown members of either go to the chat route of an Ollama."""
 SHARED = OWN_MEMBERS | {"model", "stream", "options", "format", "think", "images"}
 _BESIDE_OPTIONS = ("think", "stream")
 _OPTIONS = frozenset({"temperature", "top_p", "num_predict", "stop", "seed", "presence_penalty", "frequency_penalty"})
-_OF_MESSAGES = frozenset({"role", "content", "thinking", "tool_calls", "images"})
+_OF_MESSAGES = frozenset({"role", "content", "thinking", "tool_calls"})
+_DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 _OF_ANSWERS = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
-    | {"total_duration", "load_duration", "prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"}
+    | {"prompt_eval_count", "eval_count", *_DURATIONS}
 )
+_REASONS = (None, "stop", "length")  # the others, such as `load`, have no word here and come back as they are
+_NO_TIME = re.compile(r"[+-]?(0|((0+(\.0*)?|\.0+)(ns|us|µs|μs|ms|s|m|h))+)")  # durations as Go writes them
+NAMES: Mapping[str, str] = {
+    "max_tokens": "options.num_predict",
+    **{name: f"options.{name}" for name in sorted(_OPTIONS - {"num_predict"})},
+    "reasoning_effort": "think",
+    "response_format": "format",
+    "messages.content.image_url": "messages.images",
+}
+"""Members of requests, from how OpenAI's chat spells them to how this protocol does."""
 
 
 # --- requests
@@ -80,6 +77,14 @@ def read_sampling(body: Json) -> Sampling:
         presence_penalty=members.number(options, "presence_penalty", at="options."),
         frequency_penalty=members.number(options, "frequency_penalty", at="options."),
     )
+
+
+def read_loading(body: Json) -> Loading:
+    """What a request without a question asks for: a `keep_alive` of no time frees the model, all else loads it."""
+    value = body.get("keep_alive")
+    if isinstance(value, str):
+        return "unload" if _NO_TIME.fullmatch(value) else "load"
+    return "unload" if value == 0 and not isinstance(value, bool) else "load"
 
 
 def write_model(request: ModelRequest) -> dict[str, Any]:
@@ -151,39 +156,6 @@ def read_think(body: Json) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-# --- tool calls
-
-
-def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
-    """Whole calls; Ollama's arguments are an object, ours text. A call without an id gets one by its place."""
-    calls: list[ToolCall] = []
-    for body, at in members.objects(value or [], field):
-        function = members.as_object(body.get("function"), f"{at}.function")
-        arguments = function.get("arguments") or {}
-        if not isinstance(arguments, str):
-            arguments = orjson.dumps(members.as_object(arguments, f"{at}.function.arguments")).decode()
-        name = members.as_text(function.get("name"), f"{at}.function.name")
-        call_id = members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}"
-        calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
-    return tuple(calls)
-
-
-def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-    """Whole calls; arguments that are no JSON object, which only a confused model writes, go under `arguments`."""
-    return [
-        {"id": call.id, "function": {"index": n, "name": call.name, "arguments": _arguments(call.arguments)}}
-        for n, call in enumerate(calls)
-    ]
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    try:
-        value = orjson.loads(text or "{}")
-    except orjson.JSONDecodeError:
-        value = text
-    return value if isinstance(value, dict) else {"arguments": value}
-
-
 # --- replies
 
 
@@ -193,20 +165,24 @@ def head(*, model: str, reply_id: str, created: int) -> dict[str, Any]:
     return {"model": model, "created_at": to_text(moment) if moment else "", "request_id": reply_id}
 
 
-def closing(
-    reason: FinishReason, usage: Usage, *, until_first_ns: int = 0, after_first_ns: int = 0
-) -> dict[str, Any]:
-    """The members that end an answer. Ollama says `stop` after tool calls."""
-    return {
+def closing(reason: FinishReason, usage: Usage, *, took_ns: int, until_first_ns: int = 0) -> dict[str, Any]:
+    """The members that end an answer: those of an Ollama behind as it sent them, else what was measured here.
+
+    An answer that came all at once has no time until its first word that could be told from the rest: all of it
+    counts as writing then, for clients divide by it. Ollama says `stop` after tool calls.
+    """
+    reading_ns = until_first_ns if until_first_ns < took_ns else 0
+    measured = {
         "done": True,
         "done_reason": "stop" if reason == "tool_calls" else reason,
-        "total_duration": until_first_ns + after_first_ns,
+        "total_duration": took_ns,
         "load_duration": 0,
         "prompt_eval_count": usage.input_tokens,
-        "prompt_eval_duration": until_first_ns,
+        "prompt_eval_duration": reading_ns,
         "eval_count": usage.output_tokens,
-        "eval_duration": after_first_ns,
+        "eval_duration": took_ns - reading_ns,
     }
+    return measured if usage.extra is None else {**measured, **members_for(usage.extra, ROUTE)}
 
 
 def write_error(exc: MnemoirError) -> dict[str, Any]:
@@ -215,10 +191,14 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 
 
 def read_usage(body: Json) -> Usage:
-    """The counts of a closing object."""
+    """The counts of a closing object; what else it tells of the end, such as durations, is kept as it came."""
+    ending = {name: body[name] for name in _DURATIONS if name in body}
+    if body.get("done_reason") not in _REASONS:
+        ending["done_reason"] = body["done_reason"]
     return Usage(
         input_tokens=upstream.count(body.get("prompt_eval_count")),
         output_tokens=upstream.count(body.get("eval_count")),
+        extra=Extra(route=ROUTE, members=ending) if ending else None,
     )
 
 
@@ -259,156 +239,3 @@ def with_passed(line: dict[str, Any], passed: Passed | None) -> dict[str, Any]:
     if passed.message and "message" in line:
         line["message"] |= passed.message
     return {**(passed.answer or {}), **line}
-
-
-def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
-    """Tool calls of an answer, where a wrong shape is the server's fault."""
-    try:
-        return read_tool_calls(value, "tool_calls")
-    except InvalidRequest as exc:
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
-
-
-# --- streams
-
-
-class LineWriter:
-    """Our answer as JSON lines. `around` wraps a value of `text`, `thinking` or `tool_calls` in the route's shape.
-
-    Pieces of tool calls are gathered and sent whole before the end, as Ollama does. Durations are measured from the
-    making of the writer.
-    """
-
-    def __init__(self, model: str, reply_id: str, created: int, around: Callable[[Json], Json]) -> None:
-        self._head = head(model=model, reply_id=reply_id, created=created)
-        self._around = around
-        marker = "\0"
-        line = orjson.dumps({**self._head, **around({"text": marker}), "done": False}) + b"\n"
-        self._before_text, self._after_text = line.rsplit(orjson.dumps(marker), 1)
-        self._calls: dict[int, ToolCall] = {}
-        self._usage = Usage()
-        self._made_ns = time.perf_counter_ns()
-        self._first_ns: int | None = None
-        self._waiting: Passed | None = None  # members for the next line
-
-    def events(self, batch: Sequence[Event]) -> bytes:
-        """All of the batch in one write; b"" when nothing in it is for the client."""
-        out: list[bytes] = []
-        for event in batch:
-            if event.__class__ is Text and self._waiting is None:
-                out += (self._before_text, orjson.dumps(event.text), self._after_text)
-            else:
-                self._other(event, out)
-        if out and self._first_ns is None:
-            self._first_ns = time.perf_counter_ns()
-        return b"".join(out)
-
-    def error(self, exc: MnemoirError) -> bytes:
-        """The end of an answer that failed: no `done` follows."""
-        return orjson.dumps(write_error(exc)) + b"\n"
-
-    def heartbeat(self) -> bytes:
-        """A piece of nothing, to keep proxies from closing a silent connection."""
-        return self._before_text + b'""' + self._after_text
-
-    def _other(self, event: Event, out: list[bytes]) -> None:
-        if isinstance(event, Text | Refusal):
-            out.append(self._line({"text": event.text}))
-        elif isinstance(event, Thinking):
-            out.append(self._line({"thinking": event.text}))
-        elif isinstance(event, Passed):
-            self._waiting = event
-        elif isinstance(event, ToolCallPart):
-            self._gather(event)
-        elif isinstance(event, Usage):
-            self._usage += event
-        elif isinstance(event, Finished):
-            if self._calls:
-                out.append(self._line({"tool_calls": write_tool_calls(list(self._calls.values()))}))
-            out.append(self._line({}, **self._end(event.reason)))
-
-    def _gather(self, part: ToolCallPart) -> None:
-        call = self._calls.get(part.index, ToolCall(id=f"call_{part.index}", name="", arguments=""))
-        self._calls[part.index] = ToolCall(
-            id=part.id or call.id, name=part.name or call.name, arguments=call.arguments + part.arguments
-        )
-
-    def _line(self, value: Json, **end: Any) -> bytes:
-        line = {**self._head, **self._around(value), "done": False, **end}
-        waiting, self._waiting = self._waiting, None
-        return orjson.dumps(with_passed(line, waiting)) + b"\n"
-
-    def _end(self, reason: FinishReason) -> dict[str, Any]:
-        now = time.perf_counter_ns()
-        first = self._first_ns or now
-        return closing(reason, self._usage, until_first_ns=first - self._made_ns, after_first_ns=now - first)
-
-
-class LineReader:
-    """A model's answer from its JSON lines; `finished` once Finished was given.
-
-    `parts` takes (text, thinking, tool calls) out of one object, wherever the route keeps them. A line that is not
-    JSON, or has another shape, is an error; a `tolerant` reader passes over it instead, and counts it in
-    `passed_over`.
-    """
-
-    def __init__(
-        self, parts: Callable[[Mapping[str, Any]], tuple[object, object, object]], *, tolerant: bool = False
-    ) -> None:
-        self.finished = False
-        self.passed_over = 0
-        self._tolerant = tolerant
-        self._lines = NdjsonReader()
-        self._parts = parts
-        self._call_count = 0
-
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes. Raises ProviderError for a line that is an error."""
-        return self._events(self._lines.feed(data))
-
-    def end(self) -> list[ModelEvent]:
-        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
-        events = self._events(self._lines.end())
-        if not self.finished:
-            raise upstream.ended_early()
-        return events
-
-    def _events(self, lines: Sequence[bytes]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        for line in lines:
-            if not self.finished:
-                self._read(line, events)
-        return events
-
-    def _read(self, line: bytes, events: list[ModelEvent]) -> None:
-        try:
-            self._line(upstream.decode(line), events)
-        except ProviderInvalidOutput:
-            if not self._tolerant:
-                raise
-            self.passed_over += 1
-
-    def _line(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
-        if body.get("error"):
-            raise upstream.error_in_body(body)
-        text, thinking, calls = self._parts(body)
-        passed = passed_of(body)
-        if passed is not None:
-            events.append(passed)
-        if thinking:
-            events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
-        if text:
-            events.append(Text(upstream.text_or_none(text, "content") or ""))
-        if calls:
-            self._tool_calls(calls, events)
-        if body.get("done") is True:
-            reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
-            events += (read_usage(body), Finished(reason=reason))
-            self.finished = True
-
-    def _tool_calls(self, value: object, events: list[ModelEvent]) -> None:
-        for call in read_upstream_calls(value):
-            n = self._call_count
-            call_id = f"call_{n}" if call.id.startswith("call_") and call.id[5:].isdigit() else call.id
-            events.append(ToolCallPart(index=n, id=call_id, name=call.name, arguments=call.arguments))
-            self._call_count += 1

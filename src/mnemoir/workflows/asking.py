@@ -63,8 +63,9 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
     question = replace(question, for_client=step.answers_client)
     call = await _call(step, question, [question.endpoint], stream=step.streams)
     if call.dropped:
-        step.run.turn.trace.dropped = call.dropped
-        yield [MembersDropped(names=call.dropped)]
+        turn = step.run.turn
+        turn.trace.dropped = turn.chat.spelled(call.dropped)
+        yield [MembersDropped(names=turn.trace.dropped)]
     if not step.streams:
         reply, _ = await _replied(step, question, call)
         yield as_events(reply)

@@ -7,18 +7,20 @@ from dataclasses import replace
 
 import structlog
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
-from mnemoir.core.events import Event, Finished, MemorySkipped
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
+from mnemoir.core.events import Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.client_tasks import asks_for_tools
 from mnemoir.wire.forwarding import plain
+from mnemoir.workflows.abilities import Abilities
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.loading import answered_here
 from mnemoir.workflows.remembering import can_remember
 from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Turn
@@ -83,6 +85,21 @@ class Workflows:
         folder = _folder(self._tree.user(name), wanted)
         return f"{name}:{folder}" if folder else name
 
+    def abilities(self, model: str) -> Abilities | None:
+        """What the workflow of a name among `model_names` passes on; None without a tree, or where none answers.
+
+        Where categories choose the workflow, it is what the one for all other messages passes on.
+        """
+        if self._tree is None:
+            return None
+        try:
+            name, wanted = self._asked(model)
+            user = self._tree.glance(name)
+            workflow = self._named(user, _folder(user, wanted)) or user.workflow(DEFAULT_ROUTE)
+            return self._engine.abilities(user, workflow)
+        except (SettingsError, InvalidRequest):
+            return None
+
     def accepted(self, chat: ChatRequest) -> ChatRequest:
         """The chat as it can be answered: a raw request that no model can get as it came becomes a plain one.
 
@@ -98,6 +115,14 @@ class Workflows:
                 field="n",
             )
         return chat
+
+    async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
+        """The answer to a request to load or unload a model, and the names of its members that no model gets.
+
+        Nothing runs for it, and nothing is recorded. Endpoints of a tree are left alone. Raises ProviderError.
+        """
+        reply, dropped = await self._engine.load(chat) if self._tree is None else answered_here(chat)
+        return reply, chat.spelled(dropped)
 
     async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
         """The events of one answer, batch by batch; a complete one ends with Finished.
@@ -190,12 +215,14 @@ class Workflows:
         user = turn.user
         if user is None:
             return self._default
+        return self._named(user, folder) or await self._routed(turn, user)
+
+    def _named(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
+        """The workflow that answers whatever is said; None where a category chooses it."""
         settings = user.settings
         if folder:
             return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")
-        if settings.always_custom_workflow:
-            return user.workflow(settings.custom_workflow)
-        return await self._routed(turn, user)
+        return user.workflow(settings.custom_workflow) if settings.always_custom_workflow else None
 
     async def _routed(self, turn: Turn, user: UserTree) -> WorkflowDefinition:
         settings = user.settings

@@ -13,12 +13,24 @@ from contextlib import aclosing
 import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
-from mnemoir.core.events import Event, Finished, MemoriesRecalled, MemorySkipped, NodeFinished, NodeStarted, Text
-from mnemoir.core.messages import ModelRequest
+from mnemoir.core.events import (
+    Event,
+    Finished,
+    MemoriesRecalled,
+    MemorySkipped,
+    NodeFinished,
+    NodeStarted,
+    Reply,
+    Text,
+)
+from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.wire.forwarding import takes_raw
+from mnemoir.workflows.abilities import Abilities, abilities_of
 from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow, Compiler
+from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.loading import load
 from mnemoir.workflows.node import ModelProperties, ValueNode
 from mnemoir.workflows.run import NO_OVERRIDES, Overrides, Rest, Run, Turn
 from mnemoir.workflows.services import Services
@@ -52,6 +64,14 @@ class Engine:
     def gives_choices(self, request: ModelRequest) -> bool:
         """Whether the server's own model gives several answers to a request."""
         return request.raw or self._services.own_model.provider == "openai-chat"
+
+    async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
+        """See `workflows.loading`, for the server's own model."""
+        return await load(chat, self._services.own_model, self._services.forwarding)
+
+    def abilities(self, user: UserTree, workflow: WorkflowDefinition) -> Abilities:
+        """See `workflows.abilities`."""
+        return abilities_of(user, workflow, self._compiler)
 
     def stop(self) -> None:
         """From now on no model is asked behind an answer; what is asked already may finish."""

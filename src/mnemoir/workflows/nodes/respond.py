@@ -23,8 +23,8 @@ class Respond(Node[NodeProperties]):
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
         request, dropped = prepared(request, model.provider, self.services.forwarding)
         if dropped:
-            turn.trace.dropped = dropped
-            yield [MembersDropped(names=dropped)]
+            turn.trace.dropped = turn.chat.spelled(dropped)
+            yield [MembersDropped(names=turn.trace.dropped)]
         step.trace.model, step.trace.endpoint = request.model, model.provider
         step.trace.call = call_of(model, request, stream=step.streams)
         prompt = traced_messages(request.messages)

@@ -1,0 +1,102 @@
+"""Calls of tools as Ollama spells them, both ways.
+
+Its arguments are a JSON object, where OpenAI's are text. A text that is no such object has no place in this protocol:
+putting it under a name of ours would call the tool with a parameter that it does not have. So it is an error that
+names the call.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
+from mnemoir.core.messages import Extra, Route, ToolCall
+from mnemoir.wire import members, upstream
+from mnemoir.wire.extras import asked_extra, members_for, merged
+from mnemoir.wire.members import Json
+
+_ROUTE: Route = "ollama-chat"
+_OF_CALLS = frozenset({"id", "function"})
+_OF_FUNCTIONS = frozenset({"index", "name", "arguments"})
+
+
+def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
+    """Whole calls. A call without an id gets one by its place. Raises InvalidRequest naming the field."""
+    calls: list[ToolCall] = []
+    for body, at in members.objects(value or [], field):
+        function = members.as_object(body.get("function"), f"{at}.function")
+        call = ToolCall(
+            id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",
+            name=members.as_text(function.get("name"), f"{at}.function.name"),
+            arguments=_read_arguments(function.get("arguments"), f"{at}.function.arguments"),
+            extra=_extra(body, function, at),
+        )
+        calls.append(call)
+    return tuple(calls)
+
+
+def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
+    """Tool calls of an answer, where a wrong shape is the server's fault."""
+    try:
+        return read_tool_calls(value, "tool_calls")
+    except InvalidRequest as exc:
+        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+
+
+def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Earlier calls, as a model is shown them. Raises InvalidRequest for arguments that are no JSON object."""
+    broken = next((call for call in calls if _object(call.arguments) is None), None)
+    if broken is not None:
+        raise InvalidRequest(
+            f"A message holds a call of the tool {broken.name!r} with arguments that are not a JSON object, and "
+            "Ollama's protocol takes nothing else. Correct the call, or leave it out.",
+            field="messages.tool_calls",
+        )
+    return _written(calls)
+
+
+def write_answered_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Calls of an answer. Raises ProviderInvalidOutput for arguments that are no JSON object."""
+    broken = next((call for call in calls if _object(call.arguments) is None), None)
+    if broken is not None:
+        raise ProviderInvalidOutput(
+            f"The model called the tool {broken.name!r} with arguments that are not a JSON object: "
+            f"{upstream.excerpt(broken.arguments.encode())}. Ask again, or ask a model that is better at tools."
+        )
+    return _written(calls)
+
+
+def _written(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    written: list[dict[str, Any]] = []
+    for n, call in enumerate(calls):
+        body = {"id": call.id, "function": {"index": n, "name": call.name, "arguments": _object(call.arguments)}}
+        written.append(body if call.extra is None else merged(members_for(call.extra, _ROUTE), body))
+    return written
+
+
+def _read_arguments(value: object, field: str) -> str:
+    """The text of an object, which some servers and clients send as a text already."""
+    if isinstance(value, str):
+        if _object(value) is None:
+            raise InvalidRequest(f"{field} must be an object, it is a string that holds none.", field=field)
+        return value
+    return orjson.dumps(members.as_object({} if value is None else value, field)).decode()
+
+
+def _extra(body: Json, function: Json, at: str) -> Extra | None:
+    """Members that are not read; those of the function stand in its object, as they came."""
+    of_call = asked_extra(body, _OF_CALLS, _ROUTE, f"{at}.")
+    of_function = asked_extra(function, _OF_FUNCTIONS, _ROUTE, f"{at}.function.")
+    if of_function is None:
+        return of_call
+    return Extra(route=_ROUTE, members={**members_for(of_call, _ROUTE), "function": of_function.members})
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The object that a call's arguments are; an empty text is one without members. None for anything else."""
+    try:
+        value = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
