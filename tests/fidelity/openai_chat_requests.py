@@ -111,8 +111,7 @@ _SAMPLING = (
         chat=to(max_tokens=9),
         responses=to(max_output_tokens=9),
         ollama=to("`options.num_predict`", options={"num_predict": 9}),
-        tree=dropped("max_tokens"),
-        closed=dropped("max_tokens"),
+        tree=dropped("max_completion_tokens"),
     ),
     _member("n", 2, responses=refused("n"), ollama=refused("n"), tree=refused("n"), closed=refused("n")),
     _member(
@@ -173,6 +172,7 @@ _TOOLS = (
             "`tools`, flat",
             tools=[{"type": "custom", **_CUSTOM, "format": {"type": "grammar", **_GRAMMAR}}],
         ),
+        ollama=dropped("tools.custom"),
         closed=dropped("tools"),
     ),
     _row(
@@ -327,6 +327,7 @@ _MESSAGES = (
                 {"type": "custom_tool_call_output", "call_id": "call_7", "output": "Snow"},
             ),
         ),
+        ollama=refused("messages.tool_calls"),
         closed=SAME,
     ),
     _said(

@@ -8,9 +8,9 @@ import orjson
 import pytest
 from openai.types import CreateEmbeddingResponse
 
+from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, NotSupported, ProviderInvalidOutput
 from mnemoir.wire import ollama_embed, openai_embeddings
-from mnemoir.wire.embedding_request import EmbeddingRequest
 
 VECTORS = np.array([[0.6, 0.8], [1.0, 0.0]], dtype=np.float32)
 
@@ -18,17 +18,18 @@ VECTORS = np.array([[0.6, 0.8], [1.0, 0.0]], dtype=np.float32)
 @pytest.mark.parametrize("encoding", ["float", "base64"])
 def test_openai_vectors_come_back_as_they_were(encoding: str) -> None:
     request = openai_embeddings.read_request({"model": "m", "input": ["a", "b"], "encoding_format": encoding})
-    data = openai_embeddings.write_reply(VECTORS, request=request, model="m", tokens=2)
+    data = openai_embeddings.write_reply(EmbeddingReply(vectors=VECTORS, tokens=2), request=request, model="m")
     assert (openai_embeddings.read_reply(orjson.loads(data), count=2) == VECTORS).all()
     if encoding == "float":
         assert CreateEmbeddingResponse.model_validate_json(data).usage.total_tokens == 2
 
 
 def test_ollama_vectors_come_back_as_they_were() -> None:
-    data = ollama_embed.write_reply(VECTORS, model="m", tokens=2)
+    reply = EmbeddingReply(vectors=VECTORS, tokens=2)
+    data = ollama_embed.write_reply(reply, model="m")
     assert len(ollama.EmbedResponse.model_validate_json(data).embeddings) == 2
     assert (ollama_embed.read_reply(orjson.loads(data), count=2) == VECTORS).all()
-    old = ollama.EmbeddingsResponse.model_validate_json(ollama_embed.write_prompt_reply(VECTORS))
+    old = ollama.EmbeddingsResponse.model_validate_json(ollama_embed.write_prompt_reply(reply))
     assert old.embedding == pytest.approx([0.6, 0.8])
 
 
@@ -45,12 +46,23 @@ def test_requests_of_both_dialects_are_read() -> None:
     assert ollama_embed.read_prompt_request({"model": "m", "prompt": "a"}).texts == ("a",)
 
 
-@pytest.mark.parametrize("given", [None, [], {}, 7, [7], [[7]], ["a", 7], [None]])
-def test_an_input_that_is_no_text_is_refused_by_its_field(given: object) -> None:
+@pytest.mark.parametrize(
+    "given", [None, [], {}, 7, ["a", 7], [None], [[]], [[7], []], [7, "a"], [-1], [True], [[1.5]]]
+)
+def test_an_input_that_is_neither_text_nor_tokens_is_refused_by_its_field(given: object) -> None:
     for dialect in (openai_embeddings, ollama_embed):
         with pytest.raises((InvalidRequest, NotSupported)) as caught:
             dialect.read_request({"model": "m", "input": given})
         assert str(caught.value.field).startswith("input")
+
+
+@pytest.mark.parametrize(("given", "tokens"), [([7, 8], ((7, 8),)), ([[7], [8, 9]], ((7,), (8, 9)))])
+def test_tokens_are_written_as_they_were_sent(given: list[Any], tokens: object) -> None:
+    request = openai_embeddings.read_request({"model": "m", "input": given})
+    assert (request.tokens, request.texts) == (tokens, ())
+    assert openai_embeddings.write_client_request(request, model="far")["input"] == given
+    with pytest.raises(NotSupported, match="token numbers"):
+        ollama_embed.read_request({"model": "m", "input": given})
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app import remembering
+from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
@@ -26,7 +27,7 @@ from mnemoir.app.stock import Stock
 from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import make_workflows, open_back_ends, open_discussions, open_runs
+from mnemoir.app.workflows import forwarding_of, make_workflows, open_back_ends, open_discussions, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -74,6 +75,7 @@ class Parts:
     project_files: ProjectFiles | None  # None where no project is kept in files
     model: ChatModel
     embedding: EmbeddingModel
+    client_embedding: ClientEmbedding
     indexing: Indexing
     facts: Facts
     workflows: Workflows
@@ -157,6 +159,7 @@ async def open_parts(settings: Settings) -> Parts:
             project_files=_project_files(settings),
             model=model,
             embedding=embedding,
+            client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
             facts=facts,
             memory_service=service,

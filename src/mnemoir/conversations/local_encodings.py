@@ -29,6 +29,8 @@ class Encoding(Protocol):
 
     def encode_ordinary(self, text: str, /) -> Sequence[int]: ...
 
+    def decode(self, tokens: Sequence[int], /) -> str: ...
+
 
 def local_encoding(name: str) -> Encoding | None:
     """The encoding; None without tiktoken, for a name that is not known here, or when its file is not at hand."""

@@ -8,8 +8,16 @@ from typing import Any, Literal
 # that speaks of the system prompt means it
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
-# a chat protocol that clients and model servers share
-Route = Literal["openai-chat", "openai-completions", "openai-responses", "ollama-chat", "ollama-generate"]
+# a protocol that clients and model servers share, or that Mnemoir asks by
+Route = Literal[
+    "openai-chat",
+    "openai-completions",
+    "openai-responses",
+    "openai-embeddings",
+    "ollama-chat",
+    "ollama-generate",
+    "ollama-embed",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +178,8 @@ class ChatRequest:
 
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
     unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
-    when no marker in it told roles apart.
+    when no marker in it told roles apart. `function_calls` marks a request of functions, OpenAI's older word for
+    tools: the client reads calls in their form alone.
 
     With `loading` nothing is asked: the model is to be made ready, or its memory freed. `names` are names of members
     that the client's protocol spells unlike OpenAI's chat, by how that spells them.
@@ -183,6 +192,7 @@ class ChatRequest:
     include_usage: bool = False
     memory: bool = False
     user: str | None = None
+    function_calls: bool = False
     loading: Loading | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 

@@ -59,6 +59,7 @@ class Dialect:
     """The functions of one protocol, and what its streams are called.
 
     With `tells_durations` its whole answers say how long they took: `write_reply` takes `took_ns`.
+    `with_functions` writes answers for clients of functions, where the protocol has these beside tools.
     """
 
     read: Callable[[Mapping[str, Any]], ChatRequest]
@@ -67,6 +68,11 @@ class Dialect:
     stream_type: bytes
     id_prefix: str
     tells_durations: bool = False
+    with_functions: "Dialect | None" = None
+
+    def answering(self, chat: ChatRequest) -> "Dialect":
+        """The dialect that the answer to this chat is written in."""
+        return self.with_functions if chat.function_calls and self.with_functions is not None else self
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +80,7 @@ class _Turn:
     """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
 
     recorded: Recorded
+    dialect: Dialect
     answer_id: str
     model: str  # as the answer names it
     started: float
@@ -149,7 +156,13 @@ class ChatRoute:
                 try:
                     recorder = self._site.parts.recorder
                     recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
-                    turn = _Turn(recorded=recorded, answer_id=answer_id, model=model, started=visit_of(scope).started)
+                    turn = _Turn(
+                        recorded=recorded,
+                        dialect=self._dialect.answering(chat),
+                        answer_id=answer_id,
+                        model=model,
+                        started=visit_of(scope).started,
+                    )
                     turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)
                 finally:
@@ -167,7 +180,9 @@ class ChatRoute:
             async with Departure(receive) as departure:
                 reply, dropped = await workflows.load(chat)
                 answer_id = self._dialect.id_prefix + visit_of(scope).request_id
-                answer = Response(self._write(reply, model, answer_id, began_ns), media_type="application/json")
+                answer = Response(
+                    self._write(self._dialect, reply, model, answer_id, began_ns), media_type="application/json"
+                )
                 if dropped:
                     answer.headers["x-mnemoir-dropped"] = bounded_names(dropped)
                 await answer(scope, receive, send)
@@ -183,16 +198,16 @@ class ChatRoute:
                     turn.notice(batch)
         reply = gathering.reply()
         self._count(reply.usage)
-        data = self._write(reply, turn.model, turn.answer_id, began_ns)
+        data = self._write(turn.dialect, reply, turn.model, turn.answer_id, began_ns)
         answer = Response(data, media_type="application/json")
         answer.raw_headers.extend(turn.headers())
         await answer(scope, receive, send)
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
+        writer = turn.dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
 
         def head() -> Headers:
-            return [(b"content-type", self._dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
+            return [(b"content-type", turn.dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
 
         every_s = self._site.options.heartbeat_s
         async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
@@ -248,9 +263,9 @@ class ChatRoute:
             credential=presented_key(scope) if self._site.options.api_keys else None,
         )
 
-    def _write(self, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
-        took = {"took_ns": perf_counter_ns() - began_ns} if self._dialect.tells_durations else {}
-        return self._dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
+    def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
+        took = {"took_ns": perf_counter_ns() - began_ns} if dialect.tells_durations else {}
+        return dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:

@@ -1,33 +1,36 @@
 """The embedding routes: our embedding model, behind OpenAI's and Ollama's protocols."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter_ns
 from typing import Any
 
-import numpy as np
+import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, MnemoirError
-from mnemoir.core.tokens import estimate_tokens
-from mnemoir.ports.embedding import Passage
 from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import failure
 from mnemoir.server.site import Site
 from mnemoir.server.visit import visit_of
 from mnemoir.wire import ollama_embed, openai_embeddings
-from mnemoir.wire.embedding_request import EmbeddingRequest, Vectors
+from mnemoir.wire.forwarding import bounded_names
+from mnemoir.wire.session import without_fields
 
 MOST_TEXTS = 2048  # as OpenAI's own server
 
 Read = Callable[[Mapping[str, Any]], EmbeddingRequest]
-Write = Callable[[Vectors, EmbeddingRequest, str, int], bytes]
+Write = Callable[[EmbeddingReply, EmbeddingRequest, str, int], bytes]
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingDialect:
-    """How a protocol asks for vectors, and how it is told them: (vectors, request, model, tokens)."""
+    """How a protocol asks for vectors, and how it is answered: (reply, request, model, nanoseconds it took)."""
 
     read: Read
     write: Write
@@ -35,17 +38,15 @@ class EmbeddingDialect:
 
 OPENAI = EmbeddingDialect(
     read=openai_embeddings.read_request,
-    write=lambda vectors, request, model, tokens: openai_embeddings.write_reply(
-        vectors, request=request, model=model, tokens=tokens
-    ),
+    write=lambda reply, request, model, _: openai_embeddings.write_reply(reply, request=request, model=model),
 )
 OLLAMA = EmbeddingDialect(
     read=ollama_embed.read_request,
-    write=lambda vectors, request, model, tokens: ollama_embed.write_reply(vectors, model=model, tokens=tokens),
+    write=lambda reply, _, model, took_ns: ollama_embed.write_reply(reply, model=model, took_ns=took_ns),
 )
 OLLAMA_PROMPT = EmbeddingDialect(
     read=ollama_embed.read_prompt_request,
-    write=lambda vectors, request, model, tokens: ollama_embed.write_prompt_reply(vectors),
+    write=lambda reply, *_: ollama_embed.write_prompt_reply(reply),
 )
 
 
@@ -60,23 +61,24 @@ class EmbeddingRoute:
         try:
             request = self._dialect.read(await read_json(scope, receive, self._site.options.max_body_bytes))
             async with Departure(receive) as departure:
-                body = await self._embed(request)
+                answer = await self._answer(request, visit_of(scope).request_id)
             visit_of(scope).left = departure.happened
             if departure.happened:
                 return
         except MnemoirError as exc:
             await failure(scope, exc)(scope, receive, send)
             return
-        await Response(body, media_type="application/json")(scope, receive, send)
+        await answer(scope, receive, send)
 
-    async def _embed(self, request: EmbeddingRequest) -> bytes:
-        if len(request.texts) > MOST_TEXTS:
-            raise InvalidRequest(f"input has {len(request.texts)} texts. Send at most {MOST_TEXTS}.", field="input")
-        model = self._site.parts.embedding
-        made = await model.embed([Passage(text=text) for text in request.texts])
-        vectors = np.stack([embedding.vector for embedding in made])
-        length = vectors.shape[1]
-        if request.dimension not in (None, length):
-            raise InvalidRequest(f"{model.name} makes vectors of {length} numbers only.", field="dimensions")
-        tokens = sum(estimate_tokens(text) for text in request.texts)
-        return self._dialect.write(vectors, request, request.model or model.name, tokens)
+    async def _answer(self, request: EmbeddingRequest, request_id: str) -> Response:
+        if request.count > MOST_TEXTS:
+            raise InvalidRequest(f"input has {request.count} texts. Send at most {MOST_TEXTS}.", field="input")
+        request = replace(request, extra=without_fields(request.extra, self._site.options.session_fields))
+        model, started = self._site.parts.client_embedding, perf_counter_ns()
+        reply = await model.answer(request)
+        body = self._dialect.write(reply, request, request.model or model.name, perf_counter_ns() - started)
+        answer = Response(body, media_type="application/json")
+        if reply.dropped:
+            answer.headers["X-Mnemoir-Dropped"] = names = bounded_names(reply.dropped)
+            _log.info("members dropped", request=request_id, names=names)
+        return answer

@@ -1,31 +1,18 @@
 """What both embedding dialects ask for, and how vectors are read from an answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from mnemoir.core.embeddings import EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.wire import members, upstream
 from mnemoir.wire.members import Json
 
 Vectors = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingRequest:
-    """Texts to embed; `dimension` is the length asked for, None for the model's own.
-
-    `is_single` tells that the client sent one text and not a list of one.
-    """
-
-    model: str
-    texts: Sequence[str]
-    encoding: Literal["float", "base64"] = "float"
-    dimension: int | None = None
-    is_single: bool = False
+ExactVectors = NDArray[np.float64]
+_LARGEST_TOKEN = 2**32 - 1
 
 
 def read_texts(body: Json, field: str) -> tuple[str, ...]:
@@ -39,15 +26,59 @@ def read_texts(body: Json, field: str) -> tuple[str, ...]:
     return texts
 
 
+def read_tokens(body: Json, field: str) -> tuple[tuple[int, ...], ...]:
+    """One list of token numbers, or a list of such lists; () where the member holds something else.
+
+    Raises InvalidRequest for a list that begins with token numbers and is not made of them.
+    """
+    value = body.get(field)
+    if not isinstance(value, list) or not value or not isinstance(value[0], int | list):
+        return ()
+    if isinstance(value[0], list):
+        return tuple(_numbers(inner, f"{field}[{n}]") for n, inner in enumerate(value))
+    return (_numbers(value, field),)
+
+
+def as_sent(request: EmbeddingRequest) -> object:
+    """The texts or tokens in the shape in which the client sent them."""
+    inputs: Sequence[object] = list(request.texts) or [list(tokens) for tokens in request.tokens]
+    return inputs[0] if request.is_single else inputs
+
+
 def read_vectors(rows: object, count: int) -> Vectors:
     """`count` rows of one length, as float32; their values are not looked at."""
+    return _read_rows(rows, count, np.float32).astype(np.float32, copy=False)
+
+
+def read_exact_vectors(rows: object, count: int) -> ExactVectors:
+    """`count` rows of one length, as they came. Raises ProviderInvalidOutput for a number beyond float32."""
+    vectors = _read_rows(rows, count, np.float64).astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        usable = np.isfinite(vectors.astype(np.float32)).all()
+    if not usable:
+        raise upstream.unusable("a vector with a value that is not a finite number")
+    return vectors
+
+
+def _read_rows(rows: object, count: int, kind: DTypeLike) -> NDArray[np.floating]:
     if not isinstance(rows, list) or len(rows) != count:
         got = len(rows) if isinstance(rows, list) else "no"
         raise upstream.unusable(f"{got} vectors for {count} texts")
     try:
-        vectors = np.asarray(rows, dtype=np.float32)
+        vectors = np.asarray(rows, dtype=kind)
     except (TypeError, ValueError, OverflowError) as exc:
         raise upstream.unusable("vectors that are not lists of numbers of one length") from exc
     if vectors.ndim != 2 or vectors.shape[1] == 0:
         raise upstream.unusable("vectors that are not lists of numbers")
     return vectors
+
+
+def _numbers(value: object, field: str) -> tuple[int, ...]:
+    numbers = members.as_list(value, field)
+    if not numbers or not all(map(_is_token, numbers)):
+        raise InvalidRequest(f"{field} must be a list of token numbers, and not empty.", field=field)
+    return tuple(numbers)
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_TOKEN

@@ -39,6 +39,8 @@ _LISTED: Mapping[Route, frozenset[str]] = {
         | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
         | {"cache_prompt", "id_slot", "ignore_eos", "min_tokens", "samplers"}
     ),
+    "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
+    "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
     "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options"}),
     "ollama-generate": frozenset(
         {"keep_alive", "logprobs", "top_logprobs", "options"}
@@ -127,7 +129,7 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
     dropped = list(request.dropped)
     if request.extra is not None:
         route = request.extra.route if request.raw else _ROUTES.get(provider)
-        extra, left = _forwarded(request.extra, route, forwarding.forward)
+        extra, left = passed_on(request.extra, route, forwarding.forward)
         request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
@@ -162,8 +164,8 @@ def bounded_names(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"+{more}"] if more else shown)
 
 
-def _forwarded(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Iterator[str]]:
-    """What of the members goes on by `route`, and the names of those that do not."""
+def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
+    """The members that a server of `route` gets, and the names of all others."""
     passed = {name: value for name, value in extra.members.items() if _is_allowed(name, extra.route, forward)}
     if extra.route == route:
         going: Json = passed
@@ -172,7 +174,7 @@ def _forwarded(extra: Extra, route: Route | None, forward: Forward) -> tuple[Ext
         passed = {name: value for name, value in passed.items() if name in table}
         going = _placed(passed, table)
     left = {name: value for name, value in extra.members.items() if name not in passed}
-    return Extra(route=route, members=going) if going and route else None, _told(replace(extra, members=left))
+    return Extra(route=route, members=going) if going and route else None, tuple(_told(replace(extra, members=left)))
 
 
 def _told(left: Extra) -> Iterator[str]:

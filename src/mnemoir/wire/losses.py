@@ -79,6 +79,8 @@ def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
 def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
     if request.tool_choice not in (None, "auto"):
         yield "tool_choice"
+    if any(tool.get("type") == "custom" for tool in request.tools):
+        yield "tools.custom"
 
 
 def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:

@@ -6,30 +6,41 @@ from typing import Any
 import numpy as np
 import orjson
 
+from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
+from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
-from mnemoir.wire.embedding_request import EmbeddingRequest, Vectors, read_texts, read_vectors
+from mnemoir.wire.embedding_request import Vectors, as_sent, read_exact_vectors, read_texts, read_vectors
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import write_error
 
 __all__ = [
+    "read_client_reply",
     "read_prompt_request",
     "read_reply",
     "read_request",
+    "write_client_request",
     "write_error",
     "write_prompt_reply",
     "write_reply",
     "write_request",
 ]
 
+ROUTE: Route = "ollama-embed"
+_OF_REQUESTS = OWN_MEMBERS | {"model", "input", "dimensions"}
+_OF_PROMPT_REQUESTS = OWN_MEMBERS | {"model", "prompt"}
+_OF_ANSWERS = frozenset({"model", "embeddings", "error"})
+
 
 def read_request(body: Json) -> EmbeddingRequest:
-    """What a client asks of `/api/embed`. Raises InvalidRequest naming the field."""
+    """What a client asks of `/api/embed`. Raises InvalidRequest naming the field; unknown members go to `extra`."""
     body = members.as_object(body, "body")
     return EmbeddingRequest(
         model=members.text(body, "model") or "",
         texts=read_texts(body, "input"),
         dimension=members.integer(body, "dimensions", least=1),
         is_single=isinstance(body.get("input"), str),
+        extra=asked_extra(body, _OF_REQUESTS, ROUTE),
     )
 
 
@@ -37,35 +48,56 @@ def read_prompt_request(body: Json) -> EmbeddingRequest:
     """What a client asks of `/api/embeddings`."""
     body = members.as_object(body, "body")
     prompt = members.as_text(body.get("prompt"), "prompt")
-    return EmbeddingRequest(model=members.text(body, "model") or "", texts=(prompt,), is_single=True)
+    return EmbeddingRequest(
+        model=members.text(body, "model") or "",
+        texts=(prompt,),
+        is_single=True,
+        extra=asked_extra(body, _OF_PROMPT_REQUESTS, ROUTE),
+    )
 
 
 def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask; a text over the model's window is cut there."""
+    """What we ask for vectors of our own; a text over the model's window is cut there."""
     return {"model": model, "input": list(texts), "truncate": True}
 
 
-def write_reply(vectors: Vectors, *, model: str, tokens: int, took_ns: int = 0) -> bytes:
-    """Our answer to `/api/embed`: one row of `vectors` per text; `tokens` were read."""
-    rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    body = {
-        "model": model,
-        "embeddings": rows,
-        "total_duration": took_ns,
-        "load_duration": 0,
-        "prompt_eval_count": tokens,
-    }
+def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
+    """What we ask for a client: its texts as it sent them, and what else goes on."""
+    body: dict[str, Any] = {"model": model, "input": as_sent(request)}
+    if request.dimension is not None:
+        body["dimensions"] = request.dimension
+    return merged(members_for(request.extra, ROUTE), body)
+
+
+def write_reply(reply: EmbeddingReply, *, model: str, took_ns: int = 0) -> bytes:
+    """Our answer to `/api/embed`; the durations are those of an Ollama that was asked, else the time it took here."""
+    ours = {"total_duration": took_ns, "load_duration": 0, "prompt_eval_count": reply.tokens or 0}
+    rows = np.ascontiguousarray(reply.vectors)
+    body = {**ours, **members_for(reply.extra, ROUTE), "model": model, "embeddings": rows}
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def write_prompt_reply(vectors: Vectors) -> bytes:
+def write_prompt_reply(reply: EmbeddingReply) -> bytes:
     """Our answer to `/api/embeddings`: the first row."""
-    row = np.ascontiguousarray(vectors[0], dtype=np.float32)
-    return orjson.dumps({"embedding": row}, option=orjson.OPT_SERIALIZE_NUMPY)
+    return orjson.dumps({"embedding": np.ascontiguousarray(reply.vectors[0])}, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def read_reply(body: Json, *, count: int) -> Vectors:
     """`count` vectors in the order of the texts. Raises ProviderInvalidOutput, or the error the body holds."""
+    return read_vectors(_rows(body), count)
+
+
+def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:
+    """The same with all that a client is to get of the answer, vectors as they came."""
+    counted = body.get("prompt_eval_count")
+    return EmbeddingReply(
+        vectors=read_exact_vectors(_rows(body), count),
+        tokens=None if counted is None else upstream.count(counted),
+        extra=extra_of(body, _OF_ANSWERS, ROUTE),
+    )
+
+
+def _rows(body: Json) -> object:
     if body.get("error"):
         raise upstream.error_in_body(body)
-    return read_vectors(body.get("embeddings"), count)
+    return body.get("embeddings")

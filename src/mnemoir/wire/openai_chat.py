@@ -15,6 +15,7 @@ from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.json_output import read_response_format, write_response_format
+from mnemoir.wire.legacy_functions import of_function_call, with_tools
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.openai_messages import (
@@ -30,11 +31,13 @@ from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
 from mnemoir.wire.openai_usage import read_usage, write_usage
 
 __all__ = [
+    "FunctionStreamWriter",
     "StreamReader",
     "StreamWriter",
     "read_reply",
     "read_request",
     "write_error",
+    "write_function_reply",
     "write_reply",
     "write_request",
 ]
@@ -54,7 +57,7 @@ _OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_
 
 def read_request(body: Json) -> ChatRequest:
     """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
-    body = members.as_object(body, "body")
+    body, function_calls, dropped = with_tools(members.as_object(body, "body"))
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
     of_options = asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options.")
     extra = within(asked_extra(body, _OF_REQUESTS, ROUTE), "stream_options", of_options)
@@ -71,6 +74,7 @@ def read_request(body: Json) -> ChatRequest:
         reasoning_effort=members.text(body, "reasoning_effort"),
         choices=read_choices(body),
         extra=extra,
+        dropped=dropped,
     )
     return ChatRequest(
         request=request,
@@ -78,7 +82,15 @@ def read_request(body: Json) -> ChatRequest:
         include_usage=members.boolean(options, "include_usage", at="stream_options."),
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
+        function_calls=function_calls,
+        names=_names(body, function_calls),
     )
+
+
+def _names(body: Json, function_calls: bool) -> dict[str, str]:
+    """Members that have an older or newer name too, by the one that the client used."""
+    names = {"max_tokens": "max_completion_tokens"} if body.get("max_completion_tokens") is not None else {}
+    return {**names, "tools": "functions", "tool_choice": "function_call"} if function_calls else names
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -120,6 +132,16 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
     """Our answer; `created` is in seconds since 1970."""
+    return orjson.dumps(_reply_body(reply, model, reply_id, created))
+
+
+def write_function_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
+    """The same for a client that sent `functions`."""
+    body = _reply_body(reply, model, reply_id, created)
+    return orjson.dumps({**body, "choices": [of_function_call(choice) for choice in body["choices"]]})
+
+
+def _reply_body(reply: Reply, model: str, reply_id: str, created: int) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal or None}
     if reply.tool_calls or reply.refusal:
         message["content"] = reply.text or None
@@ -134,8 +156,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> byt
         message |= passed.message or {}
         choice |= passed.choice or {}
         common |= passed.answer or {}
-    choices = [choice, *reply.alternatives]
-    return orjson.dumps({**common, "choices": choices, "usage": write_usage(reply.usage)})
+    return {**common, "choices": [choice, *reply.alternatives], "usage": write_usage(reply.usage)}
 
 
 def read_reply(body: Json) -> Reply:
@@ -209,6 +230,13 @@ class StreamWriter(ChunkWriter):
         if isinstance(event, ToolCallPart):
             return _choice_of({"tool_calls": [_write_call_part(event)]})
         return None
+
+
+class FunctionStreamWriter(StreamWriter):
+    """The same for a client that sent `functions`."""
+
+    def _chunk(self, choice: Json) -> bytes:
+        return super()._chunk(of_function_call(choice))
 
 
 def _choice_of(delta: Json, reason: FinishReason | None = None) -> dict[str, Any]:

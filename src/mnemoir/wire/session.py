@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.messages import ChatRequest
+from mnemoir.core.messages import ChatRequest, Extra
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
@@ -69,15 +69,20 @@ def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:
 
 def without_session(chat: ChatRequest, fields: Sequence[str]) -> ChatRequest:
     """The chat without those fields among the members that go on to a model."""
-    extra = chat.request.extra
+    extra = without_fields(chat.request.extra, fields)
+    return chat if extra is chat.request.extra else replace(chat, request=replace(chat.request, extra=extra))
+
+
+def without_fields(extra: Extra | None, fields: Sequence[str]) -> Extra | None:
+    """The members without those fields: the very same object where none is there, None where nothing is left."""
     if extra is None:
-        return chat
+        return None
     members: Json = extra.members
     for field in fields:
         members = _without(members, field.split("."))
     if members is extra.members:
-        return chat
-    return replace(chat, request=replace(chat.request, extra=replace(extra, members=members) if members else None))
+        return extra
+    return replace(extra, members=members) if members else None
 
 
 def _without(body: Json, path: Sequence[str]) -> Json:

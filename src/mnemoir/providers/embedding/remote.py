@@ -1,7 +1,7 @@
 """Embedding models behind HTTP: OpenAI's protocol, and Ollama's.
 
 What comes back is looked at before anyone stores it: every vector finite, not zero, of the one length this model has
-shown so far, and brought to unit length.
+shown so far, and brought to unit length. A client's own request is another matter: it goes on as it was sent.
 """
 
 from abc import ABC, abstractmethod
@@ -11,7 +11,9 @@ from typing import Any
 import aiohttp
 import numpy as np
 
+from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.messages import Route
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
@@ -20,10 +22,12 @@ from mnemoir.wire import ollama_embed, openai_embeddings
 MOST_TEXTS = 64  # a call; more are sent in turn
 
 
-class _RemoteEmbeddings(ABC):
-    """What both do alike; a dialect adds `_call`."""
+class RemoteEmbeddings(ABC):
+    """What both do alike; a dialect adds its calls. `reads_tokens` tells whether texts may be sent as tokens."""
 
     _prefix: str
+    route: Route
+    reads_tokens = False
 
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
@@ -48,6 +52,13 @@ class _RemoteEmbeddings(ABC):
             vectors = self._checked(await self._call(texts[start : start + MOST_TEXTS]))
             embeddings += [Embedding(vector=vector) for vector in vectors]
         return embeddings
+
+    @abstractmethod
+    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
+        """What the model's server answers a client, in one call, with members and vectors as they came.
+
+        Whatever length these vectors have, those of memories keep theirs. Raises ProviderError.
+        """
 
     async def warm(self) -> None:  # noqa: B027 - the same for both dialects: nothing
         """Nothing is loaded here."""
@@ -77,10 +88,12 @@ class _RemoteEmbeddings(ABC):
         return ProviderInvalidOutput(f"{self._endpoint.place}: the embedding model {self.name} answered with {what}.")
 
 
-class OpenAIEmbeddings(_RemoteEmbeddings):
+class OpenAIEmbeddings(RemoteEmbeddings):
     """Any server with OpenAI's embeddings protocol."""
 
     _prefix = "openai"
+    route = openai_embeddings.ROUTE
+    reads_tokens = True
 
     async def _call(self, texts: Sequence[str]) -> FloatArray:
         def read(body: Mapping[str, Any]) -> FloatArray:
@@ -89,17 +102,36 @@ class OpenAIEmbeddings(_RemoteEmbeddings):
         body = openai_embeddings.write_request([text or " " for text in texts], model=self._endpoint.model)
         return await self._exchange.whole("/embeddings", body, read)  # OpenAI refuses an empty text
 
+    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
+        """See RemoteEmbeddings."""
 
-class OllamaEmbeddings(_RemoteEmbeddings):
+        def read(body: Mapping[str, Any]) -> EmbeddingReply:
+            return openai_embeddings.read_client_reply(body, count=request.count)
+
+        body = openai_embeddings.write_client_request(request, model=self._endpoint.model)
+        return await self._exchange.whole("/embeddings", body, read)
+
+
+class OllamaEmbeddings(RemoteEmbeddings):
     """A model in an Ollama."""
 
     _prefix = "ollama"
+    route = ollama_embed.ROUTE
 
     async def _call(self, texts: Sequence[str]) -> FloatArray:
         def read(body: Mapping[str, Any]) -> FloatArray:
             return ollama_embed.read_reply(body, count=len(texts))
 
         body = ollama_embed.write_request([text or " " for text in texts], model=self._endpoint.model)
+        return await self._exchange.whole("/api/embed", body, read)
+
+    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
+        """See RemoteEmbeddings."""
+
+        def read(body: Mapping[str, Any]) -> EmbeddingReply:
+            return ollama_embed.read_client_reply(body, count=request.count)
+
+        body = ollama_embed.write_client_request(request, model=self._endpoint.model)
         return await self._exchange.whole("/api/embed", body, read)
 
 

@@ -1,0 +1,67 @@
+"""Clients' own requests for vectors, answered by the embedding model that the settings name.
+
+A model's server that speaks the client's protocol gets the request as it came. For any other, tokens become texts and
+what has no meaning there is named as dropped.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
+from mnemoir.core.messages import Extra
+from mnemoir.core.tokens import estimate_tokens
+from mnemoir.ports.embedding import EmbeddingModel, Passage
+from mnemoir.providers.embedding.dimensions import with_dimension
+from mnemoir.providers.embedding.remote import RemoteEmbeddings
+from mnemoir.providers.embedding.token_arrays import texts_of_tokens
+from mnemoir.wire.forwarding import Forward, passed_on
+
+
+class ClientEmbedding:
+    """Answers with one embedding model; `forward` says which members of a request its server may get."""
+
+    def __init__(self, model: EmbeddingModel, forward: Forward) -> None:
+        self._model = model
+        self._forward = forward
+
+    @property
+    def name(self) -> str:
+        """The model that answers."""
+        return self._model.name
+
+    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
+        """A vector for each text. Raises InvalidRequest for what the model cannot do, ProviderError when it fails."""
+        remote = self._model if isinstance(self._model, RemoteEmbeddings) else None
+        if request.tokens and not (remote and remote.reads_tokens):
+            texts = await asyncio.to_thread(texts_of_tokens, request)
+            request = replace(request, texts=texts, tokens=())
+        reply = await (self._asked(remote, request) if remote else self._made_here(request))
+        vectors = with_dimension(reply.vectors, request.dimension, self.name)
+        return replace(reply, vectors=vectors, tokens=_counted(request) if reply.tokens is None else reply.tokens)
+
+    async def _asked(self, remote: RemoteEmbeddings, request: EmbeddingRequest) -> EmbeddingReply:
+        dropped: Sequence[str] = ()
+        if request.extra is not None:
+            extra, dropped = passed_on(request.extra, remote.route, self._forward)
+            request = replace(request, extra=extra)
+        return replace(await remote.answer(request), dropped=dropped)
+
+    async def _made_here(self, request: EmbeddingRequest) -> EmbeddingReply:
+        made = await self._model.embed([Passage(text=text) for text in request.texts])
+        vectors = np.stack([embedding.vector for embedding in made])
+        return EmbeddingReply(vectors=vectors, dropped=_dropped_here(request.extra))
+
+
+def _counted(request: EmbeddingRequest) -> int:
+    return sum(map(estimate_tokens, request.texts)) + sum(map(len, request.tokens))
+
+
+def _dropped_here(extra: Extra | None) -> list[str]:
+    """Models in this process read the texts alone. They cut what is too long, which `truncate` of true asks for."""
+    if extra is None:
+        return []
+    _, dropped = passed_on(extra, None, "none")
+    return [name for name in dropped if name != "truncate" or extra.members[name] is not True]

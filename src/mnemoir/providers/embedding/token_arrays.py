@@ -1,0 +1,51 @@
+"""Texts of token numbers, for embedding models that take texts alone.
+
+Clients such as LangChain count the tokens of a text before they send it, and then send the tokens. Which encoding
+they used follows from the model that they ask for. It is decoded with tiktoken, and only when the encoding's file is
+on this machine already, because Mnemoir downloads nothing by itself.
+"""
+
+from collections.abc import Sequence
+
+from mnemoir.conversations.local_encodings import Encoding, local_encoding
+from mnemoir.core.embeddings import EmbeddingRequest
+from mnemoir.core.errors import InvalidRequest, NotSupported
+
+_CL100K = ("text-embedding-ada-002", "text-embedding-3-")  # beginnings of names, without vendors
+
+
+def texts_of_tokens(request: EmbeddingRequest) -> tuple[str, ...]:
+    """One text for each list of tokens. It blocks: the first time megabytes are read.
+
+    A character that is cut in two at the end of a list becomes U+FFFD. Raises NotSupported when the encoding is not
+    known or not at hand, InvalidRequest for a number that is none of its tokens.
+    """
+    name = _encoding_of(request.model)
+    encoding = local_encoding(name)
+    if encoding is None:
+        raise NotSupported(
+            f"input holds token numbers of {name}, which cannot be turned into text here: that needs the extra "
+            f"(pip install 'mnemoir[tiktoken]') and the file of {name} in the folder that TIKTOKEN_CACHE_DIR names. "
+            "Send the texts themselves; in LangChain, set check_embedding_ctx_length=False.",
+            field="input",
+        )
+    return tuple(_text_of(tokens, encoding, n) for n, tokens in enumerate(request.tokens))
+
+
+def _encoding_of(model: str) -> str:
+    if model.rpartition("/")[2].startswith(_CL100K):
+        return "cl100k_base"
+    raise NotSupported(
+        f"input holds token numbers, and of model {model[:80]!r} it is not known which text they stand for. Send the "
+        "texts themselves, or ask for text-embedding-ada-002, text-embedding-3-small or text-embedding-3-large, "
+        "whose tokens can be turned into text with the extra (pip install 'mnemoir[tiktoken]') and the file of "
+        "cl100k_base in the folder that TIKTOKEN_CACHE_DIR names.",
+        field="input",
+    )
+
+
+def _text_of(tokens: Sequence[int], encoding: Encoding, place: int) -> str:
+    try:
+        return encoding.decode(tokens)
+    except (KeyError, OverflowError) as exc:
+        raise InvalidRequest(f"input[{place}] holds a number that is no token of the model.", field="input") from exc
