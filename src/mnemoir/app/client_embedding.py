@@ -5,7 +5,6 @@ what has no meaning there is named as dropped.
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,11 +42,10 @@ class ClientEmbedding:
         return replace(reply, vectors=vectors, tokens=_counted(request) if reply.tokens is None else reply.tokens)
 
     async def _asked(self, remote: RemoteEmbeddings, request: EmbeddingRequest) -> EmbeddingReply:
-        dropped: Sequence[str] = ()
-        if request.extra is not None:
-            extra, dropped = passed_on(request.extra, remote.route, self._forward)
-            request = replace(request, extra=extra)
-        return replace(await remote.answer(request), dropped=dropped)
+        if request.extra is None:
+            return await remote.answer(request)
+        extra, dropped = passed_on(request.extra, remote.route, self._forward)
+        return replace(await remote.answer(replace(request, extra=extra)), dropped=dropped)
 
     async def _made_here(self, request: EmbeddingRequest) -> EmbeddingReply:
         made = await self._model.embed([Passage(text=text) for text in request.texts])

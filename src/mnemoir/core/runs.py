@@ -16,7 +16,7 @@ RunStatus = Literal["running", "finished", "failed", "cancelled"]
 WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary", "node_memory"]
 
 # a side task of an app, a temporary chat, memory not switched on, a workflow that has no node of memory
-MemorySkip = Literal["task", "temporary", "off", "workflow"]
+MemorySkip = Literal["task", "temporary", "raw", "off", "workflow"]
 
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
 

@@ -259,6 +259,7 @@ class ChatRoute:
             memory=chat.memory or switched_on,
             client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
             is_temporary=temporary,
+            is_raw=chat.request.raw,
             # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
             credential=presented_key(scope) if self._site.options.api_keys else None,
         )

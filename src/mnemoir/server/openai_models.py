@@ -1,13 +1,13 @@
 """OpenAI's protocols as this server speaks them, for its description. `wire` reads and writes them.
 
-Requests may hold more members than are named here; those that mean nothing to a workflow are ignored.
+Requests may hold more members than are named here; those go on to a model of the same protocol.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+FinishReason = Literal["stop", "length", "tool_calls", "function_call", "content_filter"]
 
 
 class ChatExtensions(BaseModel):
@@ -76,7 +76,7 @@ class _Sampling(ChatExtensions):
     seed: int | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
-    n: Annotated[int, Field(ge=1, le=1)] | None = None
+    n: Annotated[int, Field(ge=1, le=8, description="how many answers; more than 1 where the model gives them")] = 1
     stream_options: StreamOptions | None = None
 
 
@@ -86,14 +86,16 @@ class ChatCompletionBody(_Sampling):
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
+    functions: Annotated[list[dict[str, Any]], Field(description="the older word for tools")] | None = None
+    function_call: Annotated[str | dict[str, Any], Field(description="the older word for tool_choice")] | None = None
     response_format: dict[str, Any] | None = None
     reasoning_effort: str | None = None
 
 
 class CompletionBody(_Sampling):
-    """`POST /v1/completions`: one prompt."""
+    """`POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers."""
 
-    prompt: str | Annotated[list[str], Field(min_length=1, max_length=1)]
+    prompt: str | Annotated[list[str] | list[int] | list[list[int]], Field(min_length=1)]
 
 
 class CachedTokens(BaseModel):
@@ -119,14 +121,15 @@ class AnswerMessage(BaseModel):
     refusal: str | None
     reasoning_content: str = ""
     tool_calls: list[ToolCall] = []
+    function_call: Annotated[ToolFunction, Field(description="for requests of functions")] | None = None
 
 
 class ChatChoice(BaseModel):
-    """The one answer."""
+    """One answer."""
 
     index: int
     message: AnswerMessage
-    logprobs: None
+    logprobs: dict[str, Any] | None
     finish_reason: FinishReason
 
 
@@ -168,14 +171,15 @@ class Delta(BaseModel):
     content: str = ""
     reasoning_content: str = ""
     tool_calls: list[DeltaToolCall] = []
+    function_call: DeltaFunction | None = None
 
 
 class ChunkChoice(BaseModel):
-    """The one answer, as far as this chunk goes."""
+    """One answer, as far as this chunk goes."""
 
     index: int
     delta: Delta
-    logprobs: None
+    logprobs: dict[str, Any] | None
     finish_reason: FinishReason | None
 
 
@@ -192,7 +196,7 @@ class TextChoice(BaseModel):
 
     text: str
     index: int
-    logprobs: None
+    logprobs: dict[str, Any] | None
     finish_reason: FinishReason | None
 
 
@@ -226,7 +230,7 @@ class EmbeddingsBody(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: str = ""
-    input: str | list[str]
+    input: Annotated[str | list[str] | list[int] | list[list[int]], Field(description="texts, or token numbers")]
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int, Field(ge=1)] | None = None
 

@@ -6,9 +6,10 @@ read, and its answer is translated when it is written. The old protocol has one 
 left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mnemoir.core.events import Event, ToolCallPart
 from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
@@ -36,6 +37,11 @@ def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:
     if _CHOICE in given:
         translated["tool_choice"] = _tool_choice(given[_CHOICE])
     return {**translated, **body}, True, ()
+
+
+def without_further_calls(batch: Sequence[Event]) -> Sequence[Event]:
+    """The events without the calls behind the first one, so that what is kept is what the client sees."""
+    return [event for event in batch if not (isinstance(event, ToolCallPart) and event.index)]
 
 
 def of_function_call(choice: Json) -> Json:

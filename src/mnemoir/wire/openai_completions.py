@@ -126,7 +126,17 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> byt
     if reply.passed is not None and reply.passed.route == ROUTE:
         choice |= reply.passed.choice or {}
         common |= reply.passed.answer or {}
-    return orjson.dumps({**common, "choices": [choice, *reply.alternatives], "usage": write_usage(reply.usage)})
+    choices = [choice, *map(_text_choice, reply.alternatives)]
+    return orjson.dumps({**common, "choices": choices, "usage": write_usage(reply.usage)})
+
+
+def _text_choice(choice: Json) -> Json:
+    """A further choice, or a piece of one: of a model that was asked by chat it holds a message or a delta."""
+    said = choice.get("message", choice.get("delta"))
+    if not isinstance(said, Mapping):
+        return choice
+    text = said.get("content") or said.get("refusal") or ""
+    return {**write_choice(str(text), choice.get("finish_reason")), "index": choice.get("index")}
 
 
 def read_reply(body: Json) -> Reply:
@@ -160,6 +170,9 @@ class StreamWriter(ChunkWriter):
 
     def _choice(self, text: str, reason: FinishReason | None = None) -> dict[str, Any]:
         return write_choice(text, reason)
+
+    def _chunk(self, choice: Json) -> bytes:
+        return super()._chunk(_text_choice(choice))
 
     def _other(self, event: Event) -> dict[str, Any] | None:
         return self._choice(event.text) if isinstance(event, Refusal) else None

@@ -21,8 +21,9 @@ class Caller:
     """The party behind one chat request.
 
     `client_task` names what an app asks for itself (a title, tags, follow-up questions), None for a person's turn:
-    nothing is recalled for it and nothing of it kept. Nothing of a temporary chat outlives its answer, though it may
-    recall. `credential` is the key it came with, to be sent on to memory.
+    nothing is recalled for it and nothing of it kept. The same holds for a raw request (`ModelRequest.raw`), whose
+    prompt reaches the model as it came. Nothing of a temporary chat outlives its answer, though it may recall.
+    `credential` is the key it came with, to be sent on to memory.
     `recorded` is where the conversation is stored, None for one that is not. `run_id` names the run in its trace.
     """
 
@@ -31,6 +32,7 @@ class Caller:
     memory: bool = False
     client_task: str | None = None
     is_temporary: bool = False
+    is_raw: bool = False
     credential: str | None = field(default=None, repr=False)
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)
@@ -47,19 +49,26 @@ class Caller:
             return "task"
         if self.is_temporary:
             return "temporary"
+        if self.is_raw:
+            return "raw"
         return None if self.memory else "off"
 
     @property
     def may_be_kept(self) -> bool:
         """Whether anything of what is said may be kept: a person's turn, in a chat that is not temporary."""
-        return self.client_task is None and not self.is_temporary
+        return self._is_a_turn and not self.is_temporary
 
     @property
     def recalls(self) -> bool:
         """Memory was asked for, by a person's turn."""
-        return self.memory and self.client_task is None
+        return self.memory and self._is_a_turn
 
     @property
     def learns(self) -> bool:
         """Memory was asked for, by a person's turn that may be kept."""
         return self.memory and self.may_be_kept
+
+    @property
+    def _is_a_turn(self) -> bool:
+        """Whether it is a person's turn, which can be recalled for."""
+        return self.client_task is None and not self.is_raw

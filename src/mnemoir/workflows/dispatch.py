@@ -14,6 +14,7 @@ from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.client_tasks import asks_for_tools
 from mnemoir.wire.forwarding import plain
+from mnemoir.wire.legacy_functions import without_further_calls
 from mnemoir.workflows.abilities import Abilities
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
@@ -147,7 +148,7 @@ class Workflows:
                 yield [MemorySkipped(reason="workflow")]
             async with aclosing(self._engine.answer(turn, workflow)) as batches:
                 async for batch in batches:
-                    yield batch
+                    yield without_further_calls(batch) if chat.function_calls else batch
         except (Exception, asyncio.CancelledError, GeneratorExit) as exc:
             await self._broken(turn, exc)
             raise

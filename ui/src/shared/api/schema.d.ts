@@ -3496,7 +3496,7 @@ export interface components {
              * Memory Skipped
              * @description Why memory took no part; null where it did
              */
-            memory_skipped: ("task" | "temporary" | "off" | "workflow") | null;
+            memory_skipped: ("task" | "temporary" | "raw" | "off" | "workflow") | null;
             /**
              * Is Temporary
              * @description Of a temporary chat only figures are kept
@@ -3954,6 +3954,7 @@ export interface components {
             reasoning_content?: string;
             /** Tool Calls */
             tool_calls?: components["schemas"]["ToolCall"][];
+            function_call?: components["schemas"]["ToolFunction"] | null;
         };
         /**
          * BranchBody
@@ -3998,19 +3999,21 @@ export interface components {
         };
         /**
          * ChatChoice
-         * @description The one answer.
+         * @description One answer.
          */
         ChatChoice: {
             /** Index */
             index: number;
             message: components["schemas"]["AnswerMessage"];
             /** Logprobs */
-            logprobs: null;
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
             /**
              * Finish Reason
              * @enum {string}
              */
-            finish_reason: "stop" | "length" | "tool_calls" | "content_filter";
+            finish_reason: "stop" | "length" | "tool_calls" | "function_call" | "content_filter";
         };
         /**
          * ChatCompletion
@@ -4077,8 +4080,11 @@ export interface components {
             presence_penalty?: number | null;
             /** Frequency Penalty */
             frequency_penalty?: number | null;
-            /** N */
-            n?: number | null;
+            /**
+             * N
+             * @description how many answers; more than 1 where the model gives them
+             */
+            n?: number;
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /** Messages */
             messages: components["schemas"]["ChatMessage"][];
@@ -4090,6 +4096,14 @@ export interface components {
             tool_choice?: string | {
                 [key: string]: unknown;
             } | null;
+            /** Functions */
+            functions?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Function Call */
+            function_call?: (string | {
+                [key: string]: unknown;
+            }) | null;
             /** Response Format */
             response_format?: {
                 [key: string]: unknown;
@@ -4146,16 +4160,18 @@ export interface components {
         };
         /**
          * ChunkChoice
-         * @description The one answer, as far as this chunk goes.
+         * @description One answer, as far as this chunk goes.
          */
         ChunkChoice: {
             /** Index */
             index: number;
             delta: components["schemas"]["Delta"];
             /** Logprobs */
-            logprobs: null;
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
             /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
         };
         /**
          * CleanupBody
@@ -4171,7 +4187,7 @@ export interface components {
         };
         /**
          * CompletionBody
-         * @description `POST /v1/completions`: one prompt.
+         * @description `POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers.
          */
         CompletionBody: {
             /** User */
@@ -4209,11 +4225,14 @@ export interface components {
             presence_penalty?: number | null;
             /** Frequency Penalty */
             frequency_penalty?: number | null;
-            /** N */
-            n?: number | null;
+            /**
+             * N
+             * @description how many answers; more than 1 where the model gives them
+             */
+            n?: number;
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /** Prompt */
-            prompt: string | string[];
+            prompt: string | (string[] | number[] | number[][]);
         } & {
             [key: string]: unknown;
         };
@@ -4313,6 +4332,7 @@ export interface components {
             reasoning_content?: string;
             /** Tool Calls */
             tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"] | null;
         };
         /**
          * DeltaFunction
@@ -4425,8 +4445,11 @@ export interface components {
         EmbeddingsBody: {
             /** Model */
             model?: string;
-            /** Input */
-            input: string | string[];
+            /**
+             * Input
+             * @description texts, or token numbers
+             */
+            input: string | string[] | number[] | number[][];
             /**
              * Encoding Format
              * @enum {string}
@@ -5141,9 +5164,11 @@ export interface components {
             /** Index */
             index: number;
             /** Logprobs */
-            logprobs: null;
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
             /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
         };
         /**
          * TextCompletion

@@ -15,6 +15,7 @@ import { totalsOf } from './totals';
 const SKIPPED: Record<NonNullable<RunWhole['memory_skipped']>, string> = {
   task: 'left out of a side task',
   temporary: 'keeps nothing of a temporary chat',
+  raw: 'left out of a raw prompt',
   off: 'not switched on',
   workflow: 'not in this workflow',
 };
