@@ -61,7 +61,7 @@ class House:
     llm: ThreadedLLM
     servers: Mapping[str, ServerProcess]
     client: requests.Session
-    plain: dict[tuple[str, str, bool], Json] = field(default_factory=dict)  # what a model's server gets of no member
+    plain: dict[tuple[str, str, str], Json] = field(default_factory=dict)  # what a model's server gets of no member
 
     def ask(self, place: str, path: str, body: Json, **headers: str) -> Sent:
         """Send a request to a place; a body with `model` of "?" names what is asked there."""

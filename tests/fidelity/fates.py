@@ -16,13 +16,14 @@ class Fate:
     """`word` is what the documentation says; `changes` are the members that the model's server gets with it.
 
     `changes` of None are those the client gave, as they came. `dropped` are the names that the answer tells, and
-    `refused` is the member that a 400 names.
+    `refused` is what a 400 names. A request that goes on raw reaches `path` as the client sent it.
     """
 
     word: str
     changes: Mapping[str, Any] | None = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     refused: str = ""
+    path: str = ""
 
 
 SAME = Fate(word="passed", changes=None)
@@ -42,6 +43,11 @@ def dropped(*names: str, **changes: Any) -> Fate:
 def refused(member: str) -> Fate:
     """400, naming the member."""
     return Fate(word="refused", refused=member)
+
+
+def raw(path: str) -> Fate:
+    """Passed with the whole request, to this route of the model's server."""
+    return Fate(word="passed, raw", changes=None, path=path)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,7 +93,7 @@ ROWS: Sequence[AnswerRow] = (
     AnswerRow(name="created"),
     AnswerRow(name="model"),
     AnswerRow(name="choices"),
-    AnswerRow(name="usage"),
+    *(AnswerRow(name=f"usage{name}") for name in ("", ".prompt_tokens", ".completion_tokens")),
     AnswerRow(name="system_fingerprint", top={"system_fingerprint": "fp_2"}),
     AnswerRow(name="service_tier", top={"service_tier": "flex"}),
     AnswerRow(name="metadata", top={"metadata": {"a": "b"}}),
@@ -104,8 +104,12 @@ ROWS: Sequence[AnswerRow] = (
     AnswerRow(name="choices.message"),
     AnswerRow(name="choices.delta"),
     *(
-        AnswerRow(name=f"choices.finish_reason {reason}", choice={"finish_reason": reason})
-        for reason in ("stop", "length", "content_filter")
+        AnswerRow(name=name, choice={"finish_reason": reason})
+        for name, reason in {
+            "choices.finish_reason": "stop",
+            "choices.finish_reason length": "length",
+            "choices.finish_reason content_filter": "content_filter",
+        }.items()
     ),
     AnswerRow(name="choices.logprobs", choice={"logprobs": _LOGPROBS}),
     AnswerRow(name="choices.content_filter_results", choice={"content_filter_results": {"hate": {}}}),
@@ -113,6 +117,7 @@ ROWS: Sequence[AnswerRow] = (
     AnswerRow(name="message.content", message={"content": "Grüß Gott.\n"}),
     AnswerRow(name="message.refusal", message={"content": None, "refusal": "No."}),
     AnswerRow(name="message.annotations", message={"content": "Hi.", "annotations": [_CITATION]}),
+    AnswerRow(name="message.function_call", message={"content": "Hi.", "function_call": _CALL["function"]}),
     AnswerRow(name="message.audio", message={"content": "Hi.", "audio": _AUDIO}),
     AnswerRow(
         name="message.reasoning_content",
@@ -151,6 +156,8 @@ ROWS: Sequence[AnswerRow] = (
         *("text_tokens", "a_new_kind_of_tokens"),
     ),
     *_details("prompt", "audio_tokens", "cache_write_tokens", "cached_tokens", "image_tokens", "text_tokens"),
+    AnswerRow(name="usage.completion_tokens_details", usage={"completion_tokens_details": {}}),
+    AnswerRow(name="usage.prompt_tokens_details", usage={"prompt_tokens_details": {"cached_tokens": 4}}),
     AnswerRow(name="usage.total_tokens", usage={"total_tokens": 99}),
     AnswerRow(name="usage.cost", usage={"cost": 0.5}),
 )

@@ -87,7 +87,7 @@ _USED_HERE = (
             "metadata": {"topic": "bees"},
             "memoryEnabled": False,
             "history": "client",
-            "session_id": "s-1",
+            "conversation_id": "",
         }.items()
     ),
 )
@@ -216,6 +216,24 @@ _TOOLS = (
         closed=dropped("tools", "tool_choice"),
     ),
 )
+_FLAT: Json = {"type": "function", **_FUNCTION}
+_FUNCTIONS = (
+    _member(
+        "functions",
+        [_FUNCTION],
+        chat=to(tools=[_TOOL]),
+        responses=to("`tools`, flat", tools=[_FLAT]),
+        ollama=to(tools=[_TOOL]),
+    ),
+    _row(
+        "function_call",
+        {"functions": [_FUNCTION], "function_call": {"name": "weather"}},
+        chat=to("`tool_choice`", tools=[_TOOL], tool_choice=_CHOICE),
+        responses=to("`tool_choice`, flat", tools=[_FLAT], tool_choice={"type": "function", "name": "weather"}),
+        ollama=dropped("function_call", tools=[_TOOL]),
+        closed=dropped("functions", "function_call"),
+    ),
+)
 _SHAPES = (
     _member(
         "response_format",
@@ -340,6 +358,30 @@ _MESSAGES = (
         closed=dropped("messages.tool_calls.extra_content", **_as_messages(_HELLO, _CALLED, _RESULT)),
     ),
 )
+_FUNCTION_CALLED: Json = {"role": "assistant", "content": None, "function_call": _CALL["function"]}
+_FIRST: Json = {**_CALL, "id": "call_1"}
+_AS_TOOLS = _as_messages(
+    _HELLO, {**_CALLED, "tool_calls": [_FIRST]}, {"role": "tool", "content": "Snow", "tool_call_id": "call_1"}
+)
+_LEGACY = _said(
+    "messages.function_call",
+    _HELLO,
+    _FUNCTION_CALLED,
+    {"role": "function", "name": "weather", "content": "Snow"},
+    chat=to("`tool_calls`", **_AS_TOOLS),
+    responses=to(
+        "`function_call`", **_as_input(_HELLO, {**_ITEM, "call_id": "call_1"}, {**_OUTPUT, "call_id": "call_1"})
+    ),
+    ollama=to(
+        "`tool_calls`, an object",
+        **_as_messages(
+            _HELLO,
+            {**_OLLAMA_CALLED, "tool_calls": [{**_OLLAMA_CALLED["tool_calls"][0], "id": "call_1"}]},
+            {**_OLLAMA_RESULT, "tool_call_id": "call_1"},
+        ),
+    ),
+    closed=to("`tool_calls`", **_AS_TOOLS),
+)
 _TEXT: Json = {"type": "text", "text": "Look:"}
 _INPUT_TEXT: Json = {"type": "input_text", "text": "Look:"}
 
@@ -415,8 +457,10 @@ ROWS: Sequence[Row] = (
     *_SAMPLING,
     *_UNUSED,
     *_TOOLS,
+    *_FUNCTIONS,
     *_SHAPES,
     *_MESSAGES,
+    _LEGACY,
     *_PARTS,
     *_NEVER_SENT,
 )
