@@ -105,8 +105,14 @@ async def test_a_request_to_load_that_names_only_the_model_asks_nothing(
     open_server: OpenServer, llm: ScriptedLLM, path: str, given: JSON
 ) -> None:
     server = await open_server(asks_ollama(llm))
-    await server.post(path, {"model": "m", "memoryEnabled": True, **given})
+    question = {"messages": []} if path == CHAT else {}
+    await server.post(path, {"model": "m", "memoryEnabled": True, **question, **given})
     assert [asked.body for asked in llm.requests] == [{"model": "far-model", "messages": [], "stream": False}]
+
+
+async def test_a_chat_that_forgets_its_messages_is_refused(open_server: OpenServer, llm: ScriptedLLM) -> None:
+    server = await open_server(asks_ollama(llm))
+    assert ((await server.ask("POST", CHAT, {"model": "m"})).status, llm.requests) == (400, [])
 
 
 async def test_a_failing_ollama_fails_the_request_to_load(listen: OpenServer, llm: ScriptedLLM) -> None:
@@ -221,6 +227,29 @@ async def test_members_of_a_chat_reach_an_ollama_as_they_came(
         if stream:
             [part async for part in made]
     assert llm.requests[-1].body == {"model": "far-model", "messages": MESSAGES, "stream": stream, **body}
+
+
+@pytest.mark.parametrize("think", [True, False, "low"])
+async def test_an_ollama_gets_think_as_it_came(listen: OpenServer, llm: ScriptedLLM, think: Any) -> None:
+    server = await listen(asks_ollama(llm))
+    async with ollama.AsyncClient(host=server.url) as client:
+        await client.chat("mnemoir", MESSAGES, think=think)
+        await client.generate("mnemoir", "Hello", think=think)
+    assert [asked.body["think"] for asked in llm.requests] == [think, think]
+
+
+async def test_a_prompt_for_the_generate_route_alone_reaches_it_as_it_came(
+    listen: OpenServer, llm: ScriptedLLM
+) -> None:
+    server = await listen(asks_ollama(llm))
+    end = {"response": "b", "done": True, "context": [1, 2, 3]}
+    llm.queue(answered(end))
+    given = {"suffix": "c", "template": "{{ .Prompt }}", "context": [9], "system": "S", "keep_alive": "1m"}
+    async with ollama.AsyncClient(host=server.url) as client:
+        answer = await client.generate("mnemoir", "a", raw=True, options={"num_ctx": 64}, **given)
+    body = {"model": "far-model", "prompt": "a", "raw": True, "options": {"num_ctx": 64}, "stream": False, **given}
+    assert (llm.requests[-1].path, llm.requests[-1].body) == (GENERATE, body)
+    assert (answer.response, answer.context) == ("b", [1, 2, 3])
 
 
 @pytest.mark.parametrize("stream", [True, False])

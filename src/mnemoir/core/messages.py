@@ -196,6 +196,6 @@ class ChatRequest:
     loading: Loading | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def spelled(self, names: Sequence[str]) -> tuple[str, ...]:
+    def spelled(self, names: Sequence[str]) -> list[str]:
         """The names of members as the client wrote them, each once."""
-        return tuple(dict.fromkeys(self.names.get(name, name) for name in names))
+        return list(dict.fromkeys(self.names.get(name, name) for name in names))

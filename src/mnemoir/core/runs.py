@@ -71,7 +71,7 @@ class ModelCall:
     sampling: Sampling = field(default_factory=Sampling)
     options: Mapping[str, Any] | None = None
     has_tools: bool = False
-    passed: Sequence[str] = ()
+    passed: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class RunTrace:
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
     asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
-    dropped: Sequence[str] = ()
+    dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)
 
     def nodes(self) -> Iterator[NodeTrace]:

@@ -39,7 +39,7 @@ _OF_MESSAGES = frozenset({"role", "content", "images", "tool_name", "tool_calls"
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us; without messages, to load the model. Unknown members are kept in `extra`.
+    """What a client asks of us; of an empty list of messages, to load the model. Unknown members are kept in `extra`.
 
     Raises InvalidRequest naming the field.
     """
@@ -48,9 +48,9 @@ def read_request(body: Json) -> ChatRequest:
     if not model:
         raise InvalidRequest("model is missing; name the model to ask.", field="model")
     given = body.get("messages")
-    messages = tuple(
-        _read_message(item, at) for item, at in members.objects([] if given is None else given, "messages")
-    )
+    if given is None and body.get("keep_alive") is not None:
+        given = []  # some clients leave an empty list out
+    messages = tuple(_read_message(item, at) for item, at in members.objects(given, "messages"))
     request = ModelRequest(
         messages=_with_call_ids(messages),
         model=model,

@@ -87,7 +87,7 @@ def call_of(model: ChatModel, request: ModelRequest, *, stream: bool) -> ModelCa
         sampling=request.sampling,
         options=request.options,
         has_tools=bool(request.tools),
-        passed=() if request.extra is None else tuple(request.extra.members),
+        passed=[] if request.extra is None else list(request.extra.members),
     )
 
 

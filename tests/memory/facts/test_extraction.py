@@ -46,7 +46,7 @@ async def test_the_request_is_the_policy_the_turns_as_data_and_a_strict_schema()
             {"role": "assistant", "text": "Good."},
         ],
     }
-    assert (request.output, request.reasoning_effort, request.sampling.max_tokens) == (FACTS, "minimal", 4000)
+    assert (request.output, request.think, request.sampling.max_tokens) == (FACTS, False, 4000)
     assert request.sampling.temperature is None
 
 

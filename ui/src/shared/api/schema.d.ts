@@ -4595,7 +4595,7 @@ export interface components {
         };
         /**
          * OllamaChatBody
-         * @description `POST /api/chat`; streamed unless `stream` is false.
+         * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
         OllamaChatBody: {
             /** User */
@@ -4627,7 +4627,7 @@ export interface components {
             /** Keep Alive */
             keep_alive?: string | number | null;
             /** Messages */
-            messages: components["schemas"]["OllamaMessage"][];
+            messages?: components["schemas"]["OllamaMessage"][];
             /** Tools */
             tools?: {
                 [key: string]: unknown;
@@ -4722,7 +4722,7 @@ export interface components {
         };
         /**
          * OllamaGenerateBody
-         * @description `POST /api/generate`: one prompt; streamed unless `stream` is false.
+         * @description `POST /api/generate`: one prompt; streamed unless `stream` is false. Without one it loads or unloads.
          */
         OllamaGenerateBody: {
             /** User */

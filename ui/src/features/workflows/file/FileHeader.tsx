@@ -36,7 +36,7 @@ export function FileHeader({ tree, file }: { tree: ConfigOverview; file: ConfigF
         {tree.root === null ? 'Built-in workflow' : KINDS[file.kind]}
       </Badge>
       {file.can_remember === false && (
-        <Badge variant="light" color="yellow.9" size="sm" title="It runs no Recall and no Remember">
+        <Badge variant="default" size="sm" title="It runs no Recall and no Remember">
           Cannot remember
         </Badge>
       )}
