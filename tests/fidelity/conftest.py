@@ -27,6 +27,8 @@ _USERS = {
     "ollama tree": ("openollama", "tree"),
     "closed ollama tree": ("closedollama", "tree"),
     "listed tree": ("listed", "tree"),
+    "preset tree": ("preset", "tree"),
+    "inner tree": ("inner", "tree"),
 }
 EMBEDDING_ROUTES = ("/v1/embeddings", "/api/embed", "/api/embeddings")
 _PROVIDERS = ("openai-chat", "openai-responses", "ollama")
@@ -133,7 +135,11 @@ def trees(url: str) -> Json:
         ("openollama", "OpenOllama", _PASSES),
         ("closedollama", "ClosedOllama", {}),
         ("listed", "ListedChat", _PASSES),
+        ("preset", "OpenChat", {**_PASSES, "preset": "Calm"}),
+        ("inner", "OpenChat", _PASSES),
     ):
         files[f"Users/{name}.json"] = user()
         files[f"Workflows/{name}/Chat.json"] = [{**_ANSWERS, "endpointName": endpoint, **passes}]
+    before = {"title": "Before", "type": "Standard", "endpointName": "OpenChat", "prompt": "Think.", **_PASSES}
+    files["Workflows/inner/Chat.json"].insert(0, before)
     return files

@@ -57,7 +57,7 @@ _UNUSED_OPTIONS = (
     *("repeat_last_n", "repeat_penalty", "mirostat", "mirostat_tau", "mirostat_eta", "penalize_newline"),
     "an_option_of_tomorrow",
 )
-_SHARED = (
+SHARED: Sequence[Row] = (
     _member("model", "?", every=USED),
     _member("stream", True, every=USED),
     *(
@@ -159,7 +159,7 @@ def _thinking(name: str) -> Row:
     )
 
 
-_CHAT = (
+ONLY_CHAT: Sequence[Row] = (
     _member("messages", [_SAID], every=USED),
     _member("tools", [_TOOL], chat=SAME, responses=to("`tools`, flat", tools=[{"type": "function", **_FUNCTION}])),
     _row(
@@ -188,7 +188,7 @@ def _own(name: str, value: object) -> Row:
 
 
 _SYSTEM: Sequence[Json] = ({"role": "system", "content": "Be brief."}, _SAID)
-_GENERATE = (
+ONLY_GENERATE: Sequence[Row] = (
     _member("prompt", "Hello", every=USED),
     _member(
         "system",
@@ -213,5 +213,7 @@ _GENERATE = (
     *(_member(name, 4) for name in ("width", "height", "steps")),
 )
 
-CHAT = SimpleNamespace(PATH="/api/chat", PLAIN={"model": "?", "messages": [_SAID]}, ROWS=(*_SHARED, *_CHAT))
-GENERATE = SimpleNamespace(PATH="/api/generate", PLAIN={"model": "?", "prompt": "Hello"}, ROWS=(*_SHARED, *_GENERATE))
+CHAT = SimpleNamespace(PATH="/api/chat", PLAIN={"model": "?", "messages": [_SAID]}, ROWS=(*SHARED, *ONLY_CHAT))
+GENERATE = SimpleNamespace(
+    PATH="/api/generate", PLAIN={"model": "?", "prompt": "Hello"}, ROWS=(*SHARED, *ONLY_GENERATE)
+)
