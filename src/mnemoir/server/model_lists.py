@@ -24,6 +24,7 @@ TREE_VERSION = "0.9"  # what servers of config trees have always said
 _CONTEXT_TOKENS = 131_072  # of a model that nobody says anything of
 _CAPABILITIES = ("completion", "tools")  # of such a model
 _STARTED = int(time())
+_TEMPLATE = "{{ .System }}{{ .Tools }}{{ .Prompt }}"  # LiteLLM looks here whether tools are taken
 _MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
 _WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
 
@@ -111,7 +112,7 @@ async def _show(request: Request) -> Response:
             "license": "",
             "modelfile": f"FROM {_tagged(asked)}",
             "parameters": facts.parameters,
-            "template": facts.template or "{{ .Prompt }}",
+            "template": facts.template or _TEMPLATE,
             "modified_at": _MODIFIED,
             "details": _details(facts),
             "model_info": {
