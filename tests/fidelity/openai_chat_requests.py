@@ -265,7 +265,7 @@ _EXTRA: Json = {"google": {"thought_signature": "x"}}
 _HELLO: Json = {"role": "user", "content": "Hello?"}
 _MESSAGES = (
     _said(
-        "messages.role",
+        "a developer message",
         {"role": "developer", "content": "Be brief."},
         responses=to(instructions="Be brief."),
         ollama=to("`system`", **_as_messages({"role": "system", "content": "Be brief."})),

@@ -72,7 +72,7 @@ ROWS: Sequence[Row] = (
     _own("best_of", 2),
     _own("logprobs", 2),
     _row("n", {"n": 2}, chat=_RAW, told=refused("n")),
-    _row("prompts", {"prompt": ["Hello", "Bye"]}, chat=_RAW, told=refused("prompt")),
+    _row("several prompts", {"prompt": ["Hello", "Bye"]}, chat=_RAW, told=refused("prompt")),
     _row("prompts of tokens", {"prompt": [[1, 2], [3]]}, chat=_RAW, told=refused("prompt")),
     _member("api_key", "canary", chat=dropped("api_key"), tree=dropped("api_key")),
 )

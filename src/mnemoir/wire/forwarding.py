@@ -33,6 +33,7 @@ _LISTED: Mapping[Route, frozenset[str]] = {
         | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
         | {"structured_outputs", "chat_template_kwargs", "cache_prompt", "id_slot", "ignore_eos", "min_tokens"}
         | {"continue_final_message", "samplers", "thinking", "reasoning", "provider"}
+        | {"num_ctx", "repeat_last_n", "keep_alive"}
     ),
     "openai-completions": frozenset(
         {"prompt", "suffix", "echo", "best_of", "logprobs", "logit_bias", "stream_options"}
@@ -41,7 +42,7 @@ _LISTED: Mapping[Route, frozenset[str]] = {
     ),
     "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
     "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
-    "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options"}),
+    "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options", "width", "height", "steps"}),
     "ollama-generate": frozenset(
         {"keep_alive", "logprobs", "top_logprobs", "options"}
         | {"prompt", "system", "suffix", "template", "raw", "context"}
