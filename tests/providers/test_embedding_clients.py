@@ -213,7 +213,8 @@ class SentenceTransformer:
 async def test_device_and_folder_reach_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sentence_transformers.py").write_text(LIBRARY)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # so that the import below is undone at the end
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
     client = SentenceTransformerEmbedding("some-model", "cpu", tmp_path / "models")
     assert await client.embed_single("Hi") == [1.0, 0.0]
     made = client.model._model.made_with  # type: ignore[attr-defined]  # what the library was given

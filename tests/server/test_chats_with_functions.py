@@ -1,12 +1,14 @@
 """The unmodified `openai` package with `functions`, which model servers of today know as tools."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.scripted_llm import ScriptedLLM
 from tests.server.conftest import OpenServer
+from tests.server.served_tree import answering, served
 from tests.server.server_kit import JSON, asks
 from tests.server.test_official_clients import openai_client
 
@@ -15,9 +17,11 @@ ASKED: Any = {"role": "user", "content": "Rain in Graz?"}
 CALLS = [("weather", {"town": "Graz"}), ("weather", {"town": "Linz"})]
 
 
-@pytest.fixture(params=["openai-chat", "openai-responses", "ollama"])
-def upstream(request: pytest.FixtureRequest, llm: ScriptedLLM) -> JSON:
-    """Settings of a server in front of each protocol."""
+@pytest.fixture(params=["openai-chat", "openai-responses", "ollama", "tree"])
+def upstream(request: pytest.FixtureRequest, llm: ScriptedLLM, tmp_path: Path) -> JSON:
+    """Settings of a server in front of each protocol, and of one with a config tree whose node passes tools on."""
+    if request.param == "tree":
+        return served(tmp_path, llm.url, answering(allowTools=True))
     return asks(llm, **{"llm.provider": request.param, "llm.ollama_url": llm.url})
 
 
@@ -81,6 +85,15 @@ async def test_a_kept_conversation_of_functions_goes_on_without_a_branch(
         await client.chat.completions.create(messages=[ASKED, said, answered], **settings)
     kept = await server.get("/api/conversations/rain/branches")
     assert [branch["messages"] for branch in kept["results"]] == [4]
+
+
+async def test_functions_that_a_model_has_no_place_for_are_named_as_they_were_sent(listen: OpenServer) -> None:
+    server = await listen()
+    async with openai_client(server) as client:
+        raw = await client.chat.completions.with_raw_response.create(
+            model="mnemoir", messages=[ASKED], functions=[WEATHER], function_call="auto"
+        )
+    assert raw.headers["x-mnemoir-dropped"] == "functions, function_call"
 
 
 async def test_tools_beside_functions_are_kept_and_answered_as_tools(listen: OpenServer, llm: ScriptedLLM) -> None:

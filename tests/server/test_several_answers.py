@@ -119,7 +119,7 @@ async def test_several_answers_are_refused_where_none_but_one_can_be_had(
     listen: OpenServer, llm: ScriptedLLM, tmp_path: Path, provider: str, stream: bool
 ) -> None:
     if provider == "tree":
-        server = await listen(served(tmp_path, llm.openai_url, forwardClientParameters=True))
+        server = await listen(served(tmp_path, llm.url, forwardClientParameters=True))
     else:
         server = await listen(asks(llm, **{"llm.provider": provider, "llm.ollama_url": llm.url}))
     async with openai_client(server) as client:

@@ -14,6 +14,8 @@ from mnemoir.wire import members
 from mnemoir.wire.members import Json
 
 _FUNCTIONS, _CHOICE = "functions", "function_call"
+FUNCTION_NAMES: Mapping[str, str] = {"tools": _FUNCTIONS, "tool_choice": _CHOICE}
+"""What a client of functions calls the members that tools have."""
 
 
 def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:
@@ -70,7 +72,7 @@ def _tool_choice(value: object) -> object:
 
 
 def _is_of_functions(message: object) -> bool:
-    return isinstance(message, Mapping) and (message.get("role") == "function" or bool(message.get(_CHOICE)))
+    return isinstance(message, dict) and (message.get("role") == "function" or bool(message.get(_CHOICE)))
 
 
 def _with_tool_messages(sent: list[Any]) -> Iterator[Any]:

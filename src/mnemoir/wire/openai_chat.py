@@ -15,7 +15,7 @@ from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.wire import members, upstream
 from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.json_output import read_response_format, write_response_format
-from mnemoir.wire.legacy_functions import of_function_call, with_tools
+from mnemoir.wire.legacy_functions import FUNCTION_NAMES, of_function_call, with_tools
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.openai_messages import (
@@ -90,7 +90,7 @@ def read_request(body: Json) -> ChatRequest:
 def _names(body: Json, function_calls: bool) -> dict[str, str]:
     """Members that have an older or newer name too, by the one that the client used."""
     names = {"max_tokens": "max_completion_tokens"} if body.get("max_completion_tokens") is not None else {}
-    return {**names, "tools": "functions", "tool_choice": "function_call"} if function_calls else names
+    return {**names, **FUNCTION_NAMES} if function_calls else names
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
