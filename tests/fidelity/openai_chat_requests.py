@@ -6,10 +6,11 @@ model speaks. `tree` is a workflow of one node that passes on what it may, `clos
 
 from collections.abc import Sequence
 
-from tests.fidelity.fates import SAME, USED, Fate, Json, Row, dropped, refused, to
+from tests.fidelity import openai_message_requests
+from tests.fidelity.fates import SAME, USED, Json, Row, dropped, refused, to
+from tests.fidelity.openai_chat_rows import SAID, member, option, row
 
 PATH = "/v1/chat/completions"
-SAID: Json = {"role": "user", "content": "Hello"}
 PLAIN: Json = {"model": "?", "messages": [SAID]}
 PLACES = ("openai-chat", "openai-responses", "ollama", "tree", "closed tree")
 
@@ -21,66 +22,16 @@ _CUSTOM: Json = {"name": "poem", "description": "Free text", "format": {"type": 
 _CHOICE: Json = {"type": "function", "function": {"name": "weather"}}
 _ALLOWED: Json = {"mode": "auto", "tools": [_CHOICE]}
 _SCHEMA: Json = {"name": "place", "schema": _PARAMETERS, "strict": True, "description": "Where"}
-_DATA = "iVBORw0KGgo="
-_URL = f"data:image/png;base64,{_DATA}"
 _CACHE: Json = {"mode": "explicit", "ttl": "30m"}
 
 
-def _row(name: str, given: Json, **fates: Fate) -> Row:
-    """Passed to the same protocol and told to others, where nothing else is said.
-
-    `chat` is the built-in workflow, `tree` like it where nothing else is said, `every` all places.
-    """
-    every = fates.get("every")
-    chat, told = fates.get("chat", every or SAME), every or dropped(name)
-    return Row(
-        name=name,
-        given=given,
-        fates={
-            "openai-chat": chat,
-            "openai-responses": fates.get("responses", told),
-            "ollama": fates.get("ollama", told),
-            "tree": fates.get("tree", chat),
-            "closed tree": fates.get("closed", told),
-        },
-    )
-
-
-def _member(name: str, value: object, **fates: Fate) -> Row:
-    """A member of the body itself."""
-    return _row(name, {name: value}, **fates)
-
-
-def _option(name: str, value: object, **fates: Fate) -> Row:
-    """A member that Ollama takes among its options."""
-    return _member(name, value, ollama=to(f"`options.{name}`", options={name: value}), **fates)
-
-
-def _said(name: str, *messages: Json, **fates: Fate) -> Row:
-    """A member within the messages, which stand in front of a question."""
-    return _row(name, {"messages": [*messages, SAID]}, **fates)
-
-
-def _part(name: str, part: Json, **fates: Fate) -> Row:
-    """A member within the parts of the question."""
-    return _row(name, {"messages": [{"role": "user", "content": [{"type": "text", "text": "Look:"}, part]}]}, **fates)
-
-
-def _as_input(*items: Json) -> Json:
-    return {"input": [*items, SAID]}
-
-
-def _as_messages(*messages: Json) -> Json:
-    return {"messages": [*messages, SAID]}
-
-
 _USED_HERE = (
-    _member("model", "?", every=USED),
-    _member("messages", [SAID], every=USED),
-    _member("stream", True, every=USED),
-    _member("stream_options", {"include_usage": True}, every=USED),
+    member("model", "?", every=USED),
+    member("messages", [SAID], every=USED),
+    member("stream", True, every=USED),
+    member("stream_options", {"include_usage": True}, every=USED),
     *(
-        _member(name, value, every=USED)
+        member(name, value, every=USED)
         for name, value in {
             "store": False,
             "user": "alex",
@@ -92,20 +43,20 @@ _USED_HERE = (
     ),
 )
 _SAMPLING = (
-    _option("temperature", 0.5, responses=SAME),
-    _option("top_p", 0.5, responses=SAME),
-    _option("seed", 7),
-    _option("presence_penalty", 0.5),
-    _option("frequency_penalty", 0.5),
-    _option("stop", ["\n"], responses=USED),
-    _member(
+    option("temperature", 0.5, responses=SAME),
+    option("top_p", 0.5, responses=SAME),
+    option("seed", 7),
+    option("presence_penalty", 0.5),
+    option("frequency_penalty", 0.5),
+    option("stop", ["\n"], responses=USED),
+    member(
         "max_tokens",
         9,
         responses=to(max_output_tokens=9),
         ollama=to("`options.num_predict`", options={"num_predict": 9}),
         tree=dropped("max_tokens"),
     ),
-    _member(
+    member(
         "max_completion_tokens",
         9,
         chat=to(max_tokens=9),
@@ -113,17 +64,17 @@ _SAMPLING = (
         ollama=to("`options.num_predict`", options={"num_predict": 9}),
         tree=dropped("max_completion_tokens"),
     ),
-    _member("n", 2, responses=refused("n"), ollama=refused("n"), tree=refused("n"), closed=refused("n")),
-    _member(
+    member("n", 2, responses=refused("n"), ollama=refused("n"), tree=refused("n"), closed=refused("n")),
+    member(
         "reasoning_effort",
         "low",
         responses=to("`reasoning.effort`", reasoning={"effort": "low"}),
         ollama=to(think="low"),
     ),
-    *(_option(name, 2) for name in ("top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "num_ctx")),
-    *(_option(name, 2) for name in ("mirostat", "mirostat_tau", "mirostat_eta")),
-    _member("repetition_penalty", 1.1, ollama=to("`options.repeat_penalty`", options={"repeat_penalty": 1.1})),
-    _member("keep_alive", "5m", ollama=SAME),
+    *(option(name, 2) for name in ("top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "num_ctx")),
+    *(option(name, 2) for name in ("mirostat", "mirostat_tau", "mirostat_eta")),
+    member("repetition_penalty", 1.1, ollama=to("`options.repeat_penalty`", options={"repeat_penalty": 1.1})),
+    member("keep_alive", "5m", ollama=SAME),
 )
 _LOCAL = (
     *("dry_multiplier", "xtc_probability", "guided_choice", "grammar", "json_schema", "structured_outputs"),
@@ -149,23 +100,23 @@ _OF_RESPONSES: Json = {
     "prompt_cache_retention": "24h",
 }
 _UNUSED = (
-    *(_member(name, value) for name, value in _OF_OPENAI.items()),
-    *(_member(name, value, responses=SAME) for name, value in _OF_RESPONSES.items()),
-    _member("verbosity", "low", responses=to("`text.verbosity`", text={"verbosity": "low"})),
-    *(_member(name, ["a", {"b": None}]) for name in _LOCAL),
-    _row(
+    *(member(name, value) for name, value in _OF_OPENAI.items()),
+    *(member(name, value, responses=SAME) for name, value in _OF_RESPONSES.items()),
+    member("verbosity", "low", responses=to("`text.verbosity`", text={"verbosity": "low"})),
+    *(member(name, ["a", {"b": None}]) for name in _LOCAL),
+    row(
         "stream_options.include_obfuscation",
         {"stream_options": {"include_obfuscation": False}},
     ),
 )
 _TOOLS = (
-    _member(
+    member(
         "tools",
         [_TOOL],
         responses=to("`tools`, flat", tools=[{"type": "function", **_FUNCTION}]),
         ollama=SAME,
     ),
-    _row(
+    row(
         "tools.custom",
         {"tools": [{"type": "custom", "custom": _CUSTOM}]},
         responses=to(
@@ -175,14 +126,14 @@ _TOOLS = (
         ollama=dropped("tools.custom"),
         closed=dropped("tools"),
     ),
-    _row(
+    row(
         "tools.cache_control",
         {"tools": [{**_TOOL, "cache_control": {"type": "ephemeral"}}]},
         responses=dropped("tools.cache_control", tools=[{"type": "function", **_FUNCTION}]),
         ollama=SAME,
         closed=dropped("tools"),
     ),
-    _row(
+    row(
         "tool_choice",
         {"tools": [_TOOL], "tool_choice": _CHOICE},
         responses=to(
@@ -193,7 +144,7 @@ _TOOLS = (
         ollama=dropped("tool_choice", tools=[_TOOL]),
         closed=dropped("tools", "tool_choice"),
     ),
-    _row(
+    row(
         "tool_choice.allowed_tools",
         {"tools": [_TOOL], "tool_choice": {"type": "allowed_tools", "allowed_tools": _ALLOWED}},
         responses=to(
@@ -204,7 +155,7 @@ _TOOLS = (
         ollama=dropped("tool_choice", tools=[_TOOL]),
         closed=dropped("tools", "tool_choice"),
     ),
-    _row(
+    row(
         "tool_choice.custom",
         {"tools": [_TOOL], "tool_choice": {"type": "custom", "custom": {"name": "poem"}}},
         responses=to(
@@ -218,14 +169,14 @@ _TOOLS = (
 )
 _FLAT: Json = {"type": "function", **_FUNCTION}
 _FUNCTIONS = (
-    _member(
+    member(
         "functions",
         [_FUNCTION],
         chat=to(tools=[_TOOL]),
         responses=to("`tools`, flat", tools=[_FLAT]),
         ollama=to(tools=[_TOOL]),
     ),
-    _row(
+    row(
         "function_call",
         {"functions": [_FUNCTION], "function_call": {"name": "weather"}},
         chat=to("`tool_choice`", tools=[_TOOL], tool_choice=_CHOICE),
@@ -235,13 +186,13 @@ _FUNCTIONS = (
     ),
 )
 _SHAPES = (
-    _member(
+    member(
         "response_format",
         {"type": "json_schema", "json_schema": _SCHEMA},
         responses=to("`text.format`", text={"format": {"type": "json_schema", **_SCHEMA}}),
         ollama=to(format=_PARAMETERS),
     ),
-    _row(
+    row(
         "response_format.json_object",
         {"response_format": {"type": "json_object"}},
         responses=to("`text.format`", text={"format": {"type": "json_object"}}),
@@ -249,203 +200,8 @@ _SHAPES = (
         closed=dropped("response_format"),
     ),
 )
-_CALL: Json = {"id": "call_7", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Graz"}'}}
-_CALLED: Json = {"role": "assistant", "content": None, "tool_calls": [_CALL]}
-_RESULT: Json = {"role": "tool", "tool_call_id": "call_7", "content": "Snow"}
-_ITEM: Json = {"type": "function_call", "call_id": "call_7", "name": "weather", "arguments": '{"city": "Graz"}'}
-_OUTPUT: Json = {"type": "function_call_output", "call_id": "call_7", "output": "Snow"}
-_OLLAMA_CALLED: Json = {
-    "role": "assistant",
-    "content": "",
-    "tool_calls": [{"id": "call_7", "function": {"index": 0, "name": "weather", "arguments": {"city": "Graz"}}}],
-}
-_OLLAMA_RESULT: Json = {"role": "tool", "content": "Snow", "tool_call_id": "call_7", "tool_name": "weather"}
-_FREE: Json = {"id": "call_7", "type": "custom", "custom": {"name": "weather", "input": "Graz"}}
-_EXTRA: Json = {"google": {"thought_signature": "x"}}
-_HELLO: Json = {"role": "user", "content": "Hello?"}
-_MESSAGES = (
-    _said(
-        "a developer message",
-        {"role": "developer", "content": "Be brief."},
-        responses=to(instructions="Be brief."),
-        ollama=to("`system`", **_as_messages({"role": "system", "content": "Be brief."})),
-        tree=to("the workflow's"),
-        closed=to("the workflow's"),
-    ),
-    _said(
-        "a later system message",
-        _HELLO,
-        {"role": "system", "content": "Late."},
-        responses=to("in its place", **_as_input(_HELLO, {"role": "system", "content": "Late."})),
-        ollama=SAME,
-        closed=SAME,
-    ),
-    _said(
-        "messages.name",
-        {**_HELLO, "name": "ann"},
-        responses=dropped("messages.name", **_as_input(_HELLO)),
-        ollama=dropped("messages.name", **_as_messages(_HELLO)),
-        closed=SAME,
-    ),
-    _said(
-        "messages.refusal",
-        _HELLO,
-        {"role": "assistant", "content": None, "refusal": "No."},
-        responses=to(
-            "the text",
-            **_as_input(_HELLO, {"role": "assistant", "content": [{"type": "output_text", "text": "No."}]}),
-        ),
-        ollama=to("the text", **_as_messages(_HELLO, {"role": "assistant", "content": "No."})),
-        closed=to("the text", **_as_messages(_HELLO, {"role": "assistant", "content": "No."})),
-    ),
-    _said(
-        "messages.content.refusal",
-        _HELLO,
-        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
-        responses=to(
-            "the part",
-            **_as_input(_HELLO, {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}),
-        ),
-        ollama=to("the text", **_as_messages(_HELLO, {"role": "assistant", "content": "No."})),
-        closed=to("the text", **_as_messages(_HELLO, {"role": "assistant", "content": "No."})),
-    ),
-    *(
-        _said(
-            f"messages.{name}",
-            _HELLO,
-            {"role": "assistant", "content": "Hi.", name: value},
-            responses=dropped(
-                f"messages.{name}",
-                **_as_input(_HELLO, {"role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}),
-            ),
-            ollama=dropped(f"messages.{name}", **_as_messages(_HELLO, {"role": "assistant", "content": "Hi."})),
-            closed=dropped(f"messages.{name}", **_as_messages(_HELLO, {"role": "assistant", "content": "Hi."})),
-        )
-        for name, value in {"audio": {"id": "a-1"}, "reasoning_content": "Hm.", "reasoning_details": [1]}.items()
-    ),
-    _said(
-        "messages.tool_calls",
-        _HELLO,
-        _CALLED,
-        _RESULT,
-        responses=to("`function_call`", **_as_input(_HELLO, _ITEM, _OUTPUT)),
-        ollama=to("`tool_calls`, an object", **_as_messages(_HELLO, _OLLAMA_CALLED, _OLLAMA_RESULT)),
-        closed=SAME,
-    ),
-    _said(
-        "messages.tool_calls.custom",
-        _HELLO,
-        {**_CALLED, "tool_calls": [_FREE]},
-        _RESULT,
-        responses=to(
-            "`custom_tool_call`",
-            **_as_input(
-                _HELLO,
-                {"type": "custom_tool_call", "call_id": "call_7", "name": "weather", "input": "Graz"},
-                {"type": "custom_tool_call_output", "call_id": "call_7", "output": "Snow"},
-            ),
-        ),
-        ollama=refused("messages.tool_calls"),
-        closed=SAME,
-    ),
-    _said(
-        "messages.tool_calls.extra_content",
-        _HELLO,
-        {**_CALLED, "tool_calls": [{**_CALL, "extra_content": _EXTRA}]},
-        _RESULT,
-        responses=dropped("messages.tool_calls.extra_content", **_as_input(_HELLO, _ITEM, _OUTPUT)),
-        ollama=dropped("messages.tool_calls.extra_content", **_as_messages(_HELLO, _OLLAMA_CALLED, _OLLAMA_RESULT)),
-        closed=dropped("messages.tool_calls.extra_content", **_as_messages(_HELLO, _CALLED, _RESULT)),
-    ),
-)
-_FUNCTION_CALLED: Json = {"role": "assistant", "content": None, "function_call": _CALL["function"]}
-_FIRST: Json = {**_CALL, "id": "call_1"}
-_AS_TOOLS = _as_messages(
-    _HELLO, {**_CALLED, "tool_calls": [_FIRST]}, {"role": "tool", "content": "Snow", "tool_call_id": "call_1"}
-)
-_LEGACY = _said(
-    "messages.function_call",
-    _HELLO,
-    _FUNCTION_CALLED,
-    {"role": "function", "name": "weather", "content": "Snow"},
-    chat=to("`tool_calls`", **_AS_TOOLS),
-    responses=to(
-        "`function_call`", **_as_input(_HELLO, {**_ITEM, "call_id": "call_1"}, {**_OUTPUT, "call_id": "call_1"})
-    ),
-    ollama=to(
-        "`tool_calls`, an object",
-        **_as_messages(
-            _HELLO,
-            {**_OLLAMA_CALLED, "tool_calls": [{**_OLLAMA_CALLED["tool_calls"][0], "id": "call_1"}]},
-            {**_OLLAMA_RESULT, "tool_call_id": "call_1"},
-        ),
-    ),
-    closed=to("`tool_calls`", **_AS_TOOLS),
-)
-_TEXT: Json = {"type": "text", "text": "Look:"}
-_INPUT_TEXT: Json = {"type": "input_text", "text": "Look:"}
-
-
-def _asked(content: object) -> Json:
-    return {"messages": [{"role": "user", "content": content}]}
-
-
-def _input(*content: Json) -> Json:
-    return {"input": [{"role": "user", "content": list(content)}]}
-
-
-_WITH_PICTURE: Json = {"messages": [{"role": "user", "content": "Look:", "images": [_DATA]}]}
-_PARTS = (
-    _row(
-        "messages.content.text",
-        _asked([_TEXT]),
-        responses=to("`input_text`", input=[{"role": "user", "content": "Look:"}]),
-        ollama=to("the text", **_asked("Look:")),
-        closed=to("the text", **_asked("Look:")),
-    ),
-    _row(
-        "messages.content.prompt_cache_breakpoint",
-        _asked([{**_TEXT, "prompt_cache_breakpoint": _CACHE}]),
-        responses=dropped("messages.content.prompt_cache_breakpoint", input=[{"role": "user", "content": "Look:"}]),
-        ollama=dropped("messages.content.prompt_cache_breakpoint", **_asked("Look:")),
-        closed=dropped("messages.content.prompt_cache_breakpoint", **_asked("Look:")),
-    ),
-    _part(
-        "messages.content.image_url",
-        {"type": "image_url", "image_url": {"url": _URL, "detail": "low"}},
-        responses=to(
-            "`input_image`", **_input(_INPUT_TEXT, {"type": "input_image", "image_url": _URL, "detail": "low"})
-        ),
-        ollama=to("`images`", **_WITH_PICTURE),
-        closed=dropped("messages.content.image_url", **_asked("Look:")),
-    ),
-    _part(
-        "messages.content.image_url.format",
-        {"type": "image_url", "image_url": {"url": _URL, "detail": "low", "format": "png"}},
-        responses=dropped(
-            "messages.content.image_url.format",
-            **_input(_INPUT_TEXT, {"type": "input_image", "image_url": _URL, "detail": "low"}),
-        ),
-        ollama=dropped("messages.content.image_url.format", **_WITH_PICTURE),
-        closed=dropped("messages.content.image_url", **_asked("Look:")),
-    ),
-    *(
-        _part(
-            f"messages.content.{kind}",
-            {"type": kind, kind: value},
-            responses=refused(kind),
-            ollama=refused(kind),
-            closed=refused(kind),
-        )
-        for kind, value in {
-            "input_audio": {"data": "AAAA", "format": "wav"},
-            "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AAAA"},
-            "video_url": {"url": "https://example.org/a.mp4"},
-        }.items()
-    ),
-)
 _NEVER_SENT = tuple(
-    _member(name, "canary", chat=dropped(name))
+    member(name, "canary", chat=dropped(name))
     for name in (
         *("api_key", "api_base", "base_url", "extra_headers", "headers", "organization", "fallbacks"),
         *("model_list", "user_config", "chat_template"),
@@ -459,8 +215,6 @@ ROWS: Sequence[Row] = (
     *_TOOLS,
     *_FUNCTIONS,
     *_SHAPES,
-    *_MESSAGES,
-    _LEGACY,
-    *_PARTS,
+    *openai_message_requests.ROWS,
     *_NEVER_SENT,
 )
