@@ -112,3 +112,13 @@ async def test_what_cannot_be_passed_as_it_came_is_refused(
     server = await open_server(asks(llm))
     answer = await server.ask("POST", CHAT, orjson.dumps(hello())[:-1] + b"," + members.encode() + b"}")
     assert (answer.status, llm.requests) == (400, [])
+
+
+async def test_a_page_of_an_allowed_origin_may_read_what_was_dropped(
+    open_server: OpenServer, llm: ScriptedLLM
+) -> None:
+    origin = "https://chat.example"
+    server = await open_server(asks(llm), cors_origins=[origin])
+    answer = await server.ask("POST", CHAT, hello(api_base="x"), origin=origin)
+    assert answer.headers["x-mnemoir-dropped"] == "api_base"
+    assert "X-Mnemoir-Dropped" in answer.headers["access-control-expose-headers"]

@@ -8,9 +8,15 @@ from typing import Any, Literal
 # that speaks of the system prompt means it
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
-# a protocol that clients and model servers share
+# a protocol that clients and model servers share, or that Mnemoir asks by
 Route = Literal[
-    "openai-chat", "openai-completions", "openai-embeddings", "ollama-chat", "ollama-generate", "ollama-embed"
+    "openai-chat",
+    "openai-completions",
+    "openai-responses",
+    "openai-embeddings",
+    "ollama-chat",
+    "ollama-generate",
+    "ollama-embed",
 ]
 
 

@@ -45,6 +45,13 @@ def asked_extra(body: Json, known: frozenset[str], route: Route, at: str = "") -
     return Extra(route=route, members=members)
 
 
+def within(extra: Extra | None, name: str, inner: Extra | None) -> Extra | None:
+    """`extra` with the members of an inner object, which stand in it under `name`."""
+    if inner is None:
+        return extra
+    return Extra(route=inner.route, members={**members_for(extra, inner.route), name: inner.members})
+
+
 def members_for(extra: Extra | None, route: Route) -> Mapping[str, Any]:
     """The members to write to a server or client of `route`; none where they came by another protocol."""
     return extra.members if extra is not None and extra.route == route else {}

@@ -6,14 +6,14 @@ is left is named, so that the answer can say what was dropped.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import Extra, ModelRequest, Route
+from mnemoir.core.messages import Extra, Message, ModelRequest, OpaquePart, Route
 from mnemoir.wire.extras import members_for
-from mnemoir.wire.losses import lost, paths
+from mnemoir.wire.losses import lost, names_in
 from mnemoir.wire.members import Json
 
 Forward = Literal["all", "listed", "none"]
@@ -33,6 +33,7 @@ _LISTED: Mapping[Route, frozenset[str]] = {
         | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
         | {"structured_outputs", "chat_template_kwargs", "cache_prompt", "id_slot", "ignore_eos", "min_tokens"}
         | {"continue_final_message", "samplers", "thinking", "reasoning", "provider"}
+        | {"num_ctx", "repeat_last_n", "keep_alive"}
     ),
     "openai-completions": frozenset(
         {"prompt", "suffix", "echo", "best_of", "logprobs", "logit_bias", "stream_options"}
@@ -41,7 +42,7 @@ _LISTED: Mapping[Route, frozenset[str]] = {
     ),
     "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
     "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
-    "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options"}),
+    "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options", "width", "height", "steps"}),
     "ollama-generate": frozenset(
         {"keep_alive", "logprobs", "top_logprobs", "options"}
         | {"prompt", "system", "suffix", "template", "raw", "context"}
@@ -50,17 +51,34 @@ _LISTED: Mapping[Route, frozenset[str]] = {
 _LISTED_BEGINNINGS = ("mirostat", "dry_", "xtc_", "guided_")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 _MOST_NAMES, _MOST_BYTES, _LONGEST_SHOWN = 20, 1000, 64
-_PROMPTS = frozenset({"prompt", "system"})  # of a raw request; where it cannot stay one, they are sent as messages
-
-# OpenAI's chat, as local servers extend it, to the options of an Ollama
-_TO_OLLAMA: Mapping[str, str] = {
-    **{name: name for name in ("top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "num_ctx")},
-    **{name: name for name in ("mirostat", "mirostat_tau", "mirostat_eta")},
-    "repetition_penalty": "repeat_penalty",
+_PROMPTS: Mapping[Route, frozenset[str]] = {
+    "openai-completions": frozenset({"prompt"}),
+    "ollama-generate": frozenset({"prompt", "system"}),
 }
+"""Members of a raw request that go on in any case: where it cannot stay raw, as messages."""
+
+_AS_RESPONSES = (
+    *("parallel_tool_calls", "service_tier", "safety_identifier", "moderation"),
+    *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
+)
+_AS_OPTIONS = (
+    *("top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "num_ctx"),
+    *("mirostat", "mirostat_tau", "mirostat_eta"),
+)
+_TRANSLATED: Mapping[tuple[Route, Route], Mapping[str, str]] = {
+    ("openai-chat", "openai-responses"): {**{name: name for name in _AS_RESPONSES}, "verbosity": "text.verbosity"},
+    # OpenAI's chat, as local servers extend it
+    ("openai-chat", "ollama-chat"): {
+        **{name: f"options.{name}" for name in _AS_OPTIONS},
+        "repetition_penalty": "options.repeat_penalty",
+        "keep_alive": "keep_alive",
+    },
+}
+"""From one protocol to another: a member, and the place of the member of that meaning."""
 _ROUTES: Mapping[str, Route] = {
     "openai-chat": "openai-chat",
     "openai-completions": "openai-completions",
+    "openai-responses": "openai-responses",
     "ollama": "ollama-chat",
     "ollama-chat": "ollama-chat",
     "ollama-generate": "ollama-chat",
@@ -76,11 +94,16 @@ class Forwarding:
     forward: Forward = "all"
     think_as: ThinkAs = "none"
 
+    @property
+    def forwards(self) -> bool:
+        """Whether anything goes on at all that Mnemoir does not use."""
+        return self.forward != "none"
+
 
 def takes_raw(request: ModelRequest, provider: str, forwarding: Forwarding) -> bool:
     """Whether a raw request can go to this provider's server as it came."""
     route = _RAW_ROUTES.get(provider)
-    return request.extra is not None and request.extra.route == route and forwarding.forward != "none"
+    return request.extra is not None and request.extra.route == route and forwarding.forwards
 
 
 def plain(request: ModelRequest) -> ModelRequest:
@@ -96,8 +119,7 @@ def plain(request: ModelRequest) -> ModelRequest:
         raise NotSupported(
             "prompt must be one text: this model cannot be asked for several, or by tokens.", field="prompt"
         )
-    lost = tuple(path for path, _ in paths(extra) if path not in _PROMPTS)
-    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *lost))
+    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *_told(extra)))
 
 
 def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tuple[ModelRequest, Sequence[str]]:
@@ -112,8 +134,20 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
         request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
-    dropped += lost(request, provider)
+    dropped += lost(request, provider, forwards=forwarding.forwards)
+    if not forwarding.forwards:
+        request = replace(request, messages=[without_extra(message) for message in request.messages])
     return request, tuple(dict.fromkeys(dropped))
+
+
+def without_extra(message: Message) -> Message:
+    """The message without members that Mnemoir does not read; the very same one where there are none."""
+    inside = [*message.parts, *message.tool_calls]
+    if message.extra is None and all(isinstance(one, OpaquePart) or one.extra is None for one in inside):
+        return message
+    parts = [part if isinstance(part, OpaquePart) else replace(part, extra=None) for part in message.parts]
+    calls = [replace(call, extra=None) for call in message.tool_calls]
+    return replace(message, parts=tuple(parts), tool_calls=tuple(calls), extra=None)
 
 
 def bounded_names(names: Sequence[str]) -> str:
@@ -132,40 +166,35 @@ def bounded_names(names: Sequence[str]) -> str:
 
 
 def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
-    """The members that a server of `route` gets, and the names of all others; a route of None gets nothing."""
-    if route is None or (extra.route != route and not _translates(extra.route, route)):
-        return None, [path for path, _ in paths(extra) if path not in _PROMPTS]
-    allowed = {path: value for path, value in paths(extra) if _is_allowed(path, extra.route, forward)}
-    dropped = [path for path, _ in paths(extra) if path not in allowed]
-    if extra.route != route:
-        return _to_ollama(allowed, dropped), dropped
-    return Extra(route=route, members=_joined(allowed)) if allowed else None, dropped
+    """The members that a server of `route` gets, and the names of all others."""
+    passed = {name: value for name, value in extra.members.items() if _is_allowed(name, extra.route, forward)}
+    if extra.route == route:
+        going: Json = passed
+    else:
+        table = _TRANSLATED.get((extra.route, route), {}) if route else {}
+        passed = {name: value for name, value in passed.items() if name in table}
+        going = _placed(passed, table)
+    left = {name: value for name, value in extra.members.items() if name not in passed}
+    return Extra(route=route, members=going) if going and route else None, tuple(_told(replace(extra, members=left)))
 
 
-def _is_allowed(path: str, route: Route, forward: Forward) -> bool:
-    name = path.partition(".")[0]
+def _told(left: Extra) -> Iterator[str]:
+    prompts = _PROMPTS.get(left.route, frozenset())
+    return (name for name in names_in(left.members) if name not in prompts)
+
+
+def _is_allowed(name: str, route: Route, forward: Forward) -> bool:
     if forward == "none" or name in NEVER_SENT:
         return False
     return forward == "all" or name in _LISTED[route] or name.startswith(_LISTED_BEGINNINGS)
 
 
-def _translates(given: Route, wanted: Route) -> bool:
-    return given == "openai-chat" and wanted == "ollama-chat"
-
-
-def _to_ollama(members: Mapping[str, Any], dropped: list[str]) -> Extra | None:
-    options = {_TO_OLLAMA[name]: value for name, value in members.items() if name in _TO_OLLAMA}
-    beside = {name: value for name, value in members.items() if name == "keep_alive"}
-    dropped += [name for name in members if name not in _TO_OLLAMA and name not in beside]
-    if options:
-        beside["options"] = options
-    return Extra(route="ollama-chat", members=beside) if beside else None
-
-
-def _joined(items: Mapping[str, Any]) -> Json:
-    options = {path[8:]: value for path, value in items.items() if path.startswith("options.")}
-    members = {path: value for path, value in items.items() if not path.startswith("options.")}
-    return {**members, "options": options} if options else members
+def _placed(members: Json, places: Mapping[str, str]) -> Json:
+    placed: dict[str, Any] = {}
+    for name, value in members.items():
+        outer, _, inner = places[name].rpartition(".")
+        (placed.setdefault(outer, {}) if outer else placed)[inner] = value
+    return placed
 
 
 def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped: list[str]) -> ModelRequest:

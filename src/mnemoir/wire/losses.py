@@ -3,18 +3,39 @@
 Each function goes with a `write_request` of this room, and changes with it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemoir.core.messages import Extra, ModelRequest
+from mnemoir.core.messages import Extra, Message, ModelRequest
 from mnemoir.wire.openai_family import is_reasoning_model
 
+_OBJECTS = frozenset({"options", "stream_options", "image_url", "function", "custom"})
+_FORMS = frozenset({"type", "text", "content", "refusal"})
+_NAMELESS = ("openai-responses", "ollama", "ollama-chat")
+_ROUTES: Mapping[str, str] = {"openai-chat": "openai-chat", "ollama": "ollama-chat", "ollama-chat": "ollama-chat"}
+"""The protocol of chats that a provider speaks, where members of messages can go on by it."""
 
-def lost(request: ModelRequest, provider: str) -> Iterator[str]:
+
+def lost(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[str]:
     """Names as OpenAI's chat protocol spells them, paths for those of messages; `provider` as in `ChatModel`."""
     losing = _LOSING.get(provider)
-    return iter(()) if losing is None else losing(request)
+    if losing is not None:
+        yield from losing(request)
+    yield from lost_of_messages(request.messages, provider, forwards=forwards)
+
+
+def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bool) -> Iterator[str]:
+    """The same of the messages alone. Where nothing is forwarded, all that Mnemoir does not read of them is lost."""
+    if provider in _NAMELESS and any(one.name is not None and one.role != "tool" for one in messages):
+        yield "messages.name"
+    route = _ROUTES.get(provider) if forwards else None
+    for message in messages:
+        yield from _untold(message.extra, route, "messages.")
+        for part in message.parts:
+            yield from _untold(part.extra, route, "messages.content.")
+        for call in message.tool_calls:
+            yield from _untold(call.extra, route, "messages.tool_calls.")
 
 
 def given_names(request: ModelRequest) -> Iterator[str]:
@@ -27,16 +48,19 @@ def given_names(request: ModelRequest) -> Iterator[str]:
     if request.think is not None:
         yield "think"
     if request.extra is not None:
-        yield from (path for path, _ in paths(request.extra))
+        yield from names_in(request.extra.members)
 
 
-def paths(extra: Extra) -> Iterator[tuple[str, Any]]:
-    """Each member with its name; those of Ollama's `options` one by one, as `options.num_ctx`."""
-    for name, value in extra.members.items():
-        if name == "options" and isinstance(value, Mapping):
-            yield from ((f"options.{option}", setting) for option, setting in value.items())
-        else:
-            yield name, value
+def names_in(members: Mapping[str, Any]) -> Iterator[str]:
+    """Each member that says something; of an object that is known to hold settings, each of those: `options.num_ctx`.
+
+    A null says nothing.
+    """
+    for name, value in members.items():
+        if name in _OBJECTS and isinstance(value, Mapping) and value:
+            yield from (f"{name}.{inner}" for inner in names_in(value))
+        elif value is not None:
+            yield name
 
 
 def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
@@ -48,24 +72,21 @@ def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
 def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
     yield from _lost_by_openai(request)
     yield from _given(request, "seed", "presence_penalty", "frequency_penalty")
-    if any(message.name is not None for message in request.messages):
-        yield "messages.name"
-    yield from _of_messages(request, "openai-responses")
+    for tool in request.tools:
+        yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
 
 
 def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
     if request.tool_choice not in (None, "auto"):
         yield "tool_choice"
-    if any(message.name is not None for message in request.messages):
-        yield "messages.name"
-    yield from _of_messages(request, "ollama-chat")
+    if any(tool.get("type") == "custom" for tool in request.tools):
+        yield "tools.custom"
 
 
 def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:
     """The offline model reads the messages and nothing else."""
     yield from given_names(request)
     yield from _tools(request)
-    yield from _of_messages(request, "offline")
 
 
 def _lost_by_completions(request: ModelRequest) -> Iterator[str]:
@@ -93,14 +114,10 @@ def _given(request: ModelRequest, *names: str) -> Iterator[str]:
     return (name for name in names if getattr(request.sampling, name) is not None)
 
 
-def _of_messages(request: ModelRequest, route: str) -> Iterator[str]:
-    """Unknown members of messages and of their parts that came by another protocol."""
-    for message in request.messages:
-        if message.extra is not None and message.extra.route != route:
-            yield from (f"messages.{name}" for name, value in message.extra.members.items() if value is not None)
-        for part in message.parts:
-            if part.extra is not None and part.extra.route != route:
-                yield from (f"messages.content.{name}" for name in part.extra.members)
+def _untold(extra: Extra | None, route: str | None, at: str) -> Iterator[str]:
+    """Members that came by another protocol than `route`, but for those that only tell how a text was written."""
+    if extra is not None and extra.route != route:
+        yield from (at + name for name in names_in(extra.members) if name not in _FORMS)
 
 
 _LOSING: Mapping[str, Callable[[ModelRequest], Iterator[str]]] = {

@@ -72,12 +72,12 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of an Ollama. Speakers' names and the choice of a tool have no place there."""
+    """What we ask of an Ollama. Speakers' names, the choice of a tool and tools of free text have no place there."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body = ollama_options.write_model(request)
     body["messages"] = [_write_message(message, names) for message in request.messages]
-    if request.tools:
-        body["tools"] = list(request.tools)
+    if tools := [tool for tool in request.tools if tool.get("type") != "custom"]:
+        body["tools"] = tools
     return {**body, **ollama_options.write_options(request), "stream": stream}
 
 

@@ -12,7 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Passed, Reply, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls
@@ -59,9 +59,7 @@ def read_extra(body: Json, known: frozenset[str], route: Route = ROUTE) -> Extra
     limit = given.get("num_predict")
     read = _OPTIONS - {"num_predict"} if isinstance(limit, int | float) and limit <= 0 else _OPTIONS
     options = asked_extra(given, read, route, "options.")
-    if options is None:
-        return extra
-    return Extra(route=route, members={**members_for(extra, route), "options": options.members})
+    return within(extra, "options", options)
 
 
 def read_sampling(body: Json) -> Sampling:

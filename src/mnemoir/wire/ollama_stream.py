@@ -78,6 +78,8 @@ class LineWriter:
         elif isinstance(event, Thinking):
             out.append(self._line({"thinking": event.text}))
         elif isinstance(event, Passed):
+            if self._waiting is not None:
+                out.append(self._line({"text": ""}))
             self._waiting = event
         elif isinstance(event, ToolCallPart):
             self._gather(event)

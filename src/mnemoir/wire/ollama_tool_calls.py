@@ -13,7 +13,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import asked_extra, members_for, merged
+from mnemoir.wire.extras import asked_extra, members_for, merged, within
 from mnemoir.wire.members import Json
 
 _ROUTE: Route = "ollama-chat"
@@ -88,9 +88,7 @@ def _extra(body: Json, function: Json, at: str) -> Extra | None:
     """Members that are not read; those of the function stand in its object, as they came."""
     of_call = asked_extra(body, _OF_CALLS, _ROUTE, f"{at}.")
     of_function = asked_extra(function, _OF_FUNCTIONS, _ROUTE, f"{at}.function.")
-    if of_function is None:
-        return of_call
-    return Extra(route=_ROUTE, members={**members_for(of_call, _ROUTE), "function": of_function.members})
+    return within(of_call, "function", of_function)
 
 
 def _object(text: str) -> dict[str, Any] | None:

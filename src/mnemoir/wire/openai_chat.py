@@ -1,6 +1,7 @@
 """OpenAI's chat completions: requests, replies and streams, read and written.
 
-Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on.
+Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on. Some
+call it `reasoning`: that is passed on beside it, for clients that look for it there.
 """
 
 from collections.abc import Mapping
@@ -10,16 +11,16 @@ import orjson
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
-from mnemoir.core.messages import ChatRequest, Extra, ModelRequest
+from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged, unread
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.legacy_functions import FUNCTION_NAMES, of_function_call, with_tools
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.openai_messages import (
-    OF_CALLS,
     ROUTE,
+    extra_of_call,
     read_messages,
     read_tool_calls,
     write_message,
@@ -48,7 +49,7 @@ _OF_REQUESTS = (
     | {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "response_format", "reasoning_effort"}
 )
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
-_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content", "reasoning"})
+_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
 
 
 # --- requests
@@ -58,9 +59,8 @@ def read_request(body: Json) -> ChatRequest:
     """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
     body, function_calls, dropped = with_tools(members.as_object(body, "body"))
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
-    extra = asked_extra(body, _OF_REQUESTS, ROUTE)
-    if of_options := asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options."):
-        extra = Extra(route=ROUTE, members={**members_for(extra, ROUTE), "stream_options": of_options.members})
+    of_options = asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options.")
+    extra = within(asked_extra(body, _OF_REQUESTS, ROUTE), "stream_options", of_options)
     choice = body.get("tool_choice")
     if not isinstance(choice, str | dict | None):
         members.refuse("tool_choice", "a string or an object", choice)
@@ -83,8 +83,14 @@ def read_request(body: Json) -> ChatRequest:
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
         function_calls=function_calls,
-        names=FUNCTION_NAMES if function_calls else {},
+        names=_names(body, function_calls),
     )
+
+
+def _names(body: Json, function_calls: bool) -> dict[str, str]:
+    """Members that have an older or newer name too, by the one that the client used."""
+    names = {"max_tokens": "max_completion_tokens"} if body.get("max_completion_tokens") is not None else {}
+    return {**names, **FUNCTION_NAMES} if function_calls else names
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -293,7 +299,7 @@ class StreamReader(ChunkReader):
             name=upstream.text_or_none(name, "a function name") or None,
             arguments=upstream.text_or_none(arguments, "call arguments") or "",
             custom=custom,
-            extra=extra_of(part, OF_CALLS, ROUTE) if isinstance(part, dict) else None,
+            extra=extra_of_call(part) if isinstance(part, dict) else None,
         )
 
 
@@ -303,4 +309,4 @@ def _write_call_part(part: ToolCallPart) -> dict[str, Any]:
     body: dict[str, Any] = {"index": part.index, kind: {**named, words: part.arguments}}
     if part.id is not None:
         body |= {"id": part.id, "type": kind}
-    return body if part.extra is None else {**members_for(part.extra, ROUTE), **body}
+    return body if part.extra is None else merged(members_for(part.extra, ROUTE), body)

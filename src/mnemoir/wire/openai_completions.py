@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged
+from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, within
 from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_sampling import SAMPLING, read_choices, read_sampling, write_sampling
@@ -38,6 +38,7 @@ _OWN: Mapping[str, tuple[object, ...]] = {
     "logprobs": (None,),
 }
 """Members that only this protocol has, with the values that ask for nothing."""
+_OF_STREAM_OPTIONS = frozenset({"include_usage"})
 _OF_REQUESTS = OWN_MEMBERS | SAMPLING | {"model", "prompt", "stream", "stream_options"}
 
 
@@ -57,12 +58,14 @@ def read_request(body: Json) -> ChatRequest:
     own = [name for name, unset in _OWN.items() if body.get(name) not in unset]
     raw = marked is None and (bool(own) or choices > 1 or not is_text)
     known = _OF_REQUESTS - {"prompt"} if raw else _OF_REQUESTS | _OWN.keys()
+    route: Route = ROUTE if raw else "openai-chat"
+    of_options = asked_extra(options, _OF_STREAM_OPTIONS, route, "stream_options.")
     request = ModelRequest(
         messages=marked or (text_message("user", prompt),),
         model=members.text(body, "model") or "",
         sampling=read_sampling(body),
         choices=choices,
-        extra=asked_extra(body, known, ROUTE if raw else "openai-chat"),
+        extra=within(asked_extra(body, known, route), "stream_options", of_options),
         raw=raw,
         dropped=() if raw else tuple(own),
     )

@@ -9,16 +9,20 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.messages import Extra, ImagePart, Message, OpaquePart, Part, Role, Route, TextPart, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import asked_extra, members_for, merged
+from mnemoir.wire.extras import asked_extra, extra_of, members_for, merged, within
 from mnemoir.wire.members import Json
 from mnemoir.wire.pictures import check_address, read_picture
 
 ROUTE: Route = "openai-chat"
 _ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
 _OF_MESSAGES = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
+_OF_EMPTY_MESSAGES = _OF_MESSAGES - {"content"}  # null, "" and [] all say nothing; which of them is kept
 _OF_TEXTS = frozenset({"type", "text"})
 _OF_IMAGES = frozenset({"type", "image_url"})
-OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
+_OF_IMAGE_URLS = frozenset({"url", "detail"})
+_OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
+_OF_CALLED = frozenset({"name", "arguments", "input"})
+_LISTED = Extra(route=ROUTE, members={"type": "text"})  # of a text that was sent as a list of one part
 _OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # of OpenAI, and of servers like vLLM
 
 
@@ -41,14 +45,15 @@ def read_role(body: Json, at: str) -> Role:
 def write_message(message: Message) -> dict[str, Any]:
     """One message of a request of ours."""
     role = "system" if message.role == "systemMes" else message.role
-    body: dict[str, Any] = {"role": role, "content": _write_content(message)}
+    extra = members_for(message.extra, ROUTE)
+    body: dict[str, Any] = {"role": role, "content": _write_content(message, extra)}
     if message.name is not None:
         body["name"] = message.name
     if message.tool_calls:
         body["tool_calls"] = write_tool_calls(message.tool_calls)
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
-    return body if message.extra is None else merged(members_for(message.extra, ROUTE), body)
+    return merged(extra, body) if extra else body
 
 
 def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
@@ -61,7 +66,15 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
         said: dict[str, Any] = {"type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     else:
         said = {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-    return {**members_for(call.extra, ROUTE), "id": call.id, **said}
+    return merged(members_for(call.extra, ROUTE), {"id": call.id, **said})
+
+
+def extra_of_call(body: Json) -> Extra | None:
+    """The members of a call in an answer, and of the function or tool in it, that are not read."""
+    kind = "custom" if upstream.member(body, "custom") is not None else "function"
+    called = body.get(kind)
+    inner = extra_of(called, _OF_CALLED, ROUTE) if isinstance(called, dict) else None
+    return within(extra_of(body, _OF_CALLS, ROUTE), kind, inner)
 
 
 def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
@@ -82,24 +95,37 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
                 name=members.as_text(called.get("name"), f"{at}.{inner}.name"),
                 arguments="" if arguments is None else members.as_text(arguments, f"{at}.{inner}.arguments"),
                 custom=custom,
-                extra=asked_extra(body, OF_CALLS, ROUTE, f"{at}."),
+                extra=_asked_extra_of_call(body, inner, at),
             )
         )
     return tuple(calls)
+
+
+def _asked_extra_of_call(body: Json, kind: str, at: str) -> Extra | None:
+    inner = asked_extra(body[kind], _OF_CALLED, ROUTE, f"{at}.{kind}.")
+    return within(asked_extra(body, _OF_CALLS, ROUTE, f"{at}."), kind, inner)
 
 
 def _read_message(body: Json, at: str) -> Message:
     role = read_role(body, at)
     if "content" not in body and role != "assistant":
         raise InvalidRequest(f"{at}.content is missing; send text, or a list of parts.", field=f"{at}.content")
+    parts = _read_content(body.get("content"), f"{at}.content")
+    known = _OF_MESSAGES if parts or body.get("content") == _nothing(body.get("tool_calls")) else _OF_EMPTY_MESSAGES
     return Message(
         role=role,
-        parts=_read_content(body.get("content"), f"{at}.content"),
+        parts=parts or _read_refusal(body, at),
         name=members.text(body, "name", at=f"{at}."),
         tool_calls=read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
-        extra=None if _OF_MESSAGES.issuperset(body) else asked_extra(body, _OF_MESSAGES, ROUTE, f"{at}."),
+        extra=None if known.issuperset(body) else asked_extra(body, known, ROUTE, f"{at}."),
     )
+
+
+def _read_refusal(body: Json, at: str) -> tuple[TextPart, ...]:
+    """What the model refused with, as the text of its turn, for those who know no refusals."""
+    refusal = members.text(body, "refusal", at=f"{at}.")
+    return (TextPart(text=refusal),) if refusal else ()
 
 
 def _read_content(value: object, field: str) -> tuple[Part, ...]:
@@ -109,7 +135,10 @@ def _read_content(value: object, field: str) -> tuple[Part, ...]:
         return (TextPart(text=members.as_text(value, field)),)
     if not isinstance(value, list):
         members.refuse(field, "text or a list of parts", value)
-    return tuple(_read_part(body, at) for body, at in members.objects(value, field))
+    parts = [_read_part(body, at) for body, at in members.objects(value, field)]
+    if len(parts) == 1 and isinstance(parts[0], TextPart) and parts[0].extra is None:
+        parts = [replace(parts[0], extra=_LISTED)]
+    return tuple(parts)
 
 
 def _read_part(body: Json, at: str) -> Part:
@@ -118,10 +147,11 @@ def _read_part(body: Json, at: str) -> Part:
         extra = asked_extra(body, _OF_TEXTS, ROUTE, f"{at}.")
         return TextPart(text=members.as_text(body.get("text"), f"{at}.text"), extra=extra)
     if kind == "refusal":
-        return TextPart(text=members.as_text(body.get("refusal"), f"{at}.refusal"))
+        text = members.as_text(body.get("refusal"), f"{at}.refusal")
+        return TextPart(text=text, extra=Extra(route=ROUTE, members=body))
     if kind == "image_url":
         image = _read_image(body.get("image_url"), f"{at}.image_url")
-        extra = asked_extra(body, _OF_IMAGES, ROUTE, f"{at}.")
+        extra = _extra_of_image(body, at)
         return image if extra is None else replace(image, extra=extra)
     if kind == "image":
         return _read_image_source(members.as_object(body.get("source"), f"{at}.source"), f"{at}.source")
@@ -143,6 +173,12 @@ def _read_opaque(kind: str, body: Json, at: str) -> OpaquePart:
     return OpaquePart(kind=kind, extra=Extra(route=ROUTE, members=body))
 
 
+def _extra_of_image(body: Json, at: str) -> Extra | None:
+    image = body["image_url"]
+    inner = asked_extra(image, _OF_IMAGE_URLS, ROUTE, f"{at}.image_url.") if isinstance(image, dict) else None
+    return within(asked_extra(body, _OF_IMAGES, ROUTE, f"{at}."), "image_url", inner)
+
+
 def _read_image(value: object, at: str) -> ImagePart:
     if isinstance(value, str):
         return read_picture(value, at)
@@ -158,19 +194,29 @@ def _read_image_source(body: Json, at: str) -> ImagePart:
     return ImagePart(url=f"data:{media_type};base64,{members.as_text(body.get('data'), f'{at}.data')}")
 
 
-def _write_content(message: Message) -> str | list[dict[str, Any]] | None:
+def _write_content(message: Message, extra: Json) -> Any:
+    """Text, a list of parts, or what the client sent where it said nothing."""
     parts = message.parts
+    if "content" in extra and message.text == (extra.get("refusal") or ""):
+        return extra["content"]
     if not parts:
-        return None if message.tool_calls else ""
+        return _nothing(message.tool_calls)
     if len(parts) == 1 and isinstance(parts[0], TextPart) and parts[0].extra is None:
         return parts[0].text
     return [_write_part(part) for part in parts]
 
 
+def _nothing(calls: object) -> str | None:
+    """The content of a message that says nothing, as most programs write it."""
+    return None if calls else ""
+
+
 def _write_part(part: Part) -> dict[str, Any]:
     if isinstance(part, OpaquePart):
         return dict(members_for(part.extra, ROUTE))
+    extra = members_for(part.extra, ROUTE)
     if isinstance(part, TextPart):
-        return {**members_for(part.extra, ROUTE), "type": "text", "text": part.text}
+        kind = "refusal" if extra.get("type") == "refusal" else "text"
+        return {**extra, "type": kind, kind: part.text}
     detail = {} if part.detail is None else {"detail": part.detail}
-    return {**members_for(part.extra, ROUTE), "type": "image_url", "image_url": {"url": part.url, **detail}}
+    return merged(extra, {"type": "image_url", "image_url": {"url": part.url, **detail}})

@@ -5,7 +5,7 @@ in front of everything else, travels in `instructions`, so that prompt caches ho
 output list starts with whatever the model did first, often a `reasoning` item: only items we know are looked at.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemoir.core.events import (
@@ -19,30 +19,39 @@ from mnemoir.core.events import (
     ToolCallPart,
     Usage,
 )
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, TextPart, ToolCall
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
 from mnemoir.wire import upstream
+from mnemoir.wire.extras import members_for, merged
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
 from mnemoir.wire.sse import SseReader
 
+ROUTE: Route = "openai-responses"
 _INSTRUCTING = ("system", "developer", "systemMes")
+_CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Items that call a tool, and where they hold what it is called with."""
 
 
 # --- requests
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask. The protocol has no stop texts, seed or penalties, and no names of speakers: they stay behind."""
+    """What we ask. The protocol has no stop texts, seed or penalties, and no names of speakers: they stay behind.
+
+    A call of a tool that takes free text is answered by an output of that kind too.
+    """
     body: dict[str, Any] = {"model": request.model} if request.model else {}
     messages = request.messages
     begun = next((place for place, one in enumerate(messages) if one.role not in _INSTRUCTING), len(messages))
     instructions = "\n\n".join(message.text for message in messages[:begun])
     if instructions:
         body["instructions"] = instructions
-    body["input"] = [item for message in messages[begun:] for item in _items(message)]
+    custom = {call.id for message in messages for call in message.tool_calls if call.custom}
+    body["input"] = [item for message in messages[begun:] for item in _items(message, custom)]
     body |= _options(request)
+    body = merged(members_for(request.extra, ROUTE), body)
     return {**body, "store": False, "stream": True} if stream else {**body, "store": False}
 
 
@@ -63,23 +72,31 @@ def _options(request: ModelRequest) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _items(message: Message) -> Iterator[dict[str, Any]]:
-    """The input items of one message."""
+def _items(message: Message, custom: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The input items of one message; `custom` are the ids of calls of tools that take free text."""
     if message.role in _INSTRUCTING:
         role = "developer" if message.role == "developer" else "system"
         yield {"role": role, "content": _user_content(message.parts)}
         return
     if message.role == "tool":
-        yield {"type": "function_call_output", "call_id": message.tool_call_id or "", "output": message.text}
+        kind = "custom_tool_call_output" if message.tool_call_id in custom else "function_call_output"
+        yield {"type": kind, "call_id": message.tool_call_id or "", "output": message.text}
         return
     if message.role == "assistant":
-        texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+        texts = [part for part in message.parts if isinstance(part, TextPart)]
         if texts:
-            yield {"role": "assistant", "content": [{"type": "output_text", "text": text} for text in texts]}
+            yield {"role": "assistant", "content": [_said(part) for part in texts]}
     else:
         yield {"role": "user", "content": _user_content(message.parts)}
     for call in message.tool_calls:
-        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+        kind = "custom_tool_call" if call.custom else "function_call"
+        yield {"type": kind, "call_id": call.id, "name": call.name, _CALLS[kind]: call.arguments}
+
+
+def _said(part: TextPart) -> dict[str, Any]:
+    if part.extra is not None and part.extra.members.get("type") == "refusal":
+        return {"type": "refusal", "refusal": part.text}
+    return {"type": "output_text", "text": part.text}
 
 
 def _user_content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
@@ -98,13 +115,23 @@ def _user_part(part: Part) -> dict[str, Any]:
 
 def _tool(tool: Json) -> dict[str, Any]:
     """A tool of the chat protocol, flattened; one that is flat already stays."""
-    function = tool.get("function")
-    return {"type": "function", **function} if isinstance(function, Mapping) else dict(tool)
+    kind = tool.get("type", "function")
+    inner = tool.get(kind)
+    if not isinstance(inner, Mapping):
+        return dict(tool)
+    grammar = upstream.member(inner.get("format"), "grammar")
+    if isinstance(grammar, Mapping):
+        inner = {**inner, "format": {"type": "grammar", **grammar}}
+    return {"type": kind, **inner}
 
 
 def _tool_choice(request: ModelRequest) -> Any:
-    name = upstream.member(upstream.member(request.tool_choice, "function"), "name")
-    return request.tool_choice if name is None else {"type": "function", "name": name}
+    choice = request.tool_choice
+    if not isinstance(choice, Mapping):
+        return choice
+    flat = _tool(choice)
+    tools = flat.get("tools")
+    return flat if tools is None else {**flat, "tools": [_tool(tool) for tool in tools if isinstance(tool, Mapping)]}
 
 
 # --- whole replies
@@ -123,7 +150,7 @@ def read_reply(body: Json) -> Reply:
         raise upstream.unusable("no status or no output")
     contents = [part for item in output if upstream.member(item, "type") == "message" for part in _contents(item)]
     text = "".join(_text_of(part) for part in contents if upstream.member(part, "type") == "output_text")
-    calls = tuple(_call(item) for item in output if upstream.member(item, "type") == "function_call")
+    calls = tuple(_call(item) for item in output if upstream.member(item, "type") in _CALLS)
     refusal = "".join(_refusal_of(part) for part in contents if upstream.member(part, "type") == "refusal")
     reason = _reason(body, has_calls=bool(calls))
     if not contents and not calls and reason == "stop":
@@ -156,8 +183,9 @@ def _call(item: object) -> ToolCall:
     name, call_id = upstream.member(item, "name"), upstream.member(item, "call_id")
     if not isinstance(name, str) or not isinstance(call_id, str):
         raise upstream.unusable("a function call without name or id")
-    arguments = upstream.text_or_none(upstream.member(item, "arguments"), "call arguments")
-    return ToolCall(id=call_id, name=name, arguments=arguments or "")
+    kind = upstream.member(item, "type")
+    arguments = upstream.text_or_none(upstream.member(item, _CALLS[kind]), "call arguments")
+    return ToolCall(id=call_id, name=name, arguments=arguments or "", custom=kind == "custom_tool_call")
 
 
 def _reason(body: Json, *, has_calls: bool) -> FinishReason:
@@ -237,28 +265,29 @@ class StreamReader:
 
     def _item_added(self, event: Json) -> Iterator[ModelEvent]:
         item = event.get("item")
-        if upstream.member(item, "type") == "function_call":
+        if upstream.member(item, "type") in _CALLS:
             call = _call(item)
             index = self._calls.setdefault(event.get("output_index"), len(self._calls))
-            yield ToolCallPart(index=index, id=call.id, name=call.name)
+            yield ToolCallPart(index=index, id=call.id, name=call.name, custom=call.custom)
 
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
         index = self._calls.get(event.get("output_index"))
         text = upstream.text_or_none(event.get("delta"), "a delta")
         if index is not None and text:
             self._argued.add(index)
-            yield ToolCallPart(index=index, arguments=text)
+            custom = event.get("type") == "response.custom_tool_call_input.delta"
+            yield ToolCallPart(index=index, arguments=text, custom=custom)
 
     def _item_done(self, event: Json) -> Iterator[ModelEvent]:
         """A server that sends no pieces sends the whole call here."""
-        if upstream.member(event.get("item"), "type") != "function_call":
+        if upstream.member(event.get("item"), "type") not in _CALLS:
             return
         if event.get("output_index") not in self._calls:
             yield from self._item_added(event)
         index = self._calls[event.get("output_index")]
-        arguments = _call(event.get("item")).arguments
-        if index not in self._argued and arguments:
-            yield ToolCallPart(index=index, arguments=arguments)
+        call = _call(event.get("item"))
+        if index not in self._argued and call.arguments:
+            yield ToolCallPart(index=index, arguments=call.arguments, custom=call.custom)
 
     def _ended(self, event: Json) -> Iterator[ModelEvent]:
         response = event.get("response")
@@ -286,6 +315,7 @@ _EVENTS: Mapping[object, Callable[[StreamReader, Json], Iterator[ModelEvent]]] =
     "response.output_item.added": StreamReader._item_added,
     "response.output_item.done": StreamReader._item_done,
     "response.function_call_arguments.delta": StreamReader._arguments,
+    "response.custom_tool_call_input.delta": StreamReader._arguments,
     "response.completed": StreamReader._ended,
     "response.incomplete": StreamReader._ended,
     "response.failed": StreamReader._failed,

@@ -25,7 +25,10 @@ def read_usage(value: object) -> Usage:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """The counts and their sum, with the other details that the model's server gave where it speaks this protocol."""
+    """The counts and their sum, with what else the model's server gave where it speaks this protocol.
+
+    Some servers count more than these two into their sum.
+    """
     written: dict[str, Any] = {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
@@ -34,15 +37,22 @@ def write_usage(usage: Usage) -> dict[str, Any]:
     }
     if usage.reasoning_tokens:
         written["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return written if usage.extra is None else merged(members_for(usage.extra, "openai-chat"), written)
+    details = members_for(usage.extra, "openai-chat")
+    if "total_tokens" in details:
+        written["total_tokens"] = details["total_tokens"]
+    return merged(details, written) if details else written
 
 
 def _details(value: object) -> Extra | None:
     """What a usage object holds beside what is read of it; None for nothing."""
-    if not isinstance(value, Mapping) or value.keys() <= _COUNTS:
+    if not isinstance(value, Mapping):
         return None
-    details = unread(value, _COUNTS) or {}
+    total = value.get("total_tokens")
+    is_sum = total == upstream.count(value.get("prompt_tokens")) + upstream.count(value.get("completion_tokens"))
+    details = unread(value, _COUNTS if is_sum else _COUNTS - {"total_tokens"}) or {}
     inner = value.get("prompt_tokens_details")
+    if not details:
+        return None
     if details.keys() == {"prompt_tokens_details"} and (not isinstance(inner, Mapping) or inner.keys() <= _CACHED):
         return None
     return Extra(route="openai-chat", members=details)

@@ -7,7 +7,7 @@ refused: no request may make a server read its own files.
 import re
 from collections.abc import Mapping
 
-from mnemoir.core.errors import InvalidRequest, ProviderRefused
+from mnemoir.core.errors import InvalidRequest, NotSupported, ProviderRefused
 from mnemoir.core.messages import ImagePart, OpaquePart
 from mnemoir.wire import members
 
@@ -48,9 +48,10 @@ def write_base64(image: ImagePart) -> str:
     return data
 
 
-def unpassable(part: OpaquePart, protocol: str) -> ProviderRefused:
+def unpassable(part: OpaquePart, protocol: str) -> NotSupported:
     """The error for a part that the model's protocol has no place for."""
-    return ProviderRefused(
+    return NotSupported(
         f"A part of type {part.kind} can only be passed to a server of OpenAI's chat protocol, and this model is "
-        f"asked by {protocol}. Leave the part out, or set llm.provider to openai-chat."
+        f"asked by {protocol}. Leave the part out, or set llm.provider to openai-chat.",
+        field="messages",
     )

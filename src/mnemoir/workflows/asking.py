@@ -4,12 +4,23 @@ An endpoint may name a backup, which is asked when it fails before its first wor
 spliced in.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import ProviderError, SettingsError
-from mnemoir.core.events import Event, Finished, MembersDropped, ModelEvent, Reply, Text, Thinking, Usage, as_events
+from mnemoir.core.events import (
+    Event,
+    Finished,
+    MembersDropped,
+    ModelEvent,
+    Passed,
+    Reply,
+    Text,
+    Thinking,
+    Usage,
+    as_events,
+)
 from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
@@ -27,6 +38,7 @@ from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
+from mnemoir.workflows.replies.thinking import spoken
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
@@ -81,7 +93,8 @@ async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply
             call = await _backup(step, question, call, exc, stream=False)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
-        return replace(reply, text=clean(reply.text, call.cleaning), thinking=""), call
+        passed = spoken(reply.passed) if reply.passed else None
+        return replace(reply, text=clean(reply.text, call.cleaning), thinking="", passed=passed), call
 
 
 async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderError, *, stream: bool) -> "_Call":
@@ -123,6 +136,8 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
         elif isinstance(event, Finished):
             text = stream.end()
             events += [Text(text), event] if text else [event]
+        elif isinstance(event, Passed):
+            events.append(spoken(event))
         elif not isinstance(event, Thinking):
             events.append(event)
     return events
@@ -153,9 +168,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
     part, dropped = _of_client(step, question, target)
     sent = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=part)
-    messages = as_inner(sent)
-    if question.for_client:
-        messages = as_answered(sent, target.kind, forwards=bool(endpoint.forwards))
+    messages, lost = _messages(step, question, target, sent)
     preset = preset_of(step, question.preset, target)
     settings = user.settings
     cleaning = cleaning_for(
@@ -191,7 +204,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         endpoints=endpoints,
         name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
         backup=endpoint.backup,
-        dropped=tuple(dict.fromkeys([*dropped, *(overridden(part, written) if question.for_client else ())])),
+        dropped=tuple(dict.fromkeys([*dropped, *lost, *(overridden(part, written) if question.for_client else ())])),
     )
 
 
@@ -201,8 +214,20 @@ def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelReq
     if not question.for_client:
         return inner_request(asked, properties), ()
     forwarding = step.services.forwarding
-    part, dropped = answering_request(asked, properties, target.endpoint, target.kind, forwarding)
-    return part, [*dropped, *lost_of(asked.messages, properties)]
+    return answering_request(asked, properties, target.endpoint, target.kind, forwarding)
+
+
+def _messages(
+    step: Step, question: Question, target: Target, sent: Sequence[Message]
+) -> tuple[Sequence[Message], Iterable[str]]:
+    """The messages with as much of the client's members as the model may get, and the names of the others."""
+    if not question.for_client:
+        return as_inner(sent), ()
+    chosen = target.endpoint.forwarding(step.services.forwarding)
+    forwards = chosen is not None and chosen.forwards
+    asked = step.run.turn.chat.request.messages
+    lost = lost_of(asked, sent, question.properties, target.kind, forwards=forwards)
+    return as_answered(sent, forwards=forwards), lost
 
 
 def _back_end(step: Step, target: Target) -> BackEnd:

@@ -11,8 +11,8 @@ from typing import Any
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Sampling
 from mnemoir.ports.back_ends import BackEndKind
-from mnemoir.wire.forwarding import Forwarding, prepared
-from mnemoir.wire.losses import given_names
+from mnemoir.wire.forwarding import Forwarding, prepared, without_extra
+from mnemoir.wire.losses import given_names, lost_of_messages
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.node import ModelProperties
 
@@ -60,9 +60,9 @@ def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
     return (name for name in given_names(part) if name.removeprefix("options.") in options)
 
 
-def as_answered(messages: Sequence[Message], kind: BackEndKind, *, forwards: bool) -> Sequence[Message]:
+def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
     """The messages of the answering node. Raises NotSupported for a part that only a forwarding endpoint may get."""
-    if forwards and kind == "openai-chat":
+    if forwards:
         return messages
     found = next((part for message in messages for part in message.parts if isinstance(part, OpaquePart)), None)
     if found is not None:
@@ -76,21 +76,28 @@ def as_answered(messages: Sequence[Message], kind: BackEndKind, *, forwards: boo
 
 def as_inner(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without parts and members that Mnemoir does not read."""
-    return [_plain(message) if _has_more(message) else message for message in messages]
+    return [without_extra(_without_opaque(message)) for message in messages]
 
 
-def lost_of(messages: Sequence[Message], properties: ModelProperties) -> Iterator[str]:
-    """Names of what the messages of a client hold and the answering node does not pass on."""
+def lost_of(
+    asked: Sequence[Message],
+    sent: Sequence[Message],
+    properties: ModelProperties,
+    kind: BackEndKind,
+    *,
+    forwards: bool,
+) -> Iterator[str]:
+    """Names of what a client's messages hold and the answering node does not pass on.
+
+    `asked` are those of the client, `sent` those of the prompt.
+    """
     if not properties.accepts_images and any(
-        isinstance(part, ImagePart) for message in messages for part in message.parts
+        isinstance(part, ImagePart) for message in asked for part in message.parts
     ):
         yield "messages.content.image_url"
+    yield from lost_of_messages(sent, kind, forwards=forwards)
 
 
-def _has_more(message: Message) -> bool:
-    return message.extra is not None or any(part.extra is not None for part in message.parts)
-
-
-def _plain(message: Message) -> Message:
-    parts = [replace(part, extra=None) for part in message.parts if not isinstance(part, OpaquePart)]
-    return replace(message, parts=tuple(parts), extra=None)
+def _without_opaque(message: Message) -> Message:
+    parts = tuple(part for part in message.parts if not isinstance(part, OpaquePart))
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)

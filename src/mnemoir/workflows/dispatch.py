@@ -108,7 +108,8 @@ class Workflows:
         """
         request = chat.request
         if request.raw and (self._tree is not None or not self._engine.takes_raw(request)):
-            chat = replace(chat, request=plain(request))
+            request = plain(request)
+            chat = replace(chat, request=request)
         if request.choices > 1 and (self._tree is not None or not self._engine.gives_choices(request)):
             raise NotSupported(
                 f"n must be 1, it is {request.choices}: several answers are given only where the built-in workflow "

@@ -6,8 +6,10 @@ back is something the answer speaks of.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from mnemoir.core.events import Passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +119,9 @@ def _begun(tag: str) -> re.Pattern[str]:
     """The beginning of a tag, or nothing, at the end of a text."""
     beginnings = [re.escape(tag[:length]) for length in reversed(range(len(tag)))]
     return re.compile(rf"(?:{'|'.join(beginnings)})\Z", re.IGNORECASE)
+
+
+def spoken(passed: Passed) -> Passed:
+    """The members of an answer without those of its message that hold thinking, which servers name `reasoning…`."""
+    message = {name: value for name, value in (passed.message or {}).items() if not name.startswith("reasoning")}
+    return replace(passed, message=message or None)

@@ -1,0 +1,58 @@
+"""Each member of a client's request is passed, translated, used or told, whole and streamed, at every place."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.fidelity import (
+    embedding_requests,
+    ollama_requests,
+    openai_chat_requests,
+    openai_completion_requests,
+)
+from tests.fidelity.conftest import MODEL, House
+from tests.fidelity.fates import Json, Row, expected
+
+CHATS = (openai_chat_requests, openai_completion_requests, ollama_requests.CHAT, ollama_requests.GENERATE)
+VECTORS = (embedding_requests.OPENAI, embedding_requests.OLLAMA, embedding_requests.OLLAMA_PROMPT)
+
+
+def cases() -> Iterator[ParameterSet]:
+    """Every member of every table, at every place, whole and streamed."""
+    for table in (*CHATS, *VECTORS):
+        for row in table.ROWS:
+            for place in row.fates:
+                for way in ("whole", "streamed") if table in CHATS else ("",):
+                    yield pytest.param(table, row, place, way, id=f"{table.PATH}-{row.name}-{place}-{way}")
+
+
+@pytest.mark.parametrize(("table", "row", "place", "way"), list(cases()))
+def test_a_member_of_a_request(house: House, table: Any, row: Row, place: str, way: str) -> None:
+    fate, asked = row.fates[place], {"stream": way == "streamed"} if way else {}
+    sent = house.ask(place, table.PATH, {**table.PLAIN, **row.given, **asked})
+    if fate.refused:
+        assert (sent.answer.status_code, sent.upstream) == (400, [])
+        assert fate.refused in sent.answer.text
+    elif fate.path:
+        assert sent.paths == [fate.path]
+        assert sent.body == {**table.PLAIN, **row.given, "model": MODEL, **raw_stream(table.PATH, way)}
+    else:
+        assert sent.body == expected(fate, row, plain(house, table, place, asked))
+    assert sent.dropped == fate.dropped
+
+
+def raw_stream(path: str, way: str) -> Json:
+    """How a raw request says that it wants a stream."""
+    if path.startswith("/api/"):
+        return {"stream": way == "streamed"}
+    return {"stream": True, "stream_options": {"include_usage": True}} if way == "streamed" else {}
+
+
+def plain(house: House, table: Any, place: str, asked: Json) -> Json:
+    """What the model's server gets without the member; asked once for each place."""
+    key = (table.PATH, place, str(asked))
+    if key not in house.plain:
+        house.plain[key] = house.ask(place, table.PATH, {**table.PLAIN, **asked}).body
+    return house.plain[key]
