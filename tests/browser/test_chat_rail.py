@@ -4,6 +4,7 @@ import asyncio
 import base64
 import operator
 import re
+import uuid
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -336,7 +337,7 @@ async def test_on_a_phone_the_rail_is_a_drawer(site: Site, open_window: OpenWind
     "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
 )
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size: tuple[int, int]) -> None:
-    window, project = await open_window(site, size=size), f"look-{size[0]}"
+    window, project = await open_window(site, size=size), f"look-{uuid.uuid4().hex}"
     looks: tuple[Look, ...] = (("dark", size), ("light", size))
     await say(window, project, "tea", "I drink tea", "Noted.", title="Tea")
     await send_picture(window, project, "tea", png(filler=b"tea"))

@@ -1,6 +1,7 @@
 """The switch of long-term memory, its sign, and the drawer that shows what is known."""
 
 import re
+import uuid
 
 import pytest
 from playwright.async_api import Page, Request, expect
@@ -336,10 +337,11 @@ async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, o
     "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
 )
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size) -> None:
-    window, looks = await open_window(site, size=size), (("dark", size), ("light", size))
-    (id, *_) = await learn(window, f"axe-{size[0]}", "Drinks tea", "Lives in Graz")
-    await ask(window, "PATCH", f"/api/memories/{id}", f"axe-{size[0]}", {"memory": "Tea"}, user_id="user")
-    page = await begin(window, f"axe-{size[0]}", memory=True)
+    window, project = await open_window(site, size=size), f"axe-{uuid.uuid4().hex}"
+    looks = (("dark", size), ("light", size))
+    (id, *_) = await learn(window, project, "Drinks tea", "Lives in Graz")
+    await ask(window, "PATCH", f"/api/memories/{id}", project, {"memory": "Tea"}, user_id="user")
+    page = await begin(window, project, memory=True)
     await expect(page.get_by_role("button", name=SIGN)).to_be_visible()
     async for _ in window.looked_at(*looks):
         await window.is_within()

@@ -58,7 +58,7 @@ async def test_the_trace_tells_why_and_who_answered(desk, llm, spare):
 @pytest.mark.parametrize("fault", [{"cut_after": 1}, {"end_after": 1}])
 async def test_after_the_first_word_no_other_answer_is_put_behind_it(desk, llm, spare, fault):
     llm.reply("one two", **fault)
-    running = backed(desk, spare.url).run(chat(), caller())
+    running = backed(desk, spare.url).run(chat(), caller(memory=False))
     assert await anext(running) == [Text("one ")]
     with pytest.raises(ProviderError):
         await anext(running)
