@@ -142,12 +142,20 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
 
 def without_extra(message: Message) -> Message:
     """The message without members that Mnemoir does not read; the very same one where there are none."""
-    inside = [*message.parts, *message.tool_calls]
-    if message.extra is None and all(isinstance(one, OpaquePart) or one.extra is None for one in inside):
+    if not _has_extra(message):
         return message
     parts = [part if isinstance(part, OpaquePart) else replace(part, extra=None) for part in message.parts]
     calls = [replace(call, extra=None) for call in message.tool_calls]
     return replace(message, parts=tuple(parts), tool_calls=tuple(calls), extra=None)
+
+
+def _has_extra(message: Message) -> bool:
+    if message.extra is not None:
+        return True
+    for part in message.parts:  # a loop, for a history may have hundreds of messages
+        if part.extra is not None and not isinstance(part, OpaquePart):
+            return True
+    return any(call.extra is not None for call in message.tool_calls) if message.tool_calls else False
 
 
 def bounded_names(names: Sequence[str]) -> str:

@@ -30,12 +30,15 @@ def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bo
     if provider in _NAMELESS and any(one.name is not None and one.role != "tool" for one in messages):
         yield "messages.name"
     route = _ROUTES.get(provider) if forwards else None
-    for message in messages:
-        yield from _untold(message.extra, route, "messages.")
+    for message in messages:  # nearly none has more than Mnemoir reads, and a history may have hundreds
+        if message.extra is not None:
+            yield from _untold(message.extra, route, "messages.")
         for part in message.parts:
-            yield from _untold(part.extra, route, "messages.content.")
+            if part.extra is not None:
+                yield from _untold(part.extra, route, "messages.content.")
         for call in message.tool_calls:
-            yield from _untold(call.extra, route, "messages.tool_calls.")
+            if call.extra is not None:
+                yield from _untold(call.extra, route, "messages.tool_calls.")
 
 
 def given_names(request: ModelRequest) -> Iterator[str]:
@@ -114,9 +117,9 @@ def _given(request: ModelRequest, *names: str) -> Iterator[str]:
     return (name for name in names if getattr(request.sampling, name) is not None)
 
 
-def _untold(extra: Extra | None, route: str | None, at: str) -> Iterator[str]:
+def _untold(extra: Extra, route: str | None, at: str) -> Iterator[str]:
     """Members that came by another protocol than `route`, but for those that only tell how a text was written."""
-    if extra is not None and extra.route != route:
+    if extra.route != route:
         yield from (at + name for name in names_in(extra.members) if name not in _FORMS)
 
 

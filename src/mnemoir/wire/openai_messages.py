@@ -111,6 +111,8 @@ def _read_message(body: Json, at: str) -> Message:
     if "content" not in body and role != "assistant":
         raise InvalidRequest(f"{at}.content is missing; send text, or a list of parts.", field=f"{at}.content")
     parts = _read_content(body.get("content"), f"{at}.content")
+    if parts and len(body) == 2:  # a role and words, as nearly every message of a history is
+        return Message(role=role, parts=parts)
     known = _OF_MESSAGES if parts or body.get("content") == _nothing(body.get("tool_calls")) else _OF_EMPTY_MESSAGES
     return Message(
         role=role,
@@ -118,7 +120,7 @@ def _read_message(body: Json, at: str) -> Message:
         name=members.text(body, "name", at=f"{at}."),
         tool_calls=read_tool_calls(body.get("tool_calls"), f"{at}.tool_calls"),
         tool_call_id=members.text(body, "tool_call_id", at=f"{at}."),
-        extra=None if known.issuperset(body) else asked_extra(body, known, ROUTE, f"{at}."),
+        extra=asked_extra(body, known, ROUTE, f"{at}."),
     )
 
 
