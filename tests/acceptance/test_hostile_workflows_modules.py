@@ -161,8 +161,9 @@ async def test_what_is_said_is_the_name_of_a_file_below_the_public_folder_or_non
     save = {"type": "SaveCustomFile", "filepath": LAST, "content": "kept"}
     read = {"type": "GetCustomFile", "filepath": LAST}
     told = {said: [await host.run(node, said=said) for node in (save, read)] for said in [*ODD, "a/../../b", "~/x"]}
-    refused = {said for said, answers in told.items() if {status for status, _ in answers} == {500}}
+    refused = {said for said, (saved, _) in told.items() if saved[0] == 500}
     assert refused == {"file:///etc/passwd", "a\nb", "\\", "../x", "a/../../b", "~/x"}
+    assert {told[said][1] for said in refused} == {(200, "Custom instruction file did not exist")}
     assert {answers[1][1] for said, answers in told.items() if said not in refused} == {"kept"}
     assert {path.name for path in tmp_path.iterdir()} == before
 
