@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Sampling
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart
 from mnemoir.ports.back_ends import BackEndKind
 from mnemoir.wire.forwarding import Forwarding, prepared, without_extra
 from mnemoir.wire.losses import given_names, lost_of_messages
@@ -36,21 +36,29 @@ def answering_request(
     The limit of the answer's tokens is the node's own in any case.
     """
     dropped = list(asked.dropped)
-    part = replace(asked, messages=(), dropped=())
+    tools, tool_choice, output = asked.tools, asked.tool_choice, asked.output
     if not properties.allows_tools:
-        dropped += ["tools"] if asked.tools else []
-        dropped += ["tool_choice"] if asked.tool_choice is not None else []
-        part = replace(part, tools=(), tool_choice=None)
-    if not properties.allows_structured_output and asked.output is not None:
+        dropped += ["tools"] if tools else []
+        dropped += ["tool_choice"] if tool_choice is not None else []
+        tools, tool_choice = (), None
+    if not properties.allows_structured_output and output is not None:
         dropped.append("response_format")
-        part = replace(part, output=None)
-    if asked.sampling.max_tokens is not None:
-        dropped.append("max_tokens")
-        part = replace(part, sampling=replace(asked.sampling, max_tokens=None))
+        output = None
     chosen = endpoint.forwarding(forwarding)
     if chosen is None:
-        dropped += given_names(part)
-        return replace(part, sampling=Sampling(), reasoning_effort=None, think=None, extra=None), dropped
+        dropped += given_names(asked)
+        return ModelRequest(messages=(), tools=tools, tool_choice=tool_choice, output=output), dropped
+    if asked.sampling.max_tokens is not None:
+        dropped.append("max_tokens")
+    part = replace(
+        asked,
+        messages=(),
+        dropped=(),
+        tools=tools,
+        tool_choice=tool_choice,
+        output=output,
+        sampling=replace(asked.sampling, max_tokens=None),
+    )
     part, lost = prepared(part, kind, chosen)
     return part, [*dropped, *lost]
 
