@@ -22,8 +22,8 @@ from mnemoir.core.events import (
     as_events,
 )
 from mnemoir.core.messages import Message, ModelRequest
-from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.model_servers import ModelServer
 from mnemoir.workflows.client_parameters import (
     answering_request,
     as_answered,
@@ -195,7 +195,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         for_client=question.for_client and not endpoint.backup,
     )
     _trace(step, question, target, messages)
-    model = step.services.back_ends.model(_back_end(step, target))
+    model = step.services.model_servers.model(_model_server(step, target))
     step.trace.call = call_of(model, request, stream=stream)
     return _Call(
         model=model,
@@ -230,9 +230,9 @@ def _messages(
     return as_answered(sent, forwards=forwards), lost
 
 
-def _back_end(step: Step, target: Target) -> BackEnd:
+def _model_server(step: Step, target: Target) -> ModelServer:
     endpoint = target.endpoint
-    return BackEnd(
+    return ModelServer(
         name=target.name,
         kind=target.kind,
         base_url=endpoint.url.rstrip("/"),
