@@ -21,6 +21,7 @@ from mnemoir.conversations.node_memory import NodeParts
 from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
@@ -29,7 +30,6 @@ from mnemoir.storage.conversations.census import Census, Counted
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
-from mnemoir.storage.sqlite.data_file import sync_folder
 from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from mnemoir.core.discussions import BlockChanges, RollingSummary
+from mnemoir.core.discussions import BlockChanges
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
-from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from tests.storage.discussions.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
 
 _CHECKOUT = Path(__file__).parents[3]
@@ -222,15 +221,6 @@ async def test_a_line_that_fails_half_way_is_taken_back(root):
     assert (root / "d1_memories.jsonl").read_bytes() == before
     await ledger.append(called(root), "next", source("n"))
     assert await texts(ledger, called(root)) == ["one", "zwei é", "next"]
-
-
-async def test_a_summary_that_fails_half_way_leaves_the_old_one(root):
-    summaries, old = FileRollingSummaries(), RollingSummary(text="old", hash="h")
-    await summaries.save(called(root), old)
-    with files_up_to(200), pytest.raises(StorageUnavailable, match="could not be written"):
-        await summaries.save(called(root), RollingSummary(text="new" * 1000, hash="h"))
-    assert await summaries.load(called(root)) == old
-    assert [path.name for path in root.iterdir()] == ["d1_summary.jsonl"]
 
 
 async def test_a_removal_that_fails_anywhere_can_be_done_again(root, monkeypatch):

@@ -61,17 +61,6 @@ def test_failure_of_any_step_is_told_and_loses_nothing(tmp_path, error):
         assert int(printed_by(failures)[-1]) > 10
 
 
-async def test_a_write_that_fails_half_way_is_told_and_leaves_the_old_file(store, workspace):
-    await store.commit(MIRA, [fact("old")], ASKED)
-    before = workspace.file().read_bytes()
-    with files_up_to(4096), pytest.raises(StorageUnavailable, match=r"memories\.json could not be written"):
-        await store.commit(MIRA, [fact("new " * 2000)], ASKED)
-    assert workspace.file().read_bytes() == before
-    assert not workspace.file().with_name("memories.json.tmp").exists()
-    await store.commit(MIRA, [fact("next")], ASKED)
-    assert workspace.texts() == ["old", "next"]
-
-
 async def test_a_change_that_the_database_refuses_fails_and_may_be_repeated(store, workspace, database):
     """The file was written already; the repeat finds the fact there and completes what is missing."""
     await store.commit(MIRA, [fact("old")], ASKED)
