@@ -11,7 +11,7 @@ import pytest
 
 from mnemoir.cli.transfer import output
 from mnemoir.conversations.transfer import write_export
-from mnemoir.core.atomic_file import append_file, replace_file, whole_file
+from mnemoir.core.atomic_file import append_file, replace_file, replacing
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
@@ -110,13 +110,13 @@ def append(folder, content):
 
 
 def stream(folder, content):
-    with whole_file(folder / "file") as target:
+    with replacing(folder / "file") as target:
         for start in range(0, len(content), 1000):
             target.write(content[start : start + 1000])
 
 
 def stream_under_a_lock(folder, content):
-    with whole_file(folder / "file", is_locked=True) as target:
+    with replacing(folder / "file", is_locked=True) as target:
         target.write(content)
 
 
@@ -179,7 +179,7 @@ def test_a_disk_that_is_full_half_way_leaves_the_old_file_and_nothing_beside_it(
 
 def test_a_block_that_raises_leaves_the_old_file_and_nothing_beside_it(place):
     def broken_off():
-        with whole_file(place / "file") as target:
+        with replacing(place / "file") as target:
             target.write(b"half")
             raise KeyError
 
@@ -189,7 +189,7 @@ def test_a_block_that_raises_leaves_the_old_file_and_nothing_beside_it(place):
 
 
 def test_two_streams_to_one_path_do_not_disturb_each_other(place):
-    with whole_file(place / "file") as first, whole_file(place / "file") as second:
+    with replacing(place / "file") as first, replacing(place / "file") as second:
         first.write(b"first")
         second.write(b"second")
     assert {each.name: each.read_bytes() for each in place.iterdir()} == {"file": b"first"}

@@ -11,7 +11,7 @@ import orjson
 
 from mnemoir.cli.output import progress
 from mnemoir.cli.session import Session
-from mnemoir.core.atomic_file import whole_file
+from mnemoir.core.atomic_file import replacing
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def output(file: Path | None) -> Iterator[Write]:
         sys.stdout.flush()
         return
     try:
-        with whole_file(file) as target:
+        with replacing(file) as target:
             yield target.write
     except OSError as exc:
         raise StorageUnavailable(f"{file} cannot be written: {exc.strerror or exc}. Name another file.") from exc

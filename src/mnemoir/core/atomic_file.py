@@ -75,7 +75,7 @@ def replace_file(
 
 
 @contextmanager
-def whole_file(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` when the block ends, private to its owner.
 
     When the block raises, `path` stays as it was. Writers of one path at the same time do not disturb each other;

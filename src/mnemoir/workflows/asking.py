@@ -22,6 +22,7 @@ from mnemoir.core.events import (
     as_events,
 )
 from mnemoir.core.messages import Message, ModelRequest
+from mnemoir.core.thinking import spoken
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.model_servers import ModelServer
 from mnemoir.workflows.client_parameters import (
@@ -38,7 +39,6 @@ from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
-from mnemoir.workflows.replies.thinking import spoken
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in

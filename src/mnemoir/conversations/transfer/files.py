@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mnemoir.conversations.transfer.copies import ImportTooLarge
-from mnemoir.core.atomic_file import whole_file
+from mnemoir.core.atomic_file import replacing
 from mnemoir.core.errors import StorageUnavailable
 
 MOST_FILE_BYTES = 2**30
@@ -44,7 +44,7 @@ def write_export(pieces: Iterable[bytes], file: str | Path | BinaryIO) -> int:
         return sum(file.write(piece) for piece in pieces)
     path = Path(file).expanduser()
     try:
-        with whole_file(path) as target:
+        with replacing(path) as target:
             return sum(target.write(piece) for piece in pieces)
     except OSError as exc:
         raise StorageUnavailable(f"{path} cannot be written: {exc.strerror or exc}. Choose another place.") from exc

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import apsw
 
-from mnemoir.core.atomic_file import sync_folder, whole_file
+from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_place import Identity, identity_of, refuse_links
 from mnemoir.storage.discussions.record_ranking import install
@@ -224,7 +224,7 @@ def _move(made: Path, path: Path) -> None:
     except OSError as exc:
         if exc.errno != errno.EXDEV:
             raise
-        with made.open("rb") as source, whole_file(path, is_locked=True) as target:
+        with made.open("rb") as source, replacing(path, is_locked=True) as target:
             shutil.copyfileobj(source, target)
         made.unlink()
 
