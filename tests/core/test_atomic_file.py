@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -23,47 +22,15 @@ from mnemoir.storage.files.project_file import ProjectFile
 from mnemoir.storage.files.project_settings import FileProjectSettings
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.objects.local import LocalObjects
+from tests.faulty_files import FaultyFiles, files_up_to
 
-CALLS = ["open", "stat", "write", "fsync", "fchmod", "replace", "unlink", "ftruncate"]
 DEMO = Project(tenant=DEFAULT_TENANT, project="demo")
 SOURCE = Path(__file__).parents[2] / "src" / "mnemoir"
 
 
-class Disk:
-    """Notes the calls of the operating system's file functions; the call number `failing` fails, counted from 1."""
-
-    def __init__(self, monkeypatch):
-        self.seen, self.failing, self.error = [], 0, errno.EIO
-        for name in CALLS:
-            monkeypatch.setattr(os, name, self._noted(name, getattr(os, name)))
-
-    def arm(self, failing, error):
-        self.seen, self.failing, self.error = [], failing, error
-
-    def disarm(self):
-        """Whether a call failed."""
-        failing, self.failing = self.failing, 0
-        return 0 < failing <= len(self.seen)
-
-    def _noted(self, name, call):
-        def noted(*args, **kwargs):
-            self.seen.append((name, subject(name, args)))
-            if len(self.seen) == self.failing:
-                raise OSError(self.error, os.strerror(self.error))
-            return call(*args, **kwargs)
-
-        return noted
-
-
-def subject(name, args):
-    """The name of the file that a call is about."""
-    at = args[1] if name == "replace" else args[0]
-    return Path(os.readlink(f"/proc/self/fd/{at}") if isinstance(at, int) else at).name
-
-
 @pytest.fixture
 def disk(monkeypatch):
-    return Disk(monkeypatch)
+    return FaultyFiles(monkeypatch)
 
 
 @pytest.fixture
@@ -81,17 +48,6 @@ def opened(folder):
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def files_up_to(size):
-    """The operating system refuses to let any file of this process grow further, and writes a part before."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def replace(folder, content):

@@ -37,13 +37,8 @@ _USUAL = tuple(
 
 def remove_thinking(text: str, rule: ThinkingRule) -> str:
     """The text without its thinking; unchanged where that has no end."""
-    start, end = _literal(rule.start_tag), _literal(rule.end_tag)
-    if rule.only_closing_tag:
-        closing = end.search(text)
-        return text[closing.end() :] if closing else text
-    opening = start.search(text, 0, max(0, rule.grace_characters + len(rule.start_tag)))
-    closing = end.search(text, opening.end()) if opening else None
-    return text[: opening.start()] + text[closing.end() :] if opening and closing else text
+    thinking = ThinkingFilter(rule)
+    return thinking.feed(text) + thinking.end()
 
 
 def without_thinking(text: str) -> str:

@@ -1,7 +1,6 @@
 """Other processes, sudden death and failing disks: a project file is the old one or the new one, and never less."""
 
 import errno
-import resource
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
+from tests.faulty_files import files_up_to
 from tests.storage.files.file_parts import ASKED, MIRA, fact
 
 _CHECKOUT = Path(__file__).parents[3]
@@ -29,17 +29,6 @@ def printed_by(started):
     printed, complaint = started.communicate(timeout=100)
     assert started.returncode == 0, complaint
     return printed.splitlines()
-
-
-@contextmanager
-def files_up_to(size):
-    """The operating system refuses to let any file of this process grow further."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_two_processes_adding_at_once_lose_nothing(tmp_path, workspace):
