@@ -78,12 +78,13 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
         try:
             async with aclosing(call.model.stream(call.request)) as batches:
                 async for batch in batches:
+                    said: Sequence[Event] = batch
                     if not stream.passes_through or any(event.__class__ is not Text for event in batch):
                         usage = next((event for event in batch if isinstance(event, Usage)), usage)
-                        batch = _cleaned(batch, stream)
-                    if batch:
+                        said = _cleaned(batch, stream)
+                    if said:
                         call.has_begun = True
-                        yield batch
+                        yield said
             add_tokens(step.trace, usage, call.request.messages, step.run.turn.answer)
             return
         except ProviderError as exc:
