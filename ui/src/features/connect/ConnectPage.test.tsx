@@ -1,9 +1,9 @@
 import { screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { ClientSeen } from '@/shared/data/status';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { ClientSeen } from './api/clients';
 import { ConnectPage } from './ConnectPage';
 
 const CURL: ClientSeen = {

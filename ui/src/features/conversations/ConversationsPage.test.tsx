@@ -1,9 +1,9 @@
 import { screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import { encoded } from '@/shared/api/paths';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import { encoded } from './api/scope';
 import { ConversationsPage } from './ConversationsPage';
 
 const AT = '2026-11-22T10:00:00.000Z';

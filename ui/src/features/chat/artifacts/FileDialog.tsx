@@ -5,7 +5,7 @@ import { saveFile } from '@/shared/api/saveFile';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { useFileContent } from '../api/files-content';
+import { useFileContent } from '@/shared/data/files/files';
 import classes from './artifacts.module.css';
 import { FilePicture } from './FilePicture';
 import { isPicture, isText, type ShownFile, sizeOf } from './shownFile';

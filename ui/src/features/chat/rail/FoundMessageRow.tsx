@@ -1,7 +1,7 @@
 import { Highlight, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
-import type { FoundMessage } from '../api/conversations-found';
+import type { FoundMessage } from '@/shared/data/conversations/found';
 import { nameOf } from './nameOf';
 import classes from './rail.module.css';
 import { excerpt } from './excerpt';

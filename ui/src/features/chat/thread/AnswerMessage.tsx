@@ -1,9 +1,9 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { TbPlayerStop, TbRefresh } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
-import { LazyMarkdown } from './LazyMarkdown';
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { LazyMarkdown } from './LazyMarkdown';
 import { Branches } from './Branches';
 import { otherFilesOf, wordsOf } from './content';
 import { FootLine } from './FootLine';

@@ -1,5 +1,5 @@
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
 import { wordsOf } from './content';
 import classes from './Message.module.css';
 

@@ -5,7 +5,7 @@ import { TbPencil } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
 import { Branches } from './Branches';
 import { otherFilesOf, picturesOf, wordsOf } from './content';
 import { EditBox } from './EditBox';

@@ -1,4 +1,5 @@
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { attachmentLink } from '@/shared/data/files/files';
 
 type Content = Message['content'];
 
@@ -29,7 +30,5 @@ export function otherFilesOf(content: Content): string[] {
 /** The path of a kept picture on this server; null for one that is elsewhere. */
 export function attachmentPath(conversation: string, url: string): string | null {
   const name = /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1];
-  return name
-    ? `/api/conversations/${encodeURIComponent(conversation)}/attachments/${encodeURIComponent(name)}`
-    : null;
+  return name ? attachmentLink(conversation, name) : null;
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
-import type { Piece, Question } from '../api/send';
-import type { Place } from '../api/thread';
+import type { Piece, Question } from '@/shared/data/completions';
+import type { Place } from '@/shared/data/scope';
 
 /** A question that is being answered, or could not be. It outlives the page: one may look at something else meanwhile. */
 export interface Turn {

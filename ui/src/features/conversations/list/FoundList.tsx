@@ -4,16 +4,18 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
+import { type FoundMessage, useFoundMessages } from '@/shared/data/conversations/found';
 import { useAddress } from '../address';
-import { type Found, useFoundMessages } from '../api/searchMessages';
 import { wordsOf } from '../transcript/content';
 import { Excerpt } from './Excerpt';
 import classes from './List.module.css';
 
+const MOST_FOUND = 100;
+
 /** Messages that were found, best first; each opens its conversation where it stands. */
 export function FoundList() {
   const { address, linkTo } = useAddress();
-  const { data, error, isPending, refetch } = useFoundMessages(address);
+  const { data, error, isPending, refetch } = useFoundMessages({ ...address, limit: MOST_FOUND });
   if (error) return <ErrorState error={error} title="The search failed" onRetry={() => void refetch()} />;
   if (isPending) return <LoadingState label="Searching" />;
   const found = data.results;
@@ -28,7 +30,7 @@ export function FoundList() {
       <VirtualRows
         items={found}
         rowKey={hit => hit.message.id}
-        label="Found messages"
+        label="FoundMessage messages"
         estimate={96}
         className={classes.scroller ?? ''}
       >
@@ -46,7 +48,7 @@ export function FoundList() {
 }
 
 interface RowProps {
-  hit: Found;
+  hit: FoundMessage;
   query: string;
   to: string;
   isChosen: boolean;

@@ -6,7 +6,7 @@ import { CopyButton } from '@/shared/components/CopyButton';
 import { Markdown } from '@/shared/components/Markdown';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/getMessages';
+import type { Message } from '@/shared/data/conversations/messages';
 import { StateMark } from '../window/StateMark';
 import type { MessageState } from '../window/states';
 import { BranchSwitch } from './BranchSwitch';

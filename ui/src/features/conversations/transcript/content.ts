@@ -1,4 +1,4 @@
-import type { Message } from '../api/getMessages';
+import type { Message } from '@/shared/data/conversations/messages';
 
 type Content = Message['content'];
 

@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useMemorySearch } from '../api/search';
+import { useMemorySearch } from '@/shared/data/memories/list';
 import { conditionsOf, isNarrowed } from '../place';
 import type { ListParts } from './parts';
 import { rowsOfSearch } from './rows';

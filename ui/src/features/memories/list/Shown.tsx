@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
+import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
-import type { Owner } from '../api/keys';
 import { MergeDialog } from '../dialogs/MergeDialog';
 import type { Place } from '../place';
 import { ViewSwitch } from '../toolbar/ViewSwitch';
@@ -16,7 +16,7 @@ interface ShownProps {
   /** What there is, in words. */
   told: string;
   view: Place['view'];
-  owner: Owner;
+  owner: Scope;
   openId: string;
   onOpen: (id: string) => void;
   /** Not there where there is one view only. */
