@@ -30,7 +30,7 @@ export function FoundList() {
       <VirtualRows
         items={found}
         rowKey={hit => hit.message.id}
-        label="FoundMessage messages"
+        label="Found messages"
         estimate={96}
         className={classes.scroller ?? ''}
       >
