@@ -14,7 +14,12 @@ function conversation(answer: (body: Record<string, unknown>) => Response) {
   const bodies: Record<string, unknown>[] = [];
   const put = (role: string, content: string) => {
     const id = messages.length + 1;
-    const known = { finish_reason: null, run_id: role === 'assistant' ? 'r' : null, tool_calls: null, created_at: '2026-11-22T10:00:00Z' };
+    const known = {
+      finish_reason: null,
+      run_id: role === 'assistant' ? 'r' : null,
+      tool_calls: null,
+      created_at: '2026-11-22T10:00:00Z',
+    };
     messages.push({ id, role, content, parent_id: id - 1 || null, siblings: [id], ...known });
   };
   server.use(

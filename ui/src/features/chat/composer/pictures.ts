@@ -1,6 +1,6 @@
 import type { Place } from '@/shared/data/scope';
 import { fileAt } from '@/shared/data/files/files';
-import { dataUrlOf } from '@/shared/files/dataUrl';
+import { dataUrlOf } from '@/shared/files/files';
 import { attachmentPath } from '../thread/content';
 
 /** A picture that is to be sent. `preview` is an address of this page, to be revoked with the picture. */

@@ -1,8 +1,8 @@
 import { answerTo, type Question } from '@/shared/data/completions';
 import type { Threads } from '@/shared/data/conversations/thread';
 import type { Thread } from '@/shared/data/conversations/threadPages';
+import { wordsOf } from '@/shared/messages/content';
 import { giveBack, releaseDraft } from '../composer/drafts';
-import { wordsOf } from './content';
 import { tellOtherTabs } from './otherTabs';
 import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
 

@@ -10,7 +10,7 @@ import type { Message } from '@/shared/data/conversations/messages';
 import { StateMark } from '../window/StateMark';
 import type { MessageState } from '../window/states';
 import { BranchSwitch } from './BranchSwitch';
-import { filesOf, wordsOf } from './content';
+import { filesOf, wordsOf } from '@/shared/messages/content';
 import classes from './Message.module.css';
 import { MessageFile } from './MessageFile';
 import { ToolCalls } from './ToolCalls';

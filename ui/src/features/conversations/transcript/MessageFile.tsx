@@ -1,9 +1,9 @@
 import { Anchor, Button } from '@mantine/core';
 import { useCallback } from 'react';
 import { TbFile, TbPhoto } from 'react-icons/tb';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import { attachmentLink, useFileContent } from '@/shared/data/files/files';
-import type { File } from './content';
+import type { File } from '@/shared/messages/content';
 import classes from './Message.module.css';
 
 interface MessageFileProps {

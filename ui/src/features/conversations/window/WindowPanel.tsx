@@ -7,7 +7,7 @@ import { ErrorState, LoadingState } from '@/shared/components/states';
 import type { Message } from '@/shared/data/conversations/messages';
 import { type Strategy, useSummarise, type Window } from '@/shared/data/conversations/window';
 import { useAddress } from '../address';
-import { gistOf } from '../transcript/content';
+import { gistOf } from '@/shared/messages/content';
 import { type Segment, shownSegments, threadSegments, tokensOf } from './segments';
 import { looks, totalsOf } from './states';
 import { TokenBar } from './TokenBar';

@@ -10,6 +10,15 @@ import { MemoryList } from './MemoryList';
 import type { Row } from './rows';
 import { useSelection } from './useSelection';
 
+/** What both lists, of conditions and of a search, are given. */
+export interface ListParts {
+  place: Place;
+  owner: Scope;
+  onOpen: (id: string) => void;
+  onView: (view: Place['view']) => void;
+  onDelete: (ids: string[]) => void;
+}
+
 interface ShownProps {
   rows: Row[];
   total: number;

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { TbDownload, TbRestore } from 'react-icons/tb';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import {

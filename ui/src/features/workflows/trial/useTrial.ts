@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '@/shared/api/errors';
 import { messageOf } from '@/shared/components/states';
 import { answerOfTrial } from '@/shared/data/completions';
-import { dataUrlOf } from '@/shared/files/dataUrl';
+import { dataUrlOf } from '@/shared/files/files';
 
 export interface Answer {
   runId: string;

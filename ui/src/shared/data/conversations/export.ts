@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { send } from '@/shared/api/client';
 import { addressOf, encoded } from '@/shared/api/paths';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import { inScope, useScope } from '../scope';
 
 export const formats = {

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { send } from '@/shared/api/client';
 import { addressOf } from '@/shared/api/paths';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import type { components } from '@/shared/api/schema';
 import { useChange } from '../change';
 import { inScope, type Scope } from '../scope';

@@ -1,22 +1,25 @@
-const AROUND = 60; // characters in front of the first match
-const LENGTH = 220;
-
 export interface Bit {
   text: string;
   isMatch: boolean;
 }
 
+/** How much of a text is shown, in characters; `before` of them in front of the first match. */
+export interface Room {
+  before: number;
+  length: number;
+}
+
 /** The part of a text where the words of a query stand first, in bits; its beginning where none does. */
-export function excerptOf(text: string, query: string): Bit[] {
+export function excerptOf(text: string, query: string, { before, length }: Room): Bit[] {
   const flat = text.slice(0, 200_000).replace(/\s+/g, ' ').trim();
   const words = query.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word));
   const matches = matcher(words);
   const first = matches ? flat.search(matches) : -1;
-  const start = first > AROUND ? first - AROUND : 0;
-  const cut = flat.slice(start, start + LENGTH);
+  const start = Math.max(0, first - before);
+  const cut = flat.slice(start, start + length);
   const bits = matches ? split(cut, matches) : [{ text: cut, isMatch: false }];
   if (start > 0) bits.unshift({ text: '…', isMatch: false });
-  if (start + LENGTH < flat.length) bits.push({ text: '…', isMatch: false });
+  if (start + length < flat.length) bits.push({ text: '…', isMatch: false });
   return bits.filter(bit => bit.text);
 }
 

@@ -1,4 +1,4 @@
-import type { Message } from '@/shared/data/conversations/messages';
+import type { Message } from '../data/conversations/messages';
 
 type Content = Message['content'];
 
@@ -36,7 +36,12 @@ export function filesOf(content: Content): File[] {
 }
 
 function placeOf(url: string) {
-  return { url, name: /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1] ?? null };
+  return { url, name: attachmentName(url) };
+}
+
+/** The last step of the link to a file that is kept here; null for one that is elsewhere. */
+export function attachmentName(url: string): string | null {
+  return /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1] ?? null;
 }
 
 /** A message in a few words, for lists. */

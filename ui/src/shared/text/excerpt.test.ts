@@ -1,7 +1,7 @@
 import { excerptOf } from './excerpt';
 
 const told = (text: string, query: string) =>
-  excerptOf(text, query)
+  excerptOf(text, query, { before: 60, length: 220 })
     .map(bit => (bit.isMatch ? `[${bit.text}]` : bit.text))
     .join('');
 
