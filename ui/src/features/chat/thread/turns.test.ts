@@ -71,12 +71,9 @@ test('pieces are shown together with the next frame, the beginning and the end a
   const shown: (string | undefined)[] = [];
   renderHook(() => shown.push(useTurn(tea)?.text));
   act(() => void beginTurn(tea, null));
-  act(() => {
-    takePiece(tea, { text: 'Green ' });
-    takePiece(tea, { text: 'tea.' });
-  });
+  act(() => ['Green ', 'tea.'].forEach(text => takePiece(tea, { text })));
   expect(shown.at(-1)).toBe('');
-  act(() => vi.advanceTimersToNextFrame());
+  act(() => void vi.advanceTimersToNextFrame());
   expect(shown).toEqual([undefined, '', 'Green tea.']);
   act(() => endTurn(tea));
   expect(shown.at(-1)).toBeUndefined();

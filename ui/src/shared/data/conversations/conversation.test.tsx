@@ -1,6 +1,7 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { delay, http, HttpResponse } from 'msw';
+import { wordsOf } from '@/shared/messages/content';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { useMemories } from '../memories/list';
@@ -72,7 +73,7 @@ function Everywhere() {
     <>
       <p>{titles.join(', ')}</p>
       <p>{memories.isSuccess && projects.isSuccess && 'all is read'}</p>
-      <p>{thread.data?.messages.map(message => String(message.content)).join(' ')}</p>
+      <p>{thread.data?.messages.map(message => wordsOf(message.content)).join(' ')}</p>
       <p>{rename.isError && 'refused'}</p>
       <button onClick={() => rename.mutate({ title: 'Pots' })}>Rename</button>
       <button onClick={() => forget.mutate()}>Forget</button>
@@ -89,8 +90,10 @@ async function shown() {
 
 test('a new title shows in every list before the server has answered', async () => {
   const { now, answer } = conversation();
-  let goOn = () => undefined as void;
-  const held = new Promise<void>(resolve => (goOn = resolve));
+  let goOn: () => void = () => undefined;
+  const held = new Promise<void>(resolve => {
+    goOn = resolve;
+  });
   const renamed = answer(() => ({ ...tea, title: (now.title = 'Pots') }));
   server.use(
     http.patch('*/api/conversations/tea', async info => {
