@@ -208,6 +208,19 @@ def test_category_variables_are_set_in_the_categoriser_alone(tmp_path):
     assert places(problems(tmp_path, files)) == [("warning", "Workflows/Ann/Chat.json", "$[0].content")]
 
 
+def test_category_variables_are_set_in_a_categoriser_that_routing_switched_off_leaves_behind(tmp_path):
+    settings = {"customWorkflowOverride": True, "customWorkflow": "Chat", "categorizationWorkflow": "sort"}
+    asks = [{"type": "StaticResponse", "content": "{categoryNameBulletpoints}"}]
+    files = {"Users/ann.json": settings, "Workflows/Ann/Sort.json": asks, "Workflows/Ann/Other.json": asks}
+    assert places(problems(tmp_path, files)) == [("warning", "Workflows/Ann/Other.json", "$[0].content")]
+
+
+@pytest.mark.parametrize("name", ["Gone", "../Users/ann"])
+def test_a_categoriser_that_nothing_runs_may_be_missing(name, tmp_path):
+    settings = {"customWorkflowOverride": True, "customWorkflow": "Chat", "categorizationWorkflow": name}
+    assert problems(tmp_path, {"Users/ann.json": settings}) == []
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -1,7 +1,9 @@
 """What a check works with: the tree, each file read once, and the list of problems that grows."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -33,11 +35,22 @@ class Survey:
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
         self._problems: dict[Problem, None] = {}  # two users may come to the same one
+        self._only_warns = False
         self._hints: dict[Hint, None] = {}
 
     def tell(self, place: Place, cause: str, fix: str, level: Level = "error") -> None:
         """Write a problem down."""
+        level = "warning" if self._only_warns else level
         self._problems[Problem(file=place.file, path=place.path, level=level, cause=cause, fix=fix)] = None
+
+    @contextmanager
+    def only_warning(self, only_warns: bool) -> Iterator[None]:
+        """With True, errors written down meanwhile are warnings: nothing that runs comes to them."""
+        before, self._only_warns = self._only_warns, only_warns
+        try:
+            yield
+        finally:
+            self._only_warns = before
 
     def hint(self, place: Place, text: str) -> None:
         """Write down what could do more; it is no problem."""
@@ -48,8 +61,11 @@ class Survey:
         return sorted(self._hints, key=lambda hint: hint.file)
 
     def problems(self) -> list[Problem]:
-        """All of them, file by file, each file's in the order they were found."""
-        return sorted(self._problems, key=lambda problem: problem.file)
+        """All of them, file by file, each file's in the order they were found; an error and not its warning too."""
+        found = [
+            one for one in self._problems if replace(one, level="error") not in self._problems or one.level == "error"
+        ]
+        return sorted(found, key=lambda problem: problem.file)
 
     def place(self, path: str) -> Place:
         """The file as a whole."""
@@ -57,16 +73,24 @@ class Survey:
 
     def raw(self, path: str) -> Any:  # JSON
         """What is in the file; None, which is told, when it cannot be read."""
-        if path not in self.read:
+        if self.read.get(path) is None:  # what is broken is told again, for it may be an error this time
             self.read[path] = self._parsed(path)
         return self.read[path]
 
     def shaped(self, path: str, model: type[M]) -> M | None:
         """The file as a `model`; None, with all that is wrong told, when it is none."""
         key = (path, model)
-        if key not in self._shaped:
+        if self._shaped.get(key) is None:
             self._shaped[key] = self._validated(path, model)
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
+
+    def find(self, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
+        """The file that a name means; None where there is none, without a word."""
+        try:
+            found = self.tree.find(kind, name, folders)
+        except SettingsError:
+            return None
+        return found.path if found else None
 
     def locate(
         self,
