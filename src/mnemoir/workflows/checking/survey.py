@@ -3,8 +3,9 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,13 +24,21 @@ M = TypeVar("M", bound=BaseModel)
 _UNKNOWN = "Extra inputs are not permitted"  # what pydantic says
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What the settings of a server say of files outside the tree."""
+
+    user_files: UserFiles  # of file nodes
+    discussion_directory: Path | None = None  # wins over those that users name
+
+
 class Survey:
     """One check of one tree. Files are given by their whole paths, as lookups find them."""
 
-    def __init__(self, tree: ConfigTree, types: Types, user_files: UserFiles | None = None) -> None:
+    def __init__(self, tree: ConfigTree, types: Types, outside: Outside | None = None) -> None:
         self.tree = tree
         self.types = types
-        self.user_files = user_files  # None where nobody knows what file nodes may reach
+        self.outside = outside  # None where no server is known
         self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
         self.no_workflows: set[str] = set()  # files among the workflows that are something else
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mnemoir.workflows.checking.answering import hint_at_dropped_tools
 from mnemoir.workflows.checking.discussions import check_discussion_settings, keys_used_by, set_apart
 from mnemoir.workflows.checking.endpoints import check_endpoints
+from mnemoir.workflows.checking.paths import check_discussion_directory
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.reach import Reach
 from mnemoir.workflows.checking.survey import Survey
@@ -71,12 +72,13 @@ def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> 
 
 
 def _check_places(survey: Survey, place: Place, settings: UserSettings) -> None:
-    """Paths of another system would become folders with odd names in ours."""
+    """Paths of another system would become folders with odd names in ours, and one must be ours to write."""
     places = {"discussionDirectory": settings.discussion_directory, "sqlLiteDirectory": settings.lock_directory}
     for key, written in places.items():
         if os.name != "nt" and "\\" in written:
             cause = "This is a path of Windows; the default folder is used instead."
             survey.tell(place / key, cause, "Give a path of this system, or none.", "warning")
+    check_discussion_directory(survey, place / "discussionDirectory", settings)
 
 
 def _check_template(survey: Survey, place: Place, name: str) -> None:
