@@ -18,7 +18,7 @@ _MAY_RUN_NOTHING = ("qualitymemory", "recentMemoryToolWorkflow")
 
 
 def set_apart(survey: Survey, user: UserTree) -> None:
-    """The file of discussion settings lies among the workflows and is none."""
+    """Mark the file of discussion settings, which lies among the workflows, as no workflow."""
     if path := survey.find(DISCUSSION_SETTINGS, user.settings.discussion_settings, user.workflow_folders()):
         survey.no_workflows.add(path)
 

@@ -16,7 +16,7 @@ _LEVELS: Mapping[str, Level] = {"getcustomfile": "warning", "savecustomfile": "e
 
 
 def check_discussion_directory(survey: Survey, place: Place, settings: UserSettings) -> None:
-    """The one that a user names and that can neither be made nor written. Nothing is left in it."""
+    """An error when the directory that a user names can neither be made nor written. Leaves no file behind."""
     public = survey.tree.public
     directory = own_directory(settings.discussion_directory, public, public / DISCUSSIONS)
     if survey.outside is None or survey.outside.discussion_directory or directory == public / DISCUSSIONS:

@@ -54,7 +54,7 @@ class Survey:
 
     @contextmanager
     def only_warning(self, only_warns: bool) -> Iterator[None]:
-        """With True, errors written down meanwhile are warnings: nothing that runs comes to them."""
+        """With True, every problem written down inside is a warning, as no run comes to it."""
         before, self._only_warns = self._only_warns, only_warns
         try:
             yield
@@ -70,7 +70,7 @@ class Survey:
         return sorted(self._hints, key=lambda hint: hint.file)
 
     def problems(self) -> list[Problem]:
-        """All of them, file by file, each file's in the order they were found; an error and not its warning too."""
+        """All of them, file by file, each file's in the order they were found; a warning is left out where it is an error too."""
         found = [
             one for one in self._problems if replace(one, level="error") not in self._problems or one.level == "error"
         ]
@@ -94,7 +94,7 @@ class Survey:
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
 
     def find(self, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
-        """The file that a name means; None where there is none, without a word."""
+        """The file that a name means; None when there is none. Writes no problem down."""
         try:
             found = self.tree.find(kind, name, folders)
         except SettingsError:

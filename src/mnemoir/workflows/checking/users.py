@@ -47,7 +47,7 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
 
 
 def _check_memory(survey: Survey, place: Place, user: UserTree, reach: Reach) -> None:
-    """What makes memories of discussions. What is wrong there ends no run as long as no node makes any."""
+    """The workflows and settings that make memories of discussions. Only warnings where no node goes by them."""
     used = {key for node in reach.nodes() for key in keys_used_by(node.raw)}
     for key, tool in tools_of(user.settings).items():
         if tool:
@@ -72,7 +72,7 @@ def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> 
 
 
 def _check_places(survey: Survey, place: Place, settings: UserSettings) -> None:
-    """Paths of another system would become folders with odd names in ours, and one must be ours to write."""
+    """Directories: not of another system, which would become odd names in ours, and writable."""
     places = {"discussionDirectory": settings.discussion_directory, "sqlLiteDirectory": settings.lock_directory}
     for key, written in places.items():
         if os.name != "nt" and "\\" in written:
