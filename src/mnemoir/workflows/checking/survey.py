@@ -70,7 +70,7 @@ class Survey:
         return sorted(self._hints, key=lambda hint: hint.file)
 
     def problems(self) -> list[Problem]:
-        """All of them, file by file, each file's in the order they were found; a warning is left out where it is an error too."""
+        """All of them by file, each file's in the order found. A warning that is an error elsewhere is left out."""
         found = [
             one for one in self._problems if replace(one, level="error") not in self._problems or one.level == "error"
         ]
