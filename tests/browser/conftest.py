@@ -20,6 +20,8 @@ from tests.server.server_kit import asks, listening
 _HERE = Path(__file__).parent
 _TIMEOUT_MS = 60_000  # it ends what hangs: many of these may run at once on a small machine
 _LATE_TIMEOUT_MS = 120_000
+# a page lives for a second here: to optimise its program costs more than that gives
+_ARGUMENTS = (*ARGUMENTS, "--process-per-site", "--js-flags=--no-opt --no-maglev")
 
 # a test of what a page looks like: in its first look with all other tests, in all of its looks with the slow ones
 each_look = pytest.mark.parametrize(
@@ -49,8 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 async def profile() -> AsyncIterator[Profile]:
     """A profile of a Chromium without a screen, in which all pages of a server share a process."""
     async with async_playwright() as playwright:
-        arguments = [*ARGUMENTS, "--process-per-site"]
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
         yield Profile(chromium)
         await chromium.close()
 
