@@ -1,7 +1,7 @@
 """One browser for all of these tests, one event loop, and a server for each file."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ _LATE_TIMEOUT_MS = 120_000
 # a page lives for a second here: to optimise its program costs more than that gives
 _ARGUMENTS = (*ARGUMENTS, "--process-per-site", "--js-flags=--no-opt --no-maglev")
 
+OpenWindow = Callable[..., Awaitable[Window]]
+StartSite = Callable[..., Awaitable[Site]]
+
 # a test of what a page looks like: in its first look with all other tests, in all of its looks with the slow ones
 each_look = pytest.mark.parametrize(
     "open_window",
@@ -30,8 +33,12 @@ each_look = pytest.mark.parametrize(
     indirect=True,
 )
 
-OpenWindow = Callable[..., Awaitable[Window]]
-StartSite = Callable[..., Awaitable[Site]]
+
+def each_look_of(name: str, first: Sequence[str], every: Sequence[str]) -> pytest.MarkDecorator:
+    """The same for cases of one page, of which those in `first` are enough for `make test`."""
+    cases = [pytest.param(1, case, id=f"{case}-first-look") for case in first]
+    cases += [pytest.param(None, case, id=f"{case}-all-looks", marks=pytest.mark.slow) for case in every]
+    return pytest.mark.parametrize(("open_window", name), cases, indirect=["open_window"])
 
 
 @pytest.fixture(scope="session", autouse=True)

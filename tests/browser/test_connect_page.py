@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 
 from mnemoir.app.remembering import queue_of
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look_of
 from tests.browser_kit import Site, Window, until
 from tests.scripted_llm import Answer
 
@@ -183,8 +183,7 @@ async def test_the_clients_are_chosen_by_keyboard(site: Site, open_window: OpenW
     await expect(page).to_have_url(f"{site.url}/connect?client=sillytavern&memory=off")
 
 
-@each_look
-@pytest.mark.parametrize("client", ["open-webui", "python", "mcp", "other"])
+@each_look_of("client", first=["python"], every=["open-webui", "python", "mcp", "other"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, client: str) -> None:
     window = await open_window(site, size=NARROWEST)
     async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as openai:

@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browser import talks
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look_of
 from tests.browser_kit import NARROW, WIDE, Site, at_rest, in_menu
 from tests.scripted_llm import Answer
 
@@ -320,8 +320,7 @@ async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window
     await expect(page.get_by_role("button", name="More about this conversation")).to_be_focused()
 
 
-@each_look
-@pytest.mark.parametrize("id", ["window", "tea", "tea-time"])
+@each_look_of("id", first=["tea"], every=["window", "tea", "tea-time"])
 async def test_no_look_at_a_conversation_has_a_barrier(site: Site, open_window: OpenWindow, id: str) -> None:
     window = await open_window(site)
     for tab in TABS:
