@@ -20,7 +20,7 @@ from tests.server.server_kit import asks, listening
 _HERE = Path(__file__).parent
 _TIMEOUT_MS = 60_000  # it ends what hangs: many of these may run at once on a small machine
 _LATE_TIMEOUT_MS = 120_000
-# a page lives for a second here: to optimise its program, or to draw it beside its program, costs more than that gives
+# a page lives for a second here: to optimise its program, or to draw beside it, costs more than that gives
 _ARGUMENTS = (
     *(*ARGUMENTS, "--process-per-site", "--js-flags=--no-opt --no-maglev"),
     *("--disable-threaded-compositing", "--disable-lcd-text", "--disable-smooth-scrolling"),
