@@ -6,7 +6,6 @@ from pathlib import Path
 CHECKOUT = Path(__file__).parents[2]
 PAGE = CHECKOUT / "docs" / "reliability.md"
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
-
 DEFINED = re.compile(r"^(?:async )?def (\w+)\(", re.M)
 
 
