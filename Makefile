@@ -55,11 +55,13 @@ ui-test: $(READY) $(UI_BUILT)
 
 # the browser that tests and screenshots use: Debian's, where none is there
 browser:
-	@command -v chromium >/dev/null 2>&1 || { \
-		echo "Installing chromium" >&2; \
+	@command -v chromium-headless-shell >/dev/null 2>&1 || { \
+		echo "Installing chromium-headless-shell" >&2; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-			chromium fonts-liberation >/dev/null; \
-	} || { echo "Tests of the web UI need the program chromium: install it as root, then go on." >&2; exit 1; }
+			chromium-headless-shell fonts-liberation >/dev/null; \
+	} || command -v chromium >/dev/null 2>&1 || { \
+		echo "Tests of the web UI need the program chromium-headless-shell or chromium:" \
+			"install one as root, then go on." >&2; exit 1; }
 
 screenshots: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python -m tools.screenshots $(ARGS)

@@ -19,9 +19,9 @@ from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
-    *("test_wheel.py", "test_workflows_page.py", "test_conversations_page.py", "test_every_page.py"),
-    *("test_chat_page.py", "test_browser_description.py", "test_memory_drawer.py", "test_memories_page.py"),
-    *("test_hostile_pages.py", "test_chat_rail.py", "test_runs_page.py", "test_connect_page.py"),
+    *("test_wheel.py", "test_chat_page.py", "test_conversations_page.py", "test_workflows_page.py"),
+    *("test_every_page.py", "test_hostile_pages.py", "test_memory_drawer.py", "test_memories_page.py"),
+    *("test_runs_page.py", "test_chat_rail.py", "test_connect_page.py", "test_browser_description.py"),
     *("test_status_page.py", "test_documentation.py", "test_kill_while_making.py", "test_mcp_tools.py"),
     *("test_kill.py", "test_killed_process.py"),
     *("test_shell.py", "test_memories_commands.py", "test_chat_commands.py", "test_long_conversation.py"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow  # each of them starts pytest, some with processes of their own
 
 CONFTEST = """
 from tests.real_time import MARKER, NAME, RealTimeRepeats

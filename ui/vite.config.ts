@@ -32,5 +32,11 @@ export default defineConfig({
     css: false,
     restoreMocks: true,
     testTimeout: 30_000, // many may run at once on a small machine
+    pool: 'threads',
+    projects: [
+      // plain functions share a document and their modules; pages keep state in theirs, so each file has its own
+      { extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'], isolate: false } },
+      { extends: true, test: { name: 'pages', include: ['src/**/*.test.tsx'] } },
+    ],
   },
 });

@@ -9,7 +9,7 @@ import requests
 
 from tests.acceptance.hostile_trees import JSON, asking, tree, write
 from tests.acceptance.test_private import RECORDER
-from tests.cli.command_process import run
+from tests.cli.command_process import run_here
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.serving import ServerProcess
 
@@ -136,15 +136,16 @@ def serving(tmp_path: Path, public: Path, **environment: str) -> ServerProcess:
 
 
 @pytest.mark.parametrize("level", ["debug", "info"])
-def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path, level):
+def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path, capsys, level):
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: True, told)
         public = secret_tree(tmp_path, llm.url)
         with serving(tmp_path, public, MNEMOIR_LOG__LEVEL=level) as server:
             answers = list(work(server))
-            commands = [run("runs", *asked, "--url", server.url, cwd=tmp_path) for asked in looks_at(answers)]
+            looks = [("runs", *asked, "--url", server.url) for asked in looks_at(answers)]
+            commands = [run_here(*look, cwd=tmp_path, capsys=capsys) for look in looks]
             server.stop()
-        commands.append(run("check", "--config-dir", str(public), cwd=tmp_path))
+        commands.append(run_here("check", "--config-dir", str(public), cwd=tmp_path, capsys=capsys))
     assert {asked.headers.get("Authorization", "none").split()[0] for asked in llm.requests} == {
         "Bearer",
         "Basic",

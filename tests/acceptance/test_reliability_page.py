@@ -1,18 +1,17 @@
 """docs/reliability.md names tests as proof; each of them is there."""
 
-import ast
 import re
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 PAGE = CHECKOUT / "docs" / "reliability.md"
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+DEFINED = re.compile(r"^(?:async )?def (\w+)\(", re.M)
 
 
 def functions_in(path: str) -> set[str]:
     """The names of all functions that a file defines."""
-    tree = ast.parse((CHECKOUT / path).read_text("utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return set(DEFINED.findall((CHECKOUT / path).read_text("utf-8")))
 
 
 def test_every_test_that_the_page_names_exists():

@@ -43,6 +43,7 @@ def cost_of_quick_questions(server: ServerProcess) -> float:
     return processor_s(server) - before
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 def test_readers_that_stand_still_cost_a_few_buffers_and_nobody_elses_time(tmp_path):
     with ScriptedLLM.in_thread() as llm:

@@ -1,7 +1,7 @@
 """One browser for all of these tests, one event loop, and a server for each file."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,12 @@ from tests.server.server_kit import asks, listening
 _HERE = Path(__file__).parent
 _TIMEOUT_MS = 60_000  # it ends what hangs: many of these may run at once on a small machine
 _LATE_TIMEOUT_MS = 120_000
+# a page lives for a second here: to optimise its program costs more than that gives. (With
+# --disable-threaded-compositing a load costs a fifth less, and some pages never draw again.)
+_ARGUMENTS = (*ARGUMENTS, "--process-per-site", "--js-flags=--no-opt --no-maglev")
+
+OpenWindow = Callable[..., Awaitable[Window]]
+StartSite = Callable[..., Awaitable[Site]]
 
 # a test of what a page looks like: in its first look with all other tests, in all of its looks with the slow ones
 each_look = pytest.mark.parametrize(
@@ -28,8 +34,12 @@ each_look = pytest.mark.parametrize(
     indirect=True,
 )
 
-OpenWindow = Callable[..., Awaitable[Window]]
-StartSite = Callable[..., Awaitable[Site]]
+
+def each_look_of(name: str, first: Sequence[str], every: Sequence[str]) -> pytest.MarkDecorator:
+    """The same for cases of one page, of which those in `first` are enough for `make test`."""
+    cases = [pytest.param(1, case, id=f"{case}-first-look") for case in first]
+    cases += [pytest.param(None, case, id=f"{case}-all-looks", marks=pytest.mark.slow) for case in every]
+    return pytest.mark.parametrize(("open_window", name), cases, indirect=["open_window"])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,8 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 async def profile() -> AsyncIterator[Profile]:
     """A profile of a Chromium without a screen, in which all pages of a server share a process."""
     async with async_playwright() as playwright:
-        arguments = [*ARGUMENTS, "--process-per-site"]
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
         yield Profile(chromium)
         await chromium.close()
 

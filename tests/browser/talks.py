@@ -13,7 +13,7 @@ from tests.server.test_discussion_routes import remember
 from tests.server.test_node_memory_routes import document
 
 OWNER = Scope(project="default", user="user")
-LONG = 5000  # messages of "long"
+LONG = 2000  # messages of "long"
 HOSTILE = (
     "<script>window.harmed = 1</script><img src=x onerror='window.harmed = 2'>",
     "[press](javascript:window.harmed=3) ![p](https://foreign.example/p.png) \u202egnirts desrever\u200b\U000e0041",

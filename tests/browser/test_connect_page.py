@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 
 from mnemoir.app.remembering import queue_of
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look_of
 from tests.browser_kit import Site, Window, until
 from tests.scripted_llm import Answer
 
@@ -172,8 +172,7 @@ async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, op
     assert "Hello from far away." in await run(*ways_to_run(await code_on(page, "sh"))["sh"])
 
 
-@each_look
-@pytest.mark.parametrize("client", ["open-webui", "python", "mcp", "other"])
+@each_look_of("client", first=["python"], every=["open-webui", "python", "mcp", "other"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, client: str) -> None:
     window = await open_window(site, size=NARROWEST)
     async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as openai:

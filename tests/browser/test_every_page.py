@@ -83,7 +83,7 @@ async def test_a_filled_page_has_no_barrier(talked: Talked, open_window: OpenWin
     await window.has_no_barrier(("light", NARROW), ("dark", PHONE), ("light", WIDE), ("dark", WIDE))
 
 
-@each_look
+@pytest.mark.slow
 @every_page
 async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow, path: str) -> None:
     window = await open_window(site)
@@ -94,7 +94,8 @@ async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow,
 @pytest.mark.parametrize(
     ("target", "size"),
     [
-        *((target, WIDE) for target in (*PAGES, *OPENED)),
+        *((path, WIDE) for path in PAGES),
+        *(pytest.param(target, WIDE, marks=pytest.mark.slow) for target in OPENED),
         *(pytest.param(path, PHONE, marks=pytest.mark.slow) for path in PAGES),
     ],
 )

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look, each_look_of
 from tests.browser_kit import PHONE, Site, Window, turn, until
 
 HOSTILE = (
@@ -338,17 +338,24 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
 ADDRESSES = ("", "&id={id}", "&view=timeline", "&q=morning")
 
 
-@each_look
-async def test_no_barrier_and_nothing_wider_than_the_window(site: Site, open_window: OpenWindow) -> None:
+@each_look_of("address", first=["&view=timeline"], every=ADDRESSES)
+async def test_no_barrier_and_nothing_wider_than_the_window(
+    site: Site, open_window: OpenWindow, address: str
+) -> None:
     ids = await remember(site, "looks", *FACTS)
     window = await open_window(site)
-    for address in ADDRESSES:
-        page = await window.go(f"/memories?user=looks{address.format(id=ids[0])}")
-        await expect(page.get_by_text(FACTS[1]).first).to_be_visible()
-        if "id=" in address:
-            await expect(page.get_by_text("Where it comes from")).to_be_visible()
-        await window.has_no_barrier()
-    page = await window.go("/memories?user=looks")
+    page = await window.go(f"/memories?user=looks{address.format(id=ids[0])}")
+    await expect(page.get_by_text(FACTS[1]).first).to_be_visible()
+    if "id=" in address:
+        await expect(page.get_by_text("Where it comes from")).to_be_visible()
+    await window.has_no_barrier()
+
+
+@each_look
+async def test_no_barrier_among_duplicates(site: Site, open_window: OpenWindow) -> None:
+    await remember(site, "alike", *FACTS)
+    window = await open_window(site)
+    page = await window.go("/memories?user=alike")
     await page.get_by_role("button", name="Duplicates").click()
     await expect(page.get_by_role("button", name="Merge 2 into one")).to_be_visible()
     await window.has_no_barrier()

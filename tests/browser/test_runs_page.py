@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.runs_kit import chat, start_tree
 from tests.browser_kit import Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
@@ -313,7 +313,7 @@ async def test_the_feed_works_with_a_key(start_site: StartSite, open_window: Ope
     await expect(page.locator('a[href*="id=keyed"]')).to_be_visible()
 
 
-@each_look
+@pytest.mark.slow  # test_every_page.py looks at the same pages
 async def test_nobody_is_shut_out(tree: Site, open_window: OpenWindow) -> None:
     _, one = await chat(tree)
     _, two = await chat(tree, "And broth?")

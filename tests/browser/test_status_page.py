@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look_of
 from tests.browser_kit import Scheme, Site, turn
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.server.served_tree import answering, asking, endpoint, served
@@ -152,8 +152,7 @@ async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("region", name="Model", exact=True)).to_contain_text("Well")
 
 
-@each_look
-@pytest.mark.parametrize("shown", ["chart", "table"])
+@each_look_of("shown", first=["table"], every=["chart", "table"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, shown: str) -> None:
     await chat(site)
     window = await open_window(site, size=NARROWEST)

@@ -13,7 +13,7 @@ import pytest_asyncio
 from playwright.async_api import FilePayload, Locator, Page, TimeoutError, expect
 
 from mnemoir.workflows.starter import StarterServer, starter_files
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite, each_look_of
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
@@ -340,8 +340,7 @@ async def test_steps_are_opened_and_the_editor_is_left_by_keys(tree: Site, open_
     await expect(page.get_by_role("tab", name="Problems")).to_be_focused()
 
 
-@each_look
-@pytest.mark.parametrize("view", ["", "json", "problems", "try"])
+@each_look_of("view", first=["problems"], every=["", "json", "problems", "try"])
 async def test_there_is_no_barrier(tree: Site, open_window: OpenWindow, view: str) -> None:
     window = await open_window(tree)
     page = await window.go(at(BROKEN, view=view, at="$[0].endpointName"))

@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.cli import checks
 from mnemoir.settings import load_settings
-from tests.cli.command_process import run
+from tests.cli.command_process import run_here
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess, free_port
 
@@ -27,13 +27,19 @@ def settings(tmp_path):
     return load
 
 
-def doctor(tmp_path, *arguments, **environment):
-    place = {"PORT": str(free_port()), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data")}
-    return run("doctor", *arguments, cwd=tmp_path, **{**place, **environment})
+@pytest.fixture
+def doctor(tmp_path, capsys):
+    """Runs `mnemoir doctor` with these arguments and variables."""
+
+    def ended(*arguments, **environment):
+        place = {"PORT": str(free_port()), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data")}
+        return run_here("doctor", *arguments, cwd=tmp_path, capsys=capsys, **{**place, **environment})
+
+    return ended
 
 
-def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(tmp_path):
-    done = doctor(tmp_path, "--json")
+def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(doctor, tmp_path):
+    done = doctor("--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = {finding["check"]: finding for finding in json.loads(done.stdout)["checks"]}
     assert {check: finding["state"] for check, finding in found.items()} == {
@@ -51,15 +57,15 @@ def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_the_table_for_people_says_what_to_do_and_a_failure_ends_with_1(tmp_path):
-    done = doctor(tmp_path, HOST="0.0.0.0", COLUMNS="200")
+def test_the_table_for_people_says_what_to_do_and_a_failure_ends_with_1(doctor):
+    done = doctor(HOST="0.0.0.0", COLUMNS="200")
     assert done.returncode == 1
     for told in ("what to do", "no API key is set", "OPENAI_API_KEY"):
         assert told in done.stdout
 
 
-def test_wrong_settings_are_the_only_finding(tmp_path):
-    done = doctor(tmp_path, "--json", STORAGE_BACKEND="tape")
+def test_wrong_settings_are_the_only_finding(doctor):
+    done = doctor("--json", STORAGE_BACKEND="tape")
     (finding,) = json.loads(done.stdout)["checks"]
     assert (done.returncode, finding["check"], finding["state"]) == (1, "settings", "fail")
     assert "STORAGE_BACKEND" in finding["found"]

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.cli.command_process import run
+from tests.cli.command_process import run, run_here
 from tests.serving import ServerProcess
 
 
@@ -18,7 +18,7 @@ def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(t
 
 
 def test_the_first_lines_can_be_json(tmp_path):
-    with ServerProcess(tmp_path / "data", arguments=["--json"], forked=False) as server:
+    with ServerProcess(tmp_path / "data", arguments=["--json"]) as server:
         text = server.log.read_text()
     told = json.loads(text[: text.index("\n}") + 2])
     assert set(told) == {"url", "ui", "data", "model", "embedder", "try"}
@@ -31,8 +31,9 @@ def test_a_warning_of_the_settings_is_printed(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["", "short"])
-def test_an_address_others_reach_is_refused_without_a_proper_key_and_nothing_is_made(tmp_path, key):
-    done = run("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", "data", cwd=tmp_path, API_KEYS=key)
+def test_an_address_others_reach_is_refused_without_a_proper_key_and_nothing_is_made(tmp_path, capsys, key):
+    asked = ("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", "data")
+    done = run_here(*asked, cwd=tmp_path, capsys=capsys, API_KEYS=key)
     assert (done.returncode, done.stdout) == (1, "")
     assert "Refused to listen on 0.0.0.0" in done.stderr
     assert "--allow-unauthenticated" in done.stderr

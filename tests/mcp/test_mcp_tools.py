@@ -4,7 +4,8 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -12,6 +13,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import TextContent, TextResourceContents
 
+from mnemoir.cli.connection import connect_when_asked
+from mnemoir.mcp import tool_server
+from mnemoir.settings import load_settings
 from tests.cli.command_process import run
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.serving import ServerProcess, clean_environment
@@ -40,6 +44,17 @@ def agent(server: ServerProcess, *arguments: str, key: str = KEY) -> Client:
             cwd=server.data_dir.parent,
         )
     )
+
+
+@asynccontextmanager
+async def tools_of(server: ServerProcess, user: str) -> AsyncIterator[Client]:
+    """The same tools within this process, where it is all the same who runs them: a start takes most of a second."""
+    settings = load_settings(None, {"server.api_keys": KEY}, environ={})
+    async with (
+        connect_when_asked(settings, url=server.url, caller="mcp") as connection,
+        Client(tool_server(connection, user=user, project=None)) as client,
+    ):
+        yield client
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
@@ -78,7 +93,7 @@ async def said(client: Client, tool: str, **arguments: Any) -> str:
 
 
 async def test_a_memory_can_be_looked_at_and_changed(server):
-    async with agent(server, "--user", "rosa") as client:
+    async with tools_of(server, "rosa") as client:
         (added,) = await told(client, "add_memory", text="I live in Graz.")
         changed = await client.call_tool("update_memory", {"memory_id": added["id"], "text": "Lives in Linz"})
         assert changed.structured_content == {"id": added["id"], "memory": "Lives in Linz", "event": "UPDATE"}
@@ -105,12 +120,12 @@ async def test_a_memory_can_be_looked_at_and_changed(server):
     ],
 )
 async def test_what_is_added_may_be_called_content_or_messages(server, words):
-    async with agent(server, "--user", f"alias-{zlib.crc32(json.dumps(words).encode())}") as client:
+    async with tools_of(server, f"alias-{zlib.crc32(json.dumps(words).encode())}") as client:
         assert [one["memory"] for one in await told(client, "add_memory", **words)] == ["Allergic to nuts"]
 
 
 async def test_where_nothing_is_found_an_answer_says_so(server):
-    async with agent(server, "--user", "nobody") as client:
+    async with tools_of(server, "nobody") as client:
         assert await told(client, "search_memories", query="food") == []
         assert await said(client, "search_memories", query="food") == (
             "Nothing that bears on this is remembered about the person."
@@ -123,7 +138,7 @@ async def test_where_nothing_is_found_an_answer_says_so(server):
 
 
 async def test_the_memories_are_a_resource(server):
-    async with agent(server, "--user", "ines") as client:
+    async with tools_of(server, "ines") as client:
         (listed,) = (await client.list_resources()).resources
         assert (str(listed.uri), listed.mime_type) == ("mnemoir://memories", "text/plain")
         assert await resource(client) == "Nothing is remembered about the person yet."
@@ -166,7 +181,7 @@ async def test_kept_conversations_are_found(server):
         http.post("/v1/chat/completions", json=chat) as answer,
     ):
         assert answer.status == 200
-    async with agent(server, "--user", "uma") as client:
+    async with tools_of(server, "uma") as client:
         found = await told(client, "search_conversations", query="Lisbon")
     assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
@@ -207,7 +222,7 @@ TAKES = "Call the tool again; its arguments are"
     ],
 )
 async def test_a_wrong_argument_is_named_in_plain_words(server, tool, arguments, told_to_the_agent):
-    async with agent(server, "--user", "mira") as client:
+    async with tools_of(server, "mira") as client:
         answer = await client.call_tool(tool, arguments)
         (content,) = answer.content
         taken = next(one for one in (await client.list_tools()).tools if one.name == tool).input_schema["properties"]
@@ -216,7 +231,7 @@ async def test_a_wrong_argument_is_named_in_plain_words(server, tool, arguments,
 
 
 async def test_an_agent_sees_one_name_for_each_argument(server):
-    async with agent(server) as client:
+    async with tools_of(server, "user") as client:
         tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
     assert (list(tools["add_memory"]["properties"]), tools["add_memory"]["required"]) == (["text"], ["text"])
     assert list(tools["update_memory"]["properties"]) == ["memory_id", "text"]

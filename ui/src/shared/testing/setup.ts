@@ -13,7 +13,7 @@ window.ResizeObserver = class {
   disconnect() {}
 };
 // text fields that grow look whether the fonts are there
-Object.defineProperty(document, 'fonts', { value: new EventTarget() });
+Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
 // rows of virtual lists are laid out by these
 for (const [side, value] of Object.entries({
