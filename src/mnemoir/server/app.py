@@ -42,30 +42,10 @@ from mnemoir.server import (
 )
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
-from mnemoir.server.conversation_models import (
-    BranchBody,
-    CleanupBody,
-    ConversationBody,
-    ConversationChange,
-    HeadBody,
-    MessagesBody,
-    PinBody,
-    PruneBody,
-)
-from mnemoir.server.discussion_models import DiscussionBody, RebuildBody
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.front import Front, not_this_method
 from mnemoir.server.keys import Keys
-from mnemoir.server.memory_models import (
-    AddBody,
-    EditBody,
-    MergeBody,
-    PromptBody,
-    RestoreBody,
-    SearchBody,
-    SettingsBody,
-)
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
@@ -77,10 +57,6 @@ from mnemoir.server.site import Places, Site
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
 
-_BODIES = (
-    *(AddBody, EditBody, RestoreBody, MergeBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
-    *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody, CleanupBody),
-)
 # static paths first: a user or a memory of any name follows them
 _ROUTERS = (
     operations.router,
@@ -174,7 +150,7 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
 
     def openapi() -> dict[str, Any]:
         if not described:
-            described.update(describe(app, _BODIES, chat_routes, site.options.root_path))
+            described.update(describe(app, chat_routes, site.options.root_path))
         return described
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it

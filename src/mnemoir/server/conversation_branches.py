@@ -13,9 +13,8 @@ from mnemoir.conversations.ways import Branch
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversation_answers import BranchPage
 from mnemoir.server.conversation_models import Json, conversation_answer
-from mnemoir.server.conversations import Cursor
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
 

@@ -18,7 +18,6 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversation_answers import AddedMessages, MessageAnswer, MessagePage
 from mnemoir.server.conversation_models import (
-    LARGEST_ID,
     Json,
     MessagesBody,
     PinBody,
@@ -27,10 +26,9 @@ from mnemoir.server.conversation_models import (
     read_messages,
 )
 from mnemoir.server.conversation_pages import Page, following_page, newest_page, page_around, tree_page
-from mnemoir.server.conversations import Cursor
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere, accepts, body_of
+from mnemoir.server.rest import BodyOf, SiteHere
 
 router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
@@ -84,10 +82,9 @@ async def list_messages(
     summary="Add messages",
     status_code=201,
     response_model=AddedMessages,
-    openapi_extra=accepts(MessagesBody),
 )
 async def append(
-    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(body_of(MessagesBody))]
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(BodyOf(MessagesBody))]
 ) -> Response:
     messages = await asyncio.to_thread(read_messages, body.messages)
     async with holding(site, scope, id) as own:
@@ -98,14 +95,13 @@ async def append(
     "/messages/{message_id}",
     summary="Keep a message in every window, or no longer",
     response_model=MessageAnswer,
-    openapi_extra=accepts(PinBody),
 )
 async def pin(
     site: SiteHere,
     scope: OwnerHere,
     id: str,
     message_id: MessageId,
-    body: Annotated[PinBody, Depends(body_of(PinBody))],
+    body: Annotated[PinBody, Depends(BodyOf(PinBody))],
 ) -> Response:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)

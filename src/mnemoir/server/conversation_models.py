@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.responses import Response
 
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -20,13 +20,12 @@ from mnemoir.conversations.sessions import (
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.scope import entity_name
-from mnemoir.server.discussion_models import tolerant_json
-from mnemoir.server.memory_models import UserId
+from mnemoir.server.parameters import LARGEST_ID, Body, UserId
+from mnemoir.server.rest import tolerant_json
 from mnemoir.wire import openai_messages
 
 Json = dict[str, Any]
 
-LARGEST_ID = 2**63 - 1
 _MOST_MESSAGES = 10_000
 _MOST_DAYS = 36_500
 _LONGEST_TITLE = 1000
@@ -58,11 +57,7 @@ MessageId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 MessageBodies = Annotated[list[dict[str, Any]], Field(max_length=_MOST_MESSAGES)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
-
-
-class ConversationBody(_Body):
+class ConversationBody(Body):
     """`POST /api/conversations`."""
 
     user_id: UserId | None = None
@@ -78,7 +73,7 @@ class ConversationBody(_Body):
         return SessionMetadata(user=user, title=self.title, tags=self.tags or [], custom=self.custom or {})
 
 
-class ConversationChange(_Body):
+class ConversationChange(Body):
     """`PATCH /api/conversations/{id}`, any subset. `keep` keeps it from being pruned."""
 
     title: Title | None = None
@@ -103,7 +98,7 @@ class ConversationChange(_Body):
         )
 
 
-class HeadBody(_Body):
+class HeadBody(Body):
     """`PUT /api/conversations/{id}/head`: the message that the thread is to end with.
 
     With `to_newest` it goes on from there, to the newest end of the branches behind that message.
@@ -113,7 +108,7 @@ class HeadBody(_Body):
     to_newest: bool = False
 
 
-class BranchBody(_Body):
+class BranchBody(Body):
     """`POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message."""
 
     message_id: MessageId
@@ -121,20 +116,20 @@ class BranchBody(_Body):
     title: Title | None = None
 
 
-class MessagesBody(_Body):
+class MessagesBody(Body):
     """`POST /api/conversations/{id}/messages`. They go behind `parent_id`: 0 is the beginning, none the head."""
 
     messages: Annotated[MessageBodies, Field(min_length=1)]
     parent_id: Annotated[int, Field(ge=ROOT, le=LARGEST_ID)] | None = None
 
 
-class PinBody(_Body):
+class PinBody(Body):
     """`PATCH /api/conversations/{id}/messages/{message_id}`."""
 
     pinned: bool
 
 
-class PruneBody(_Body):
+class PruneBody(Body):
     """`POST /api/conversations/prune`: those last used more than `days` days ago."""
 
     user_id: UserId | None = None
@@ -142,7 +137,7 @@ class PruneBody(_Body):
     dry_run: bool | None = False
 
 
-class CleanupBody(_Body):
+class CleanupBody(Body):
     """`POST /api/conversations/node-memory/cleanup`; without days only those of conversations that are gone."""
 
     user_id: UserId | None = None

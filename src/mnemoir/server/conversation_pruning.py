@@ -21,7 +21,7 @@ from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened,
 from mnemoir.server.conversation_answers import CleanupAnswer, PrunedAnswer
 from mnemoir.server.conversation_models import CleanupBody, PruneBody, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere, accepts, body_of
+from mnemoir.server.rest import BodyOf, SiteHere
 from mnemoir.server.site import Site
 
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -31,10 +31,9 @@ router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=Rou
     "/prune",
     summary="Remove what was not used for so many days",
     response_model=PrunedAnswer,
-    openapi_extra=accepts(PruneBody),
 )
 async def prune(
-    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(body_of(PruneBody))]
+    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Response:
     scope = owner_in_body(request, scope, body.user_id)
     before = naive_utc(utc_now()) - timedelta(days=body.days)
@@ -52,10 +51,9 @@ async def prune(
     "/node-memory/cleanup",
     summary="Remove node memories that are old, or whose conversation is gone",
     response_model=CleanupAnswer,
-    openapi_extra=accepts(CleanupBody),
 )
 async def cleanup(
-    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(body_of(CleanupBody))]
+    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
 ) -> Response:
     scope = owner_in_body(request, scope, body.user_id)
     async with opened(site, scope) as own:

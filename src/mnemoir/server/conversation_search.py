@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from mnemoir.app.forgetting import not_found
@@ -21,23 +21,16 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.conversation_answers import FoundMessages
 from mnemoir.server.conversation_models import Json, conversation_answer, message_json
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
 
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_FOUND = 100
-_LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
 _WORDS_ALONE = 0.0  # the weight of meaning
 
 Mode = Literal["hybrid", "semantic", "keyword"]
-
-
-def _some(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text[:_LONGEST_QUERY]
 
 
 def _instant(raw: object) -> datetime:
@@ -47,7 +40,7 @@ def _instant(raw: object) -> datetime:
     return found
 
 
-Words = Annotated[str, AfterValidator(_some), Query(alias="q", description="a question, or some words")]
+Words = Annotated[Question, Query(alias="q", description="a question, or some words")]
 Within = Annotated[str | None, Query(description="only in this conversation")]
 Since = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant counts in")]
 Until = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant does not")]

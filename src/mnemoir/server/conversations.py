@@ -50,9 +50,9 @@ from mnemoir.server.conversation_models import (
 )
 from mnemoir.server.conversation_titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere, accepts, body_of
+from mnemoir.server.rest import BodyOf, SiteHere
 
 router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
@@ -62,7 +62,6 @@ _FLUSH_S = 60.0
 _changing = Turnstile()  # what is noted about a conversation is read, changed and written back
 
 Limit = Annotated[int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
-Cursor = Annotated[str | None, Query(description="`next` of the page before")]
 Called = Annotated[
     str | None,
     Query(max_length=1000, description="words of the title, or of the first words where there is none"),
@@ -94,13 +93,12 @@ async def list_conversations(
     summary="Begin a conversation",
     status_code=201,
     response_model=ConversationAnswer,
-    openapi_extra=accepts(ConversationBody),
 )
 async def create(
     request: Request,
     site: SiteHere,
     scope: OwnerHere,
-    body: Annotated[ConversationBody, Depends(body_of(ConversationBody))],
+    body: Annotated[ConversationBody, Depends(BodyOf(ConversationBody))],
 ) -> Response:
     scope = owner_in_body(request, scope, body.user_id)
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
@@ -133,13 +131,12 @@ async def show(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     ONE,
     summary="Change what is noted about it",
     response_model=ConversationAnswer,
-    openapi_extra=accepts(ConversationChange),
 )
 async def change(
     site: SiteHere,
     scope: OwnerHere,
     id: str,
-    body: Annotated[ConversationChange, Depends(body_of(ConversationChange))],
+    body: Annotated[ConversationChange, Depends(BodyOf(ConversationChange))],
 ) -> Response:
     async with _changing.passing((scope, id)), holding(site, scope, id) as own:
         return await asyncio.to_thread(_changed, own, scope.user, id, body)
@@ -162,10 +159,9 @@ async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Response:
     ONE + "/head",
     summary="Let its thread end with another message",
     response_model=ConversationAnswer,
-    openapi_extra=accepts(HeadBody),
 )
 async def set_head(
-    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[HeadBody, Depends(body_of(HeadBody))]
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[HeadBody, Depends(BodyOf(HeadBody))]
 ) -> Response:
     async with holding(site, scope, id) as own:
         if not await asyncio.to_thread(own.manager.set_head, id, body.message_id, to_newest=body.to_newest):
@@ -178,10 +174,9 @@ async def set_head(
     summary="Begin another one with a copy of its thread",
     status_code=201,
     response_model=ConversationAnswer,
-    openapi_extra=accepts(BranchBody),
 )
 async def branch(
-    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(body_of(BranchBody))]
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(BodyOf(BranchBody))]
 ) -> Response:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_branched, own, scope.user, id, body)

@@ -1,12 +1,9 @@
 """Discussions as JSON, both ways: what the routes answer, and what an import and a rebuild accept."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-import orjson
-from pydantic import BaseModel, ConfigDict, Field, field_validator
-from starlette.responses import Response
+from pydantic import Field, field_validator
 
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.discussions import (
@@ -20,6 +17,7 @@ from mnemoir.core.discussions import (
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
 from mnemoir.server.memory_models import MessageBody
+from mnemoir.server.parameters import Body
 
 VERSION = 1
 _MOST_SUMMARIES = 20_000
@@ -27,19 +25,6 @@ _MOST_MESSAGES = 100_000
 _FORMAT = "mnemoir-discussion"
 
 Json = dict[str, Any]
-
-
-def discussion_answer(body: Json) -> Response:
-    """200 with a JSON body."""
-    return Response(tolerant_json(body), media_type="application/json")
-
-
-def tolerant_json(body: Json) -> bytes:
-    """JSON of whatever another program wrote into its files: half a character, a huge number."""
-    try:
-        return orjson.dumps(body)
-    except orjson.JSONEncodeError:
-        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def summary_json(summary: ChunkSummary, said: Sequence[SourceMessage] | None) -> Json:
@@ -127,27 +112,23 @@ def _chunk_json(source: ChunkSource) -> Json:
     return {"hash": source.hash, "digests": list(source.digests), "source": source_json(source.messages)}
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
-
-
 Hash = Annotated[str, Field(max_length=128)]  # "" and odd ones too: another program may have written them
 Digest = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGEST_CHARACTERS}}}$")]
 Time = Annotated[str, Field(max_length=64)]
 Maker = Annotated[str, Field(max_length=1000)]
 
 
-class SaidBody(_Body):
+class SaidBody(Body):
     """A message word for word."""
 
     role: Annotated[str, Field(max_length=64)]
     content: str
 
 
-class _Chunk(_Body):
+class _Chunk(Body):
     hash: Hash
-    digests: list[Digest] = []
-    source: list[SaidBody] = []
+    digests: list[Digest] = Field(default_factory=list)
+    source: list[SaidBody] = Field(default_factory=list)
     forgotten: bool = False
     made_by: Maker | None = None
 
@@ -179,7 +160,7 @@ class SummaryBody(_Chunk):
         )
 
 
-class RecordBody(_Body):
+class RecordBody(Body):
     """A record of an export; members that every record has are made empty where they are missing."""
 
     metadata: dict[str, Any]
@@ -194,7 +175,7 @@ class RecordBody(_Body):
 class RecordChunkBody(_Chunk):
     """The records of a chunk of an export."""
 
-    records: list[RecordBody] = []
+    records: list[RecordBody] = Field(default_factory=list)
 
     def copy_of_it(self) -> ChunkRecords:
         """As a copy holds it."""
@@ -204,7 +185,7 @@ class RecordChunkBody(_Chunk):
         )
 
 
-class RollingBody(_Body):
+class RollingBody(Body):
     """The rolling summary of an export."""
 
     text: str
@@ -224,14 +205,14 @@ class RollingBody(_Body):
         )
 
 
-class DiscussionBody(_Body):
+class DiscussionBody(Body):
     """`POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it."""
 
     format: Literal["mnemoir-discussion"]
     version: Literal[1]
     rolling_summary: RollingBody | None = None
-    chunk_summaries: Annotated[list[SummaryBody], Field(max_length=_MOST_SUMMARIES)] = []
-    record_chunks: Annotated[list[RecordChunkBody], Field(max_length=_MOST_SUMMARIES)] = []
+    chunk_summaries: Annotated[list[SummaryBody], Field(max_length=_MOST_SUMMARIES)] = Field(default_factory=list)
+    record_chunks: Annotated[list[RecordChunkBody], Field(max_length=_MOST_SUMMARIES)] = Field(default_factory=list)
 
     def copy_of_it(self) -> DiscussionCopy:
         """As it is stored."""
@@ -258,7 +239,7 @@ class ConversationMessage(MessageBody):
         return without_tags(text_message(self.role, self.content))
 
 
-class RebuildBody(_Body):
+class RebuildBody(Body):
     """`POST /api/discussions/{id}/rebuild`; without messages, those that were kept with the memories are used."""
 
     messages: Annotated[list[ConversationMessage], Field(max_length=_MOST_MESSAGES)] | None = None

@@ -8,8 +8,8 @@ import asyncio
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import AfterValidator, BeforeValidator
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from mnemoir.app.discussions import nothing_kept
@@ -18,7 +18,6 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
-from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.discussion_answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -34,54 +33,39 @@ from mnemoir.server.discussion_models import (
     Json,
     RebuildBody,
     copy_json,
-    discussion_answer,
     record_json,
     rolling_json,
     summary_json,
 )
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import Cursor, Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rebuild_progress import RebuildAnswer
-from mnemoir.server.rest import SiteHere, accepts, checked
+from mnemoir.server.rest import Answer, LargeBodyOf, SiteHere
 from mnemoir.server.site import Site
 
 router = APIRouter(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
 _MOST_FOUND = 100
-_LONGEST_QUERY = 10_000
 _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
 
 
-def _some(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text[:_LONGEST_QUERY]
-
-
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
-After = Annotated[str | None, Query(description="`next` of the page before")]
-Words = Annotated[str, AfterValidator(_some), Query(alias="q", description="phrases, with semicolons between them")]
+Words = Annotated[Question, Query(alias="q", description="phrases, with semicolons between them")]
 FoundLimit = Annotated[
     int, BeforeValidator(whole_number(5, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")
 ]
 
 
-async def _rebuild_body(request: Request, site: SiteHere) -> RebuildBody:
-    """No body is the same as one without messages."""
-    body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
-    return await asyncio.to_thread(lambda: checked(RebuildBody, parse_json(body) if body.strip() else {}, "body"))
-
-
 @router.get("", summary="Discussions of which something is remembered, by id", response_model=DiscussionPage)
-async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100, after: After = None) -> Response:
+async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100, after: Cursor = None) -> Response:
     listed = await site.parts.discussions.listed(user)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
-    return discussion_answer({"results": [asdict(one) for one in page], "next": following})
+    return Answer({"results": [asdict(one) for one in page], "next": following})
 
 
 @router.get(
@@ -95,7 +79,7 @@ async def memories(
     user: User = None,
     kind: Kind = "summaries",
     limit: Limit = 100,
-    after: After = None,
+    after: Cursor = None,
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
 ) -> Response:
@@ -103,8 +87,8 @@ async def memories(
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
     if kind == "records":
-        return discussion_answer(await _records(site, discussion, limit, after, sources=sources))
-    return discussion_answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
+        return Answer(await _records(site, discussion, limit, after, sources=sources))
+    return Answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
 
 
 @router.delete(
@@ -130,9 +114,7 @@ async def forget(
 )
 async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Response:
     discussion = await site.parts.discussions.require(user, id)
-    return discussion_answer(
-        {"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))}
-    )
+    return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
 
 
 @router.get("/{id}/search", summary="Records that hold any of some phrases, best first", response_model=FoundRecords)
@@ -148,54 +130,51 @@ async def search(
     found = await find_records(
         site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
     )
-    return discussion_answer({"results": [record_json(record, None) for record in found]})
+    return Answer({"results": [record_json(record, None) for record in found]})
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
 async def export(site: SiteHere, id: str, user: User = None) -> Response:
     discussion = await site.parts.discussions.require(user, id)
     copy = await copy_of(site.parts.discussions.memory, discussion)
-    return await asyncio.to_thread(lambda: discussion_answer(copy_json(id, copy)))
+    return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
 
 
 @router.post(
     "/{id}/import",
     summary="Store an export as this discussion, the whole of it or nothing",
     response_model=DiscussionImported,
-    openapi_extra=accepts(DiscussionBody),
 )
 async def import_discussion(
-    request: Request,
     site: SiteHere,
     id: str,
+    body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
     user: User = None,
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Response:
     discussion = await site.parts.discussions.discussion(user, id)
-    body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
-    copy = await asyncio.to_thread(lambda: checked(DiscussionBody, parse_json(body), "body").copy_of_it())
+    copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
     summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
     message = f"Imported {summaries} chunk summaries and {records} records"
-    return discussion_answer({"success": True, "message": message, "chunk_summaries": summaries, "records": records})
+    return Answer({"success": True, "message": message, "chunk_summaries": summaries, "records": records})
 
 
 @router.post(
     "/{id}/rebuild",
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
     response_model=RebuildStep | RebuildPlan,
-    openapi_extra={"requestBody": accepts(RebuildBody)["requestBody"] | {"required": False}},
 )
 async def rebuild(
     site: SiteHere,
     id: str,
-    body: Annotated[RebuildBody, Depends(_rebuild_body)],
+    body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
     user: User = None,
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
     discussions = site.parts.discussions
     if dry_run:
-        return discussion_answer(asdict(await discussions.plan(user, id, body.conversation())))
+        return Answer(asdict(await discussions.plan(user, id, body.conversation())))
     return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
 
 
@@ -209,7 +188,7 @@ async def overview(site: SiteHere, id: str, user: User = None) -> Response:
     latest = await discussions.memory.ledger.newest(discussion, _LATEST)
     rolling = await discussions.memory.summaries.load(discussion)
     shown = [summary_json(summary, None) for summary in latest]
-    return discussion_answer(asdict(told) | {"summary": rolling_json(rolling), "latest": shown})
+    return Answer(asdict(told) | {"summary": rolling_json(rolling), "latest": shown})
 
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)

@@ -11,7 +11,7 @@ from mnemoir.conversations.sent_files import SentFile, sent_files
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversation_access import OwnerHere, opened
-from mnemoir.server.conversation_models import LARGEST_ID, conversation_answer
+from mnemoir.server.conversation_models import conversation_answer
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.file_models import (
     PROJECT_FILES,
@@ -19,7 +19,7 @@ from mnemoir.server.file_models import (
     attachment_json,
     project_file_json,
 )
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
 from mnemoir.server.rest import SiteHere
 
 router = APIRouter(prefix=PROJECT_FILES, tags=["files"])
@@ -36,7 +36,6 @@ Limit = Annotated[
     BeforeValidator(whole_number(50, _MOST_LISTED)),
     Query(description=f"messages with files on a page; 0 means {_MOST_LISTED}"),
 ]
-Cursor = Annotated[str | None, Query(description="`next` of the page before")]
 
 
 @router.get("", summary="A user's files in a project, the newest attachments first", response_model=FilesAnswer)

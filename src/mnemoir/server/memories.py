@@ -25,7 +25,7 @@ from mnemoir.server.memory_schemas import (
     MemoryPage,
     SearchAnswer,
 )
-from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
+from mnemoir.server.rest import BodyOf, ProjectHere, SiteHere, named_user, owner
 from mnemoir.server.site import Site
 
 router = APIRouter(prefix="/api/memories", tags=["memories"])
@@ -38,12 +38,11 @@ _HISTORY = b"/history"
     "",
     summary="Extract memories from messages and store them",
     response_model=AddAnswer,
-    openapi_extra=accepts(AddBody),
 )
 async def add(
     site: SiteHere,
     project: ProjectHere,
-    body: Annotated[AddBody, Depends(body_of(AddBody))],
+    body: Annotated[AddBody, Depends(BodyOf(AddBody))],
     idempotency_key: Annotated[str | None, Header()] = None,
     include_usage: Annotated[bool, Query()] = False,
 ) -> Response:
@@ -63,10 +62,9 @@ async def add(
     "/search",
     summary="Find what bears on a question",
     response_model=SearchAnswer,
-    openapi_extra=accepts(SearchBody),
 )
 async def search(
-    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(body_of(SearchBody))]
+    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))]
 ) -> Response:
     scope = owner(project, body.user_id, **body.narrowing())
     facts = site.parts.facts

@@ -12,7 +12,7 @@ from mnemoir.server.memory_answers import answer, applied_json, memory_json
 from mnemoir.server.memory_lists import UserQuery
 from mnemoir.server.memory_models import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memory_schemas import Duplicates, MemoryRecord, MergeAnswer
-from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of, named_user, owner
+from mnemoir.server.rest import BodyOf, ProjectHere, SiteHere, named_user, owner
 
 router = APIRouter(prefix="/api/memories", tags=["memories"])
 
@@ -37,10 +37,9 @@ async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = Non
     "/merge",
     summary="Keep one of several memories; the others can be restored",
     response_model=MergeAnswer,
-    openapi_extra=accepts(MergeBody),
 )
 async def merge(
-    site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(body_of(MergeBody))]
+    site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(BodyOf(MergeBody))]
 ) -> Response:
     scope, ids = owner(project, body.user_id), [MemoryId(each) for each in body.ids]
     applied = await site.parts.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
@@ -54,13 +53,12 @@ async def merge(
     "/{memory_id:path}/restore",
     summary="Take a deleted memory back, or an earlier text of one",
     response_model=MemoryRecord,
-    openapi_extra=accepts(RestoreBody),
 )
 async def restore(
     site: SiteHere,
     project: ProjectHere,
     memory_id: str,
-    body: Annotated[RestoreBody, Depends(body_of(RestoreBody))],
+    body: Annotated[RestoreBody, Depends(BodyOf(RestoreBody))],
     user: UserQuery = None,
 ) -> Response:
     memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), _user(user), body.to)
@@ -72,13 +70,12 @@ async def restore(
     "/{memory_id:path}",
     summary="Change what a memory says, or its metadata",
     response_model=MemoryRecord,
-    openapi_extra=accepts(EditBody),
 )
 async def edit(
     site: SiteHere,
     project: ProjectHere,
     memory_id: str,
-    body: Annotated[EditBody, Depends(body_of(EditBody))],
+    body: Annotated[EditBody, Depends(BodyOf(EditBody))],
     user: UserQuery = None,
 ) -> Response:
     metadata = body.metadata if "metadata" in body.model_fields_set else KEPT

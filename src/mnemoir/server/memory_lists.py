@@ -21,8 +21,9 @@ from mnemoir.ports.memory_store import Place, Project, Wanted
 from mnemoir.server.conversation_access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memory_answers import answer, history_json, listed_json, memory_json, turn_json
-from mnemoir.server.memory_models import LONGEST_WORDS, MOST_IDS, MOST_LISTED, offset_number, whole_number
+from mnemoir.server.memory_models import LONGEST_WORDS, MOST_IDS, MOST_LISTED
 from mnemoir.server.memory_schemas import ListedMemories, MemoryDetails
+from mnemoir.server.parameters import Cursor, offset_number, whole_number
 from mnemoir.server.rest import ProjectHere, SiteHere, named_user, owner
 from mnemoir.server.site import Site
 
@@ -44,7 +45,6 @@ Words = Annotated[
 ]
 Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; may be repeated")]
 Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
-Cursor = Annotated[str | None, Query(description="`next` of the page before")]
 
 
 @router.get("", summary="List one user's memories by conditions, newest first", response_model=ListedMemories)

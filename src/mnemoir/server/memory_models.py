@@ -1,57 +1,36 @@
 """What the memory routes accept: types strict, unknown members ignored, nothing obeyed that is not listed here."""
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Kind
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import Receipt, Visible, Wanted
+from mnemoir.server.parameters import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100
 MOST_LISTED = 1000
 MOST_IDS = 200
 LONGEST_WORDS = 1000
-_LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
 _LONGEST_PROMPT = 50_000
 _LONGEST_MEMORY = 100_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_DIGITS = re.compile(r"\d+", re.ASCII)
-_LARGEST = 2**31 - 1
 
 
 class InvalidFilter(InvalidRequest):
     """A condition that this server would have to drop; it refuses instead."""
 
     code = "invalid_filter"
-
-
-def _name(field: str) -> BeforeValidator:
-    def check(raw: object) -> str:
-        try:
-            return entity_name(raw, field)
-        except InvalidRequest as exc:
-            raise ValueError(exc.message) from None
-
-    return BeforeValidator(check, json_schema_input_type=str | int)
-
-
-def _instant(raw: object) -> datetime:
-    """Seconds since 1970, or an ISO 8601 text; no offset means UTC."""
-    seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
-    found = from_epoch(float(str(raw))) if seconds else from_text(raw)
-    if found is None:
-        raise ValueError("must be seconds since 1970 or an ISO 8601 time")
-    return found
 
 
 def _day(raw: str) -> str:
@@ -80,66 +59,17 @@ def _joined(content: object) -> object:
     return "\n".join(texts)
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
 def _time(text: str) -> str:
     if from_text(text) is None:
         raise ValueError("must be an ISO 8601 time")
     return text
 
 
-def whole_number(default: int, most: int) -> Callable[[object], int]:
-    """A reader of limits: missing gives `default`, 0 and anything larger `most`; all but whole numbers is refused."""
-
-    def read(raw: object) -> int:
-        if raw is None:
-            return default
-        number = _digits(raw)
-        return most if number == 0 else min(number, most)
-
-    return read
-
-
-def _digits(raw: object) -> int:
-    if isinstance(raw, str) and _DIGITS.fullmatch(raw.strip()):
-        return _LARGEST if len(raw.strip()) > 9 else int(raw)
-    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise ValueError("must be a whole number, 0 or more")
-    return min(raw, _LARGEST)
-
-
-def strict_whole_number(default: int, most: int) -> Callable[[object], int]:
-    """The same for JSON, where a number in quotes is a text."""
-    read = whole_number(default, most)
-
-    def refuse_text(raw: object) -> int:
-        if isinstance(raw, str):
-            raise ValueError("must be a whole number, 0 or more")
-        return read(raw)
-
-    return refuse_text
-
-
-def offset_number(raw: object) -> int:
-    """How many to skip; missing means none."""
-    return 0 if raw is None else _digits(raw)
-
-
-UserId = Annotated[str, _name("user_id")]
-Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
 Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 SearchLimit = Annotated[int, BeforeValidator(strict_whole_number(5, MOST_SEARCHED), json_schema_input_type=int)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
-
-
-class MessageBody(_Body):
+class MessageBody(Body):
     """One message; `name`, `timestamp` and `metadata` are its own, over the request's."""
 
     role: Annotated[str, Field(min_length=1, max_length=64)]
@@ -159,16 +89,16 @@ class MessageBody(_Body):
         )
 
 
-class AddBody(_Body):
+class AddBody(Body):
     """`POST /api/memories`."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
     user_id: UserId
     metadata: dict[str, Any] | None = None
     infer: bool | None = True
-    agent_id: Annotated[str, _name("agent_id")] | None = None
-    app_id: Annotated[str, _name("app_id")] | None = None
-    run_id: Annotated[str, _name("run_id")] | None = None
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
     timestamp: Instant | None = None
     expiration_date: Day | None = None
     async_mode: bool | None = False
@@ -186,22 +116,22 @@ class AddBody(_Body):
         )
 
 
-class SearchBody(_Body):
+class SearchBody(Body):
     """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
 
     `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
     time that `since` and `until` go by.
     """
 
-    query: Annotated[str, AfterValidator(_not_blank)]
+    query: Annotated[str, AfterValidator(not_blank)]
     user_id: UserId
     limit: SearchLimit = 5
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     filters: dict[str, Any] | None = None
     explain: bool | None = False
-    agent_id: Annotated[str, _name("agent_id")] | None = None
-    app_id: Annotated[str, _name("app_id")] | None = None
-    run_id: Annotated[str, _name("run_id")] | None = None
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
     kind: Kind | None = None
     since: Instant | None = None
     until: Instant | None = None
@@ -214,7 +144,7 @@ class SearchBody(_Body):
     @property
     def text(self) -> str:
         """The part of the query that is searched for."""
-        return self.query[:_LONGEST_QUERY]
+        return self.query[:LONGEST_QUERY]
 
     def narrowing(self) -> dict[str, str | None]:
         """agent, app and run to look in. Raises InvalidFilter."""
@@ -238,39 +168,39 @@ class SearchBody(_Body):
         )
 
 
-class EditBody(_Body):
+class EditBody(Body):
     """`PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
 
     The memory's own text again says that it still holds, and renews it.
     """
 
-    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(_not_blank)] | None = None
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
     metadata: dict[str, Any] | None = None
     updated_at: Annotated[str, AfterValidator(_time)] | None = None
 
 
-class RestoreBody(_Body):
+class RestoreBody(Body):
     """`POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted."""
 
     to: Annotated[str, Field(max_length=128)] | None = None
 
 
-class MergeBody(_Body):
+class MergeBody(Body):
     """`POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go."""
 
     user_id: UserId
     ids: Annotated[list[str], Field(min_length=2, max_length=100)]
     keep: str
-    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(_not_blank)] | None = None
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
 
 
-class PromptBody(_Body):
+class PromptBody(Body):
     """`PUT /api/memories/extraction-prompt`."""
 
-    prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(_not_blank)]
+    prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(not_blank)]
 
 
-class SettingsBody(_Body):
+class SettingsBody(Body):
     """`PUT /api/memories/settings`, any subset; null takes the project's own value back."""
 
     memoryEnabled: bool | None = None
@@ -278,18 +208,18 @@ class SettingsBody(_Body):
     searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
 
 
-class ImportedMemory(_Body):
+class ImportedMemory(Body):
     """One line of `POST /api/import`: a memory as `GET /api/export` and the memory routes give it."""
 
     id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")] | None = None
-    memory: Annotated[str, AfterValidator(_not_blank)]
+    memory: Annotated[str, AfterValidator(not_blank)]
     user_id: UserId
     created_at: Instant
     updated_at: Instant | None = None
     metadata: dict[str, Any] | None = None
-    agent_id: Annotated[str, _name("agent_id")] | None = None
-    app_id: Annotated[str, _name("app_id")] | None = None
-    run_id: Annotated[str, _name("run_id")] | None = None
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
     role: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     name: Annotated[str, Field(max_length=256)] | None = None
     expiration_date: Day | None = None

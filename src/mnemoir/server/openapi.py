@@ -4,7 +4,7 @@ Every operation tells the one shape of errors. What may be left out of a body is
 the description: generated clients would take it for always there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from fastapi import FastAPI
@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from mnemoir.server import protocol_routes
 from mnemoir.server.keys import OPEN_PATHS
-from mnemoir.server.rest import ProjectHere
+from mnemoir.server.rest import BodyOf, ProjectHere
 
 Json = dict[str, Any]
 
@@ -39,9 +39,7 @@ _ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
-def describe(
-    app: FastAPI, bodies: Iterable[type[BaseModel]], chat_routes: Mapping[str, Iterable[str]], root_path: str
-) -> Json:
+def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: str) -> Json:
     """The whole description. `chat_routes` gives the methods of each path that FastAPI does not route."""
     schema = get_openapi(
         title=app.title,
@@ -51,7 +49,7 @@ def describe(
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(_schemas([*bodies, *protocol_routes.models()]))
+    components.update(_schemas([*_tell_bodies(schema["paths"], app.routes), *protocol_routes.models()]))
     for name in _NOT_OURS:
         components.pop(name, None)
     _tell_projects(schema["paths"], app.routes)
@@ -83,6 +81,22 @@ def _schemas(models: Iterable[type[BaseModel]]) -> Json:
         for member in schema.get("properties", {}).values():
             member.pop("default", None)
     return schemas
+
+
+def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type[BaseModel]]:
+    """The body of each route that reads one itself, and its model."""
+    for route in routes:
+        body = _body_of(route.dependant) if isinstance(route, APIRoute) else None
+        if body is not None and route.include_in_schema:
+            told = {"required": body.required, "content": {"application/json": protocol_routes.schema_of(body.model)}}
+            for method in route.methods:
+                paths[route.path_format][method.lower()]["requestBody"] = told
+            yield body.model
+
+
+def _body_of(dependant: Dependant) -> BodyOf[Any] | None:
+    found = (one.call for one in dependant.dependencies if isinstance(one.call, BodyOf))
+    return next(found, None)
 
 
 def _tell_projects(paths: Json, routes: Iterable[Any]) -> None:

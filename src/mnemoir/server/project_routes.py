@@ -26,7 +26,7 @@ from mnemoir.server.memory_schemas import (
     PromptAnswer,
     Success,
 )
-from mnemoir.server.rest import ProjectHere, SiteHere, accepts, body_of
+from mnemoir.server.rest import BodyOf, ProjectHere, SiteHere
 
 router = APIRouter(tags=["project"])
 
@@ -48,9 +48,9 @@ async def prompt(site: SiteHere, project: ProjectHere) -> Response:
     return answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
-@router.put(_PROMPT, summary="Say what extraction keeps", response_model=Success, openapi_extra=accepts(PromptBody))
+@router.put(_PROMPT, summary="Say what extraction keeps", response_model=Success)
 async def set_prompt(
-    site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(body_of(PromptBody))]
+    site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Response:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
@@ -82,11 +82,9 @@ async def settings(site: SiteHere, project: ProjectHere) -> Response:
     )
 
 
-@router.put(
-    _SETTINGS, summary="Change a project's settings", response_model=Success, openapi_extra=accepts(SettingsBody)
-)
+@router.put(_SETTINGS, summary="Change a project's settings", response_model=Success)
 async def change_settings(
-    site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(body_of(SettingsBody))]
+    site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
 ) -> Response:
     names = {"memoryEnabled": "memory_enabled", "decayDays": "decay_days", "searchLimit": "search_limit"}
     changed = {names[field]: value for field, value in body.model_dump(exclude_unset=True).items()}

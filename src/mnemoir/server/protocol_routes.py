@@ -146,14 +146,14 @@ def operation(path: str, method: str) -> Json:
     if parameters:
         described["parameters"] = parameters
     if spoken.asked is not None:
-        described["requestBody"] = {"required": True, "content": {"application/json": _of(spoken.asked)}}
+        described["requestBody"] = {"required": True, "content": {"application/json": schema_of(spoken.asked)}}
     return described
 
 
 def error_answer(path: str) -> Json:
     """What every route may answer instead."""
     model = OpenAIErrorAnswer if surface_of(path) == "openai" else ErrorAnswer
-    return {"description": "An error, with its code", "content": {"application/json": _of(model)}}
+    return {"description": "An error, with its code", "content": {"application/json": schema_of(model)}}
 
 
 _PLAIN = str.maketrans("/-.{}", "_____")
@@ -164,10 +164,10 @@ def _answer(spoken: Spoken) -> Json:
     if spoken.is_text:
         answer["content"]["text/plain"] = {"schema": {"type": "string"}}
     if spoken.answered is not None:
-        answer["content"]["application/json"] = _of(spoken.answered)
+        answer["content"]["application/json"] = schema_of(spoken.answered)
     if spoken.streamed is not None:
         kind, piece = spoken.streamed
-        answer["content"][kind] = _of(piece)
+        answer["content"][kind] = schema_of(piece)
         answer["description"] = "The whole answer, or, streamed, its pieces one after the other"
     if spoken.is_chat:
         answer["headers"] = {
@@ -176,7 +176,8 @@ def _answer(spoken: Spoken) -> Json:
     return answer
 
 
-def _of(model: type[BaseModel]) -> Json:
+def schema_of(model: type[BaseModel]) -> Json:
+    """A model as the content of a body."""
     return {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
 
 

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.server.departure import Departure
-from mnemoir.server.discussion_models import tolerant_json
+from mnemoir.server.rest import tolerant_json
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of
 from mnemoir.workflows.rebuilding import RebuildProgress

@@ -21,7 +21,7 @@ from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.departure import Departure
 from mnemoir.server.memory_answers import answer
-from mnemoir.server.memory_models import whole_number
+from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.rest import SiteHere
 from mnemoir.server.run_commands import node_command, run_command
 from mnemoir.server.run_memories import memories_of, summary_of
@@ -42,14 +42,13 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 ListLimit = Annotated[
     int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
 ]
-Before = Annotated[str | None, Query(description="`next` of the page before")]
 
 
 @router.get("", summary="The last runs of workflows, newest first", response_model=RunPage)
 async def list_runs(
     site: SiteHere,
     limit: ListLimit = 50,
-    before: Before = None,
+    before: Cursor = None,
     status: RunStatus | None = None,
     workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
     conversation: str | None = None,
