@@ -7,16 +7,7 @@ import pytest
 import pytest_asyncio
 from pydantic import TypeAdapter
 
-from mnemoir.server import (
-    conversation_branches,
-    conversation_messages,
-    conversation_nodes,
-    conversation_pruning,
-    conversation_search,
-    conversation_window,
-    conversations,
-    discussions,
-)
+from mnemoir.server import conversations, discussions
 from tests.server.conversation_targets import CONVERSATIONS, at, begin, of, own_project, said, shared_server
 from tests.server.test_discussion_routes import of as discussion
 from tests.server.test_discussion_routes import remember
@@ -25,10 +16,7 @@ from tests.server.test_node_memory_routes import memory, objects
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 everyones, server, objects = shared_server(), own_project(), objects
 
-_ROUTERS = (
-    *(conversations, conversation_messages, conversation_branches, conversation_nodes, conversation_window),
-    *(conversation_search, conversation_pruning, discussions),
-)
+_ROUTES = [route for router in (*conversations.ROUTERS, *discussions.ROUTERS) for route in router.routes]
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 PICTURE = {"type": "image_url", "image_url": {"url": "https://pictures.example/cup.png"}}
 MESSAGES = [
@@ -41,8 +29,7 @@ MESSAGES = [
 
 def described(method: str, path: str) -> Any:
     """What the route is said to answer."""
-    routes = (route for module in _ROUTERS for route in module.router.routes)
-    return next(route.response_model for route in routes if route.path == path and method in route.methods)
+    return next(route.response_model for route in _ROUTES if route.path == path and method in route.methods)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -109,9 +96,9 @@ async def test_a_branch_a_pin_and_a_head_are_what_they_are_described_as(filled):
 async def test_every_answer_in_json_is_described():
     named = {
         (method, route.path)
-        for module in _ROUTERS
-        for route in module.router.routes
+        for route in _ROUTES
         for method in route.methods
         if route.response_model is None and route.status_code != 204
     }
-    assert named == {("GET", "/api/discussions/{id}/export")}  # a file
+    files = (ONE + "/export", CONVERSATIONS + "/export", ONE + "/attachments/{name}", "/api/files/{name:path}")
+    assert named == {("GET", path) for path in (*files, "/api/discussions/{id}/export")}

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from mnemoir.server.file_models import AttachmentsAnswer, FilesAnswer
+from mnemoir.server.conversations.file_answers import AttachmentsAnswer, FilesAnswer
 from tests.server.conversation_targets import begin, of
 from tests.server.server_kit import JSON, Server, error_of
 from tests.server.test_conversation_attachments import PICTURE, SCRIPT, sent

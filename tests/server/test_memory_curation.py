@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 
-from mnemoir.server.memory_schemas import Duplicates, MemoryDetails, MemoryRecord, MergeAnswer
+from mnemoir.server.memories.schemas import Duplicates, MemoryDetails, MemoryRecord, MergeAnswer
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"

@@ -17,7 +17,7 @@ from mnemoir.core.runs import (
     WrittenMemory,
 )
 from mnemoir.core.scope import Scope
-from mnemoir.server.run_models import RunCommand, RunListed, RunMemories, RunPage, RunShort, RunWhole
+from mnemoir.server.runs.answers import RunCommand, RunListed, RunMemories, RunPage, RunShort, RunWhole
 from tests.server.server_kit import error_of
 
 RUNS = "/api/runs"

@@ -7,7 +7,7 @@ import pytest
 
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.server.run_models import RunNodeMoved
+from mnemoir.server.runs.answers import RunNodeMoved
 from tests.server.server_kit import error_of
 
 RUNS = "/api/runs"

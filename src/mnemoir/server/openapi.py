@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.routing import Route
 
-from mnemoir.server import protocol_routes
 from mnemoir.server.keys import OPEN_PATHS
+from mnemoir.server.protocols import description
 from mnemoir.server.rest import BodyOf, ProjectHere
 
 Json = dict[str, Any]
@@ -49,13 +49,13 @@ def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: 
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(_schemas([*_tell_bodies(schema["paths"], app.routes), *protocol_routes.models()]))
+    components.update(_schemas([*_tell_bodies(schema["paths"], app.routes), *description.models()]))
     for name in _NOT_OURS:
         components.pop(name, None)
     _tell_projects(schema["paths"], app.routes)
     for path, methods in chat_routes.items():
-        for method in protocol_routes.methods_of(path, methods):
-            schema["paths"].setdefault(path, {})[method] = protocol_routes.operation(path, method)
+        for method in description.methods_of(path, methods):
+            schema["paths"].setdefault(path, {})[method] = description.operation(path, method)
     for path, operations in schema["paths"].items():
         for operation in operations.values():
             _complete(operation, path)
@@ -88,7 +88,7 @@ def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type[BaseModel]
     for route in routes:
         body = _body_of(route.dependant) if isinstance(route, APIRoute) else None
         if body is not None and route.include_in_schema:
-            told = {"required": body.required, "content": {"application/json": protocol_routes.schema_of(body.model)}}
+            told = {"required": body.required, "content": {"application/json": description.schema_of(body.model)}}
             for method in route.methods:
                 paths[route.path_format][method.lower()]["requestBody"] = told
             yield body.model
@@ -120,6 +120,6 @@ def _complete(operation: Json, path: str) -> None:
         if parameter["schema"].get("default", "") is None:
             parameter["schema"] = {name: told for name, told in parameter["schema"].items() if name != "default"}
     operation["responses"].pop("422", None)
-    operation["responses"].setdefault("default", protocol_routes.error_answer(path))
+    operation["responses"].setdefault("default", description.error_answer(path))
     if path in OPEN_PATHS:
         operation["security"] = []

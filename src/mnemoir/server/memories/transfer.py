@@ -21,10 +21,10 @@ from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid
-from mnemoir.server.memory_answers import answer, history_json, memory_json
-from mnemoir.server.memory_lists import UserQuery
-from mnemoir.server.memory_models import ImportedMemory
-from mnemoir.server.memory_schemas import ImportAnswer
+from mnemoir.server.memories.answers import answer, history_json, memory_json
+from mnemoir.server.memories.bodies import ImportedMemory
+from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.memories.schemas import ImportAnswer
 from mnemoir.server.rest import ProjectHere, SiteHere, checked, owner
 from mnemoir.server.site import Site
 

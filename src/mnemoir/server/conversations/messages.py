@@ -15,9 +15,9 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversation_answers import AddedMessages, MessageAnswer, MessagePage
-from mnemoir.server.conversation_models import (
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import AddedMessages, MessageAnswer, MessagePage
+from mnemoir.server.conversations.bodies import (
     Json,
     MessagesBody,
     PinBody,
@@ -25,7 +25,7 @@ from mnemoir.server.conversation_models import (
     message_json,
     read_messages,
 )
-from mnemoir.server.conversation_pages import Page, following_page, newest_page, page_around, tree_page
+from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
 from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import BodyOf, SiteHere

@@ -16,7 +16,7 @@ from mnemoir.core.discussions import (
 )
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
-from mnemoir.server.memory_models import MessageBody
+from mnemoir.server.memories.bodies import MessageBody
 from mnemoir.server.parameters import Body
 
 VERSION = 1

@@ -8,11 +8,11 @@ from starlette.responses import JSONResponse, Response
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import NotFound, StorageUnavailable
-from mnemoir.server.docs_page import CONTENT_SECURITY, page
 from mnemoir.server.errors import status_of
-from mnemoir.server.health_models import Health, Ready, Unhealthy
 from mnemoir.server.metrics import CONTENT_TYPE
 from mnemoir.server.rest import SiteHere
+from mnemoir.server.status.docs_page import CONTENT_SECURITY, page
+from mnemoir.server.status.health import Health, Ready, Unhealthy
 from mnemoir.server.visit import visit_of
 
 router = APIRouter(tags=["operations"])

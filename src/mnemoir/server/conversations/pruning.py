@@ -17,9 +17,9 @@ from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened, owner_in_body
-from mnemoir.server.conversation_answers import CleanupAnswer, PrunedAnswer
-from mnemoir.server.conversation_models import CleanupBody, PruneBody, conversation_answer
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
+from mnemoir.server.conversations.answers import CleanupAnswer, PrunedAnswer
+from mnemoir.server.conversations.bodies import CleanupBody, PruneBody, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import BodyOf, SiteHere
 from mnemoir.server.site import Site

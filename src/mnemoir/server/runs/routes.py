@@ -20,12 +20,12 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.departure import Departure
-from mnemoir.server.memory_answers import answer
+from mnemoir.server.memories.answers import answer
 from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.rest import SiteHere
-from mnemoir.server.run_commands import node_command, run_command
-from mnemoir.server.run_memories import memories_of, summary_of
-from mnemoir.server.run_models import RunCommand, RunListed, RunMemories, RunNodeMoved, RunPage, RunShort, RunWhole
+from mnemoir.server.runs.answers import RunCommand, RunListed, RunMemories, RunNodeMoved, RunPage, RunShort, RunWhole
+from mnemoir.server.runs.commands import node_command, run_command
+from mnemoir.server.runs.memories import memories_of, summary_of
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of

@@ -13,7 +13,7 @@ from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Receipt
-from mnemoir.server.memory_answers import add_json
+from mnemoir.server.memories.answers import add_json
 
 KIND = "add"
 

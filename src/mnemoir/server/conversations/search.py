@@ -18,9 +18,9 @@ from mnemoir.conversations.sessions import ROOT, StoredMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.conversation_access import CONVERSATIONS, OwnerHere, opened
-from mnemoir.server.conversation_answers import FoundMessages
-from mnemoir.server.conversation_models import Json, conversation_answer, message_json
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
+from mnemoir.server.conversations.answers import FoundMessages
+from mnemoir.server.conversations.bodies import Json, conversation_answer, message_json
 from mnemoir.server.parameters import Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere

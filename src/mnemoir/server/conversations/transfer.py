@@ -26,8 +26,8 @@ from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.bodies import read_body
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding, opened
-from mnemoir.server.conversation_models import conversation_answer
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, opened
+from mnemoir.server.conversations.bodies import conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
 from mnemoir.server.site import Site

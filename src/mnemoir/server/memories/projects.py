@@ -15,10 +15,10 @@ from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Owned, Project
-from mnemoir.server.later import KIND
-from mnemoir.server.memory_answers import answer
-from mnemoir.server.memory_models import PromptBody, SettingsBody
-from mnemoir.server.memory_schemas import (
+from mnemoir.server.memories.answers import answer
+from mnemoir.server.memories.bodies import PromptBody, SettingsBody
+from mnemoir.server.memories.later import KIND
+from mnemoir.server.memories.schemas import (
     DefaultPrompt,
     JobEvent,
     Projects,

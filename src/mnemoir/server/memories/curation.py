@@ -8,10 +8,10 @@ from starlette.responses import Response
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import KEPT
 from mnemoir.memory.facts import Edit
-from mnemoir.server.memory_answers import answer, applied_json, memory_json
-from mnemoir.server.memory_lists import UserQuery
-from mnemoir.server.memory_models import EditBody, MergeBody, RestoreBody
-from mnemoir.server.memory_schemas import Duplicates, MemoryRecord, MergeAnswer
+from mnemoir.server.memories.answers import answer, applied_json, memory_json
+from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
+from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.memories.schemas import Duplicates, MemoryRecord, MergeAnswer
 from mnemoir.server.rest import BodyOf, ProjectHere, SiteHere, named_user, owner
 
 router = APIRouter(prefix="/api/memories", tags=["memories"])

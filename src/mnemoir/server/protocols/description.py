@@ -6,10 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from mnemoir.server import ollama_models as ollama
-from mnemoir.server import openai_models as openai
 from mnemoir.server.error_models import ErrorAnswer, OpenAIErrorAnswer
 from mnemoir.server.errors import surface_of
+from mnemoir.server.protocols import ollama, openai
 
 Json = dict[str, Any]
 

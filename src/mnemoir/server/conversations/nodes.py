@@ -19,9 +19,9 @@ from mnemoir.conversations.node_list import (
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversation_answers import ClearedAnswer, NodeMemories, NodeRecords
-from mnemoir.server.conversation_models import Json, conversation_answer
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import ClearedAnswer, NodeMemories, NodeRecords
+from mnemoir.server.conversations.bodies import Json, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
 from mnemoir.workflows.history_store import tokens_of

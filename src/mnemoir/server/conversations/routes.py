@@ -22,7 +22,7 @@ from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionEx
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.memory.facts.turnstile import Turnstile
-from mnemoir.server.conversation_access import (
+from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
     OwnerHere,
@@ -31,14 +31,14 @@ from mnemoir.server.conversation_access import (
     opened,
     owner_in_body,
 )
-from mnemoir.server.conversation_answers import (
+from mnemoir.server.conversations.answers import (
     AllForgottenAnswer,
     ConversationAnswer,
     ConversationPage,
     FlushAnswer,
     ForgottenAnswer,
 )
-from mnemoir.server.conversation_models import (
+from mnemoir.server.conversations.bodies import (
     BranchBody,
     ConversationBody,
     ConversationChange,
@@ -48,7 +48,7 @@ from mnemoir.server.conversation_models import (
     preview,
     read_messages,
 )
-from mnemoir.server.conversation_titles import Place, page_called, place_of
+from mnemoir.server.conversations.titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent

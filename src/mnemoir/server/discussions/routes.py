@@ -18,7 +18,7 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
-from mnemoir.server.discussion_answers import (
+from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
     DiscussionOverview,
@@ -28,7 +28,7 @@ from mnemoir.server.discussion_answers import (
     RebuildStep,
     RollingSummaryHeld,
 )
-from mnemoir.server.discussion_models import (
+from mnemoir.server.discussions.bodies import (
     DiscussionBody,
     Json,
     RebuildBody,
@@ -37,9 +37,9 @@ from mnemoir.server.discussion_models import (
     rolling_json,
     summary_json,
 )
+from mnemoir.server.discussions.rebuild import RebuildAnswer
 from mnemoir.server.parameters import Cursor, Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rebuild_progress import RebuildAnswer
 from mnemoir.server.rest import Answer, LargeBodyOf, SiteHere
 from mnemoir.server.site import Site
 

@@ -10,15 +10,15 @@ from starlette.responses import Response
 from mnemoir.conversations.sent_files import SentFile, sent_files
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import NotFound
-from mnemoir.server.conversation_access import OwnerHere, opened
-from mnemoir.server.conversation_models import conversation_answer
-from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.file_models import (
+from mnemoir.server.conversations.access import OwnerHere, opened
+from mnemoir.server.conversations.bodies import conversation_answer
+from mnemoir.server.conversations.file_answers import (
     PROJECT_FILES,
     FilesAnswer,
     attachment_json,
     project_file_json,
 )
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
 from mnemoir.server.rest import SiteHere
 

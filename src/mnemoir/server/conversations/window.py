@@ -19,9 +19,9 @@ from mnemoir.conversations.window_parts import ToldWindow, told_window
 from mnemoir.conversations.window_states import WindowPart
 from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversation_answers import WindowAnswer
-from mnemoir.server.conversation_models import Json, conversation_answer, sent_json
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import WindowAnswer
+from mnemoir.server.conversations.bodies import Json, conversation_answer, sent_json
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
 

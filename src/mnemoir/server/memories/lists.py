@@ -18,11 +18,11 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Place, Project, Wanted
-from mnemoir.server.conversation_access import opened
+from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.memory_answers import answer, history_json, listed_json, memory_json, turn_json
-from mnemoir.server.memory_models import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.memory_schemas import ListedMemories, MemoryDetails
+from mnemoir.server.memories.answers import answer, history_json, listed_json, memory_json, turn_json
+from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
+from mnemoir.server.memories.schemas import ListedMemories, MemoryDetails
 from mnemoir.server.parameters import Cursor, offset_number, whole_number
 from mnemoir.server.rest import ProjectHere, SiteHere, named_user, owner
 from mnemoir.server.site import Site

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.core.errors import NotFound
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversation_models import conversation_answer
-from mnemoir.server.file_models import AttachmentsAnswer, attachment_json
-from mnemoir.server.files import INERT, Limit, attachments_page, message_before
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.bodies import conversation_answer
+from mnemoir.server.conversations.file_answers import AttachmentsAnswer, attachment_json
+from mnemoir.server.conversations.files import INERT, Limit, attachments_page, message_before
 from mnemoir.server.parameters import Cursor
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere

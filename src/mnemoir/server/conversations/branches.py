@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.ways import Branch
-from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversation_answers import BranchPage
-from mnemoir.server.conversation_models import Json, conversation_answer
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import BranchPage
+from mnemoir.server.conversations.bodies import Json, conversation_answer
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent

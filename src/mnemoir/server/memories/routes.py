@@ -13,11 +13,11 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.errors import MethodNotAllowed
-from mnemoir.server.later import KIND, payload_of
-from mnemoir.server.memory_answers import add_json, answer, history_json, search_json
-from mnemoir.server.memory_lists import At, ListLimit, Offset, UserQuery, page_of
-from mnemoir.server.memory_models import AddBody, SearchBody
-from mnemoir.server.memory_schemas import (
+from mnemoir.server.memories.answers import add_json, answer, history_json, search_json
+from mnemoir.server.memories.bodies import AddBody, SearchBody
+from mnemoir.server.memories.later import KIND, payload_of
+from mnemoir.server.memories.lists import At, ListLimit, Offset, UserQuery, page_of
+from mnemoir.server.memories.schemas import (
     AddAnswer,
     Deleted,
     DeletedAll,

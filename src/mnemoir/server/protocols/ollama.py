@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnemoir.server.openai_models import ChatExtensions, CompletionUsage, TextChoice
+from mnemoir.server.protocols.openai import ChatExtensions, CompletionUsage, TextChoice
 
 
 class OllamaMessage(BaseModel):
