@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from starlette.routing import Route
 
 from mnemoir.server.keys import OPEN_PATHS
@@ -21,6 +21,7 @@ from mnemoir.server.rest import BodyOf, ProjectHere
 
 Json = dict[str, Any]
 
+_REF = "#/components/schemas/{model}"
 _PROJECT = {
     "name": "project",
     "in": "query",
@@ -49,6 +50,7 @@ def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: 
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
+    components.update(_answers(app.routes))
     components.update(_schemas([*_tell_bodies(schema["paths"], app.routes), *description.models()]))
     for name in _NOT_OURS:
         components.pop(name, None)
@@ -73,9 +75,37 @@ def plain_routes(routes: Iterable[Any]) -> dict[str, list[str]]:
     }
 
 
+class _Written(GenerateJsonSchema):
+    """Shapes of what is written: a dataclass has all of its members, whatever their defaults, and no others."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field["type"] == "dataclass-field" or super().field_is_required(field, total)
+
+    def dataclass_schema(self, schema: Any) -> Json:
+        return {**super().dataclass_schema(schema), "additionalProperties": False}
+
+    def default_schema(self, schema: Any) -> Json:
+        return self.generate_inner(schema["schema"])
+
+
+def _answers(routes: Iterable[Any]) -> Json:
+    """The shapes of all answers."""
+    found = (shape for route in routes if isinstance(route, APIRoute) for shape in _shapes_of(route))
+    asked = [(place, "serialization", TypeAdapter(shape)) for place, shape in enumerate(dict.fromkeys(found))]
+    _, told = TypeAdapter.json_schemas(asked, ref_template=_REF, schema_generator=_Written)  # type: ignore[arg-type]
+    schemas: Json = told.get("$defs", {})
+    return schemas
+
+
+def _shapes_of(route: APIRoute) -> Iterator[Any]:
+    if route.response_model is not None:
+        yield route.response_model
+    yield from (told["model"] for told in route.responses.values() if "model" in told)
+
+
 def _schemas(models: Iterable[type[BaseModel]]) -> Json:
     asked = [(model, "validation") for model in dict.fromkeys(models)]
-    _, found = models_json_schema(asked, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    _, found = models_json_schema(asked, ref_template=_REF)  # type: ignore[arg-type]
     schemas: Json = found.get("$defs", {})
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():

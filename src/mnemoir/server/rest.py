@@ -2,13 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import orjson
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, with_config
 from starlette.responses import Response
+from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner
@@ -18,8 +20,21 @@ from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid, Problem
 from mnemoir.server.site import Site
 
+Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
+
+
+@with_config(ConfigDict(extra="forbid"))
+class JsonObject(TypedDict):
+    """A JSON object of the members that a subclass names, and no others."""
+
+
+class Done(JsonObject):
+    """What was done, in words."""
+
+    success: bool
+    message: str
 
 
 class Answer(Response, Generic[Shape]):
@@ -27,27 +42,28 @@ class Answer(Response, Generic[Shape]):
 
     media_type = "application/json"
 
-    def __init__(self, body: Shape, status: int = 200) -> None:
-        super().__init__(tolerant_json(body), status)
+    def __init__(self, body: Shape, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(tolerant_json(body), status, headers)
 
 
 class Routes(APIRouter):
-    """Routes that are described as what they return: `-> Answer[Shape]` answers `Shape`."""
+    """Routes that are described as what they return: `-> Answer[Shape]` answers `Shape`; of several, the first."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         """Add one; of a class of responses FastAPI itself knows no shape."""
         returned: Any = endpoint.__annotations__["return"]
-        if get_origin(returned) is Answer:
-            more["response_model"] = get_args(returned)[0]
+        first = get_args(returned)[0] if get_origin(returned) is Union else returned
+        if get_origin(first) is Answer:
+            more["response_model"] = get_args(first)[0]
         super().add_api_route(path, endpoint, **more)
 
 
 def tolerant_json(body: object) -> bytes:
-    """JSON of what another program wrote into its files too: half a character, a huge number."""
+    """JSON of what orjson refuses too: half a character or a huge number of another program's file, deep nesting."""
     try:
         return orjson.dumps(body)
     except orjson.JSONEncodeError:
-        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(body, ensure_ascii=False, default=asdict).encode("utf-8", "replace")
 
 
 async def _site(request: Request) -> Site:

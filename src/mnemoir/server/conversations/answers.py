@@ -1,19 +1,22 @@
-"""What the routes of conversations answer, as OpenAPI describes it. Nothing is checked against these at run time."""
+"""Conversations and messages as JSON. Messages are OpenAI's in shape."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from mnemoir.conversations.messages import Role
-from mnemoir.conversations.strategies.strategy import StrategyName
-from mnemoir.conversations.window_states import PartState
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Content, MediaPart, Message, Part, Role, calls_of
+from mnemoir.conversations.model_messages import write_call
+from mnemoir.conversations.sessions import ROOT, SessionRecord, StoredMessage
+from mnemoir.core.clock import to_text
+from mnemoir.server.rest import JsonObject
+
+_PREVIEW = 80  # characters
+_PREVIEW_AMONG = 8  # messages
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ConversationAnswer(_Answer):
+class ConversationAnswer(JsonObject):
     """A conversation. `head` is the message its thread ends with; windows begin behind `context_after`."""
 
     id: str
@@ -30,56 +33,49 @@ class ConversationAnswer(_Answer):
     preview: str
 
 
-class ConversationPage(_Answer):
-    """Conversations, newest activity first; `next` is the cursor of the following page."""
-
-    results: list[ConversationAnswer]
-    next: str | None
-
-
-class TextPartAnswer(_Answer):
+class TextPartAnswer(JsonObject):
     """A text in a list of parts."""
 
     type: Literal["text"]
     text: str
 
 
-class MediaUrl(_Answer):
+class MediaUrl(JsonObject):
     """Where a picture, sound or film is: on the web, or `mnemoir:attachments/{conversation}/{name}`."""
 
     url: str
-    detail: str | None = None
+    detail: NotRequired[str]
 
 
-class ImagePartAnswer(_Answer):
+class ImagePartAnswer(JsonObject):
     """A picture."""
 
     type: Literal["image_url"]
     image_url: MediaUrl
 
 
-class AudioPartAnswer(_Answer):
+class AudioPartAnswer(JsonObject):
     """A sound."""
 
     type: Literal["audio_url"]
     audio_url: MediaUrl
 
 
-class VideoPartAnswer(_Answer):
+class VideoPartAnswer(JsonObject):
     """A film."""
 
     type: Literal["video_url"]
     video_url: MediaUrl
 
 
-class FileData(_Answer):
+class FileData(JsonObject):
     """A document."""
 
     filename: str
     file_data: str
 
 
-class FilePartAnswer(_Answer):
+class FilePartAnswer(JsonObject):
     """A document as a part of a message."""
 
     type: Literal["file"]
@@ -87,20 +83,19 @@ class FilePartAnswer(_Answer):
 
 
 PartAnswer = Annotated[
-    TextPartAnswer | ImagePartAnswer | AudioPartAnswer | VideoPartAnswer | FilePartAnswer,
-    Field(discriminator="type"),
+    TextPartAnswer | ImagePartAnswer | AudioPartAnswer | VideoPartAnswer | FilePartAnswer, Field(discriminator="type")
 ]
 ContentAnswer = str | list[PartAnswer] | None
 
 
-class FunctionAnswer(_Answer):
+class FunctionAnswer(JsonObject):
     """The name of a tool, and what it is called with: JSON, or whatever the model wrote."""
 
     name: str
     arguments: str
 
 
-class ToolCallAnswer(_Answer):
+class ToolCallAnswer(JsonObject):
     """A call of a tool that a model asked for."""
 
     id: str
@@ -108,7 +103,7 @@ class ToolCallAnswer(_Answer):
     function: FunctionAnswer
 
 
-class MessageAnswer(_Answer):
+class MessageAnswer(JsonObject):
     """A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
 
     `siblings` are the ids of all that stands behind its parent, itself among it.
@@ -131,221 +126,95 @@ class MessageAnswer(_Answer):
     siblings: list[int]
 
 
-class MessagePage(_Answer):
-    """Messages, oldest first; `next` is the cursor of the following page.
-
-    Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
-    many messages of the thread stand in front of these; null where they begin off the thread.
-    """
-
-    results: list[MessageAnswer]
-    next: str | None
-    newer: str | None
-    offset: int | None
-
-
-class BranchAnswer(_Answer):
-    """Messages one behind the other, from where a branch begins to the next choice or its end.
-
-    `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
-    """
-
-    first_id: int
-    last_id: int
-    messages: int
-    depth: int
-    of: int
-    place: int
-    on_thread: bool
-    ends_on_thread: bool
-    role: Role
-    text: str
-
-
-class BranchPage(_Answer):
-    """The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page."""
-
-    results: list[BranchAnswer]
-    total: int
-    next: str | None
-
-
-class AddedMessages(_Answer):
-    """The messages that were added, oldest first."""
-
-    results: list[MessageAnswer]
-
-
-class FoundMessage(_Answer):
-    """A message that was found, and the title of its conversation."""
-
-    conversation_id: str
-    title: str | None
-    message: MessageAnswer
-    score: float
-
-
-class FoundMessages(_Answer):
-    """Hits, best first."""
-
-    results: list[FoundMessage]
-
-
-class SentMessage(BaseModel):
+class SentMessage(JsonObject):
     """A message as a model is sent it; members that are null are left out."""
 
     role: Role
     content: ContentAnswer
-    tool_calls: list[ToolCallAnswer] | None = None
-    tool_call_id: str | None = None
-    name: str | None = None
+    tool_calls: NotRequired[list[ToolCallAnswer]]
+    tool_call_id: NotRequired[str]
+    name: NotRequired[str]
 
 
-class WindowPartAnswer(_Answer):
-    """A message that the window holds, or a stretch of the thread that it does not hold.
-
-    `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
-    stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
-    front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
-    are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
-    system messages, those pinned, and those with an importance of 0.6 or more.
-    """
-
-    state: PartState
-    tokens: int
-    messages: int
-    first_id: int | None
-    last_id: int | None
-    role: Role | None
-    text: str | None
-
-
-class WindowSummary(_Answer):
-    """The stored summary that the window shows, shortened where it had to be."""
-
-    text: str
-    upto_message_id: int
-    tokens: int
-    model: str
-    created_at: str | None
+def conversation_json(manager: MemoryManager, record: SessionRecord, user: str) -> ConversationAnswer:
+    """A conversation, with the number of messages of its thread and its first words. Blocks."""
+    metadata = record.metadata
+    return {
+        "id": record.id,
+        "title": metadata.title,
+        "user_id": user,
+        "tags": metadata.tags,
+        "custom": metadata.custom,
+        "system_prompt": record.system_prompt,
+        "created_at": to_text(record.created_at),
+        "updated_at": to_text(record.updated_at),
+        "head": record.head,
+        "context_after": record.context_after,
+        "message_count": manager.get_message_count(record.id),
+        "preview": preview(manager, record.id),
+    }
 
 
-class RecalledAnswer(_Answer):
-    """What would be recalled for a question: the line that a model is shown, best first."""
-
-    role: Role
-    text: str
-    tokens: int
-
-
-class WindowAnswer(_Answer):
-    """What a model would be shown, and what became of the thread, from its oldest message to the newest.
-
-    `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
-    """
-
-    strategy: StrategyName
-    max_tokens: int
-    tokens: int
-    messages: list[SentMessage]
-    parts: list[WindowPartAnswer]
-    summary: WindowSummary | None
-    recalled: list[RecalledAnswer] | None
-    recalls: bool
+def message_json(stored: StoredMessage, siblings: Sequence[int]) -> MessageAnswer:
+    """A stored message. Files whose bytes were put away are given as links."""
+    message = stored.message
+    return {
+        "id": stored.id,
+        "parent_id": None if stored.parent_id == ROOT else stored.parent_id,
+        "role": message.role,
+        "content": _content_json(message.content),
+        "tool_calls": _calls_json(message),
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+        "created_at": None if stored.created_at is None else to_text(stored.created_at),
+        "turn_id": stored.turn_id,
+        "run_id": stored.run_id,
+        "finish_reason": stored.finish_reason,
+        "pinned": stored.pinned,
+        "importance": stored.importance,
+        "on_thread": stored.is_on_thread,
+        "siblings": list(siblings),
+    }
 
 
-class FlushAnswer(_Answer):
-    """All vectors and summaries are made."""
-
-    id: str
-    messages: int
-
-
-class ForgottenAnswer(_Answer):
-    """A conversation that was forgotten, and how much there was."""
-
-    success: bool
-    message: str
-    messages: int
-    memories: int
-    node_memories: int
+def sent_json(message: Message) -> SentMessage:
+    """A message as a model is sent it: OpenAI's members alone."""
+    told: SentMessage = {"role": message.role, "content": _content_json(message.content)}
+    if calls := _calls_json(message):
+        told["tool_calls"] = calls
+    if message.tool_call_id is not None:
+        told["tool_call_id"] = message.tool_call_id
+    if message.name is not None:
+        told["name"] = message.name
+    return told
 
 
-class AllForgottenAnswer(ForgottenAnswer):
-    """All conversations of a user that were forgotten."""
-
-    conversations: int
-
-
-class PrunedAnswer(_Answer):
-    """The conversations that were removed, or would be."""
-
-    success: bool
-    message: str
-    ids: list[str]
+def preview(manager: MemoryManager, id: str) -> str:
+    """The first words of the user; "" where there are none among the first messages."""
+    first = manager.storage.load_messages(id, limit=_PREVIEW_AMONG)
+    said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
+    return " ".join(said[: _PREVIEW * 10].split())[:_PREVIEW]
 
 
-class CleanupAnswer(_Answer):
-    """The node memories that were removed, or would be: objects, and their bytes."""
-
-    success: bool
-    message: str
-    deleted: int
-    kept: int
-    failed: int
-    bytes: int
+def _content_json(content: Content) -> ContentAnswer:
+    return [_part_json(part) for part in content] if isinstance(content, list) else content
 
 
-class NodeRecordAnswer(_Answer):
-    """A message that the node sent or got in a turn; `turn` is the id of its run."""
-
-    turn: str
-    role: str
-    content: str
-    created_at: str
-    files: int
-    tool_calls: int
-
-
-NodeProblem = Literal["damaged", "newer"]
+def _part_json(part: Part) -> PartAnswer:
+    if not isinstance(part, MediaPart):
+        return {"type": "text", "text": part.data}
+    if part.type == "document":
+        return {"type": "file", "file": {"filename": part.filename, "file_data": part.data}}
+    if part.type == "audio":
+        return {"type": "audio_url", "audio_url": {"url": part.data}}
+    if part.type == "video":
+        return {"type": "video_url", "video_url": {"url": part.data}}
+    return {"type": "image_url", "image_url": {"url": part.data, "detail": part.detail}}
 
 
-class NodeMemoryAnswer(_Answer):
-    """The memory of a node. `workflow` and `node` are what it is called by; null for an id too long to be kept.
-
-    A `problem` says that its bytes cannot be read, or that a later version wrote them.
-    """
-
-    id: Annotated[str, Field(description="names it in the routes below")]
-    application: str | None
-    workflow: str | None
-    node: str | None
-    turns: int
-    messages: int
-    tokens: int
-    size_bytes: int
-    updated_at: str
-    problem: NodeProblem | None
-    damaged_copies: int
-    last: list[NodeRecordAnswer]
-
-
-class NodeMemories(_Answer):
-    """The node memories of a conversation, last written first."""
-
-    results: list[NodeMemoryAnswer]
-
-
-class NodeRecords(_Answer):
-    """What a node remembers, oldest first."""
-
-    results: list[NodeRecordAnswer]
-    problem: NodeProblem | None
-
-
-class ClearedAnswer(_Answer):
-    """How many objects of node memory were removed."""
-
-    success: bool
-    message: str
-    deleted: int
+def _calls_json(message: Message) -> list[ToolCallAnswer] | None:
+    calls = [write_call(call) for call in calls_of(message)]
+    return [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in calls
+    ] or None

@@ -6,30 +6,34 @@ is ever run there: what somebody sent may be made to attack who looks at it.
 
 import asyncio
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversations.bodies import conversation_answer
-from mnemoir.server.conversations.file_answers import AttachmentsAnswer, attachment_json
-from mnemoir.server.conversations.files import INERT, Limit, attachments_page, message_before
+from mnemoir.server.conversations.files import (
+    INERT,
+    AttachmentsAnswer,
+    Limit,
+    attachment_json,
+    attachments_page,
+    message_before,
+)
 from mnemoir.server.parameters import Cursor
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, Routes, SiteHere
 
-router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 
-@router.get("/attachments", summary="The files of all its messages, newest first", response_model=AttachmentsAnswer)
+@router.get("/attachments", summary="The files of all its messages, newest first")
 async def attachments(
     site: SiteHere, scope: OwnerHere, id: str, limit: Limit = 50, cursor: Cursor = None
-) -> Response:
+) -> Answer[AttachmentsAnswer]:
     before = message_before(cursor)
     async with holding(site, scope, id) as own:
         files, following = await asyncio.to_thread(attachments_page, own, limit, before, id)
-    return conversation_answer({"results": [attachment_json(file) for file in files], "next": following})
+    return Answer({"results": [attachment_json(file) for file in files], "next": following})
 
 
 @router.get(

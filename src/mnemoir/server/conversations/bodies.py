@@ -5,23 +5,13 @@ from typing import Annotated, Any
 
 import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
-from starlette.responses import Response
 
-from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Content, MediaPart, Message, Part, calls_of
-from mnemoir.conversations.model_messages import from_model, write_call
-from mnemoir.conversations.sessions import (
-    ROOT,
-    SessionMetadata,
-    SessionRecord,
-    StoredMessage,
-    checked_session_id,
-)
-from mnemoir.core.clock import to_text
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.model_messages import from_model
+from mnemoir.conversations.sessions import ROOT, SessionMetadata, checked_session_id
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.scope import entity_name
 from mnemoir.server.parameters import LARGEST_ID, Body, UserId
-from mnemoir.server.rest import tolerant_json
 from mnemoir.wire import openai_messages
 
 Json = dict[str, Any]
@@ -31,8 +21,6 @@ _MOST_DAYS = 36_500
 _LONGEST_TITLE = 1000
 _LONGEST_PROMPT = 100_000
 _MOST_CUSTOM_BYTES = 64 * 1024
-_PREVIEW = 80  # characters
-_PREVIEW_AMONG = 8  # messages
 
 
 def _id(raw: object) -> str:
@@ -145,11 +133,6 @@ class CleanupBody(Body):
     dry_run: bool = False
 
 
-def conversation_answer(body: Json, status: int = 200) -> Response:
-    """JSON of whatever was stored, odd characters of an imported file among it."""
-    return Response(tolerant_json(body), status_code=status, media_type="application/json")
-
-
 def read_messages(given: Sequence[Mapping[str, Any]]) -> list[Message]:
     """Messages in OpenAI's shape as conversations hold them. Raises InvalidRequest, naming the member."""
     try:
@@ -158,80 +141,3 @@ def read_messages(given: Sequence[Mapping[str, Any]]) -> list[Message]:
         raise InvalidRequest(exc.message, code="validation_error", field=exc.field) from None
     except InvalidRequest as exc:
         raise InvalidRequest(exc.message, code="validation_error", field=exc.field or "messages") from None
-
-
-def conversation_json(manager: MemoryManager, record: SessionRecord, user: str) -> Json:
-    """A conversation, with the number of messages of its thread and its first words. Blocks."""
-    metadata = record.metadata
-    return {
-        "id": record.id,
-        "title": metadata.title,
-        "user_id": user,
-        "tags": metadata.tags,
-        "custom": metadata.custom,
-        "system_prompt": record.system_prompt,
-        "created_at": to_text(record.created_at),
-        "updated_at": to_text(record.updated_at),
-        "head": record.head,
-        "context_after": record.context_after,
-        "message_count": manager.get_message_count(record.id),
-        "preview": preview(manager, record.id),
-    }
-
-
-def message_json(stored: StoredMessage, siblings: Sequence[int]) -> Json:
-    """A stored message. Files whose bytes were put away are given as links."""
-    message = stored.message
-    return {
-        "id": stored.id,
-        "parent_id": None if stored.parent_id == ROOT else stored.parent_id,
-        "role": message.role,
-        "content": _content_json(message.content),
-        "tool_calls": _calls_json(message),
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-        "created_at": None if stored.created_at is None else to_text(stored.created_at),
-        "turn_id": stored.turn_id,
-        "run_id": stored.run_id,
-        "finish_reason": stored.finish_reason,
-        "pinned": stored.pinned,
-        "importance": stored.importance,
-        "on_thread": stored.is_on_thread,
-        "siblings": list(siblings),
-    }
-
-
-def sent_json(message: Message) -> Json:
-    """A message as a model is sent it: OpenAI's members alone."""
-    further = {
-        "tool_calls": _calls_json(message),
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-    }
-    told: Json = {"role": message.role, "content": _content_json(message.content)}
-    return told | {name: value for name, value in further.items() if value is not None}
-
-
-def preview(manager: MemoryManager, id: str) -> str:
-    """The first words of the user; "" where there are none among the first messages."""
-    first = manager.storage.load_messages(id, limit=_PREVIEW_AMONG)
-    said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
-    return " ".join(said[: _PREVIEW * 10].split())[:_PREVIEW]
-
-
-def _content_json(content: Content) -> str | list[Json] | None:
-    return [_part_json(part) for part in content] if isinstance(content, list) else content
-
-
-def _part_json(part: Part) -> Json:
-    if not isinstance(part, MediaPart):
-        return {"type": "text", "text": part.data}
-    if part.type == "document":
-        return {"type": "file", "file": {"filename": part.filename, "file_data": part.data}}
-    detail = {"detail": part.detail} if part.type == "image" else {}
-    kind = f"{part.type}_url"
-    return {"type": kind, kind: {"url": part.data, **detail}}
-
-
-def _calls_json(message: Message) -> list[Json] | None:
-    return openai_messages.write_tool_calls([write_call(call) for call in calls_of(message)]) or None

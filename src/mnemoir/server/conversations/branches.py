@@ -4,21 +4,19 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BeforeValidator
-from starlette.responses import Response
 
+from mnemoir.conversations.messages import Role
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.ways import Branch
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversations.answers import BranchPage
-from mnemoir.server.conversations.bodies import Json, conversation_answer
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
-router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _LIST = "branches"
 _MOST_LISTED = 1000
@@ -28,26 +26,52 @@ _AT_ONCE = 32  # messages, for each may have megabytes
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 
 
-@router.get("/branches", summary="Where its messages branch", response_model=BranchPage)
+class BranchAnswer(JsonObject):
+    """Messages one behind the other, from where a branch begins to the next choice or its end.
+
+    `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
+    """
+
+    first_id: int
+    last_id: int
+    messages: int
+    depth: int
+    of: int
+    place: int
+    on_thread: bool
+    ends_on_thread: bool
+    role: Role
+    text: str
+
+
+class BranchPage(JsonObject):
+    """The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page."""
+
+    results: list[BranchAnswer]
+    total: int
+    next: str | None
+
+
+@router.get("/branches", summary="Where its messages branch")
 async def list_branches(
     site: SiteHere, scope: OwnerHere, id: str, limit: Limit = 100, cursor: Cursor = None
-) -> Response:
+) -> Answer[BranchPage]:
     after = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_listed, own, id, limit, after)
 
 
-def _listed(own: OwnConversations, id: str, limit: int, after: str | int | None) -> Response:
+def _listed(own: OwnConversations, id: str, limit: int, after: str | int | None) -> Answer[BranchPage]:
     branches = own.manager.branches(id)
     start = 0 if after is None else 1 + _place(branches, after)
     page = branches[start : start + limit]
     goes_on = len(branches) > start + limit
-    body = {
+    body: BranchPage = {
         "results": list(_told(own, page)),
         "total": len(branches),
         "next": write_cursor(_LIST, page[-1].run.first) if goes_on else None,
     }
-    return conversation_answer(body)
+    return Answer(body)
 
 
 def _place(branches: Sequence[Branch], first: str | int) -> int:
@@ -57,7 +81,7 @@ def _place(branches: Sequence[Branch], first: str | int) -> int:
     return place
 
 
-def _told(own: OwnConversations, page: Sequence[Branch]) -> Iterator[Json]:
+def _told(own: OwnConversations, page: Sequence[Branch]) -> Iterator[BranchAnswer]:
     for start in range(0, len(page), _AT_ONCE):
         some = page[start : start + _AT_ONCE]
         begins = own.manager.storage.messages_by_id([branch.run.first for branch in some])

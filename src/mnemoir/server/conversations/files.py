@@ -2,27 +2,25 @@
 
 import asyncio
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query
-from pydantic import BeforeValidator
+from fastapi import Query
+from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
 from mnemoir.conversations.sent_files import SentFile, sent_files
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
-from mnemoir.server.conversations.access import OwnerHere, opened
-from mnemoir.server.conversations.bodies import conversation_answer
-from mnemoir.server.conversations.file_answers import (
-    PROJECT_FILES,
-    FilesAnswer,
-    attachment_json,
-    project_file_json,
-)
+from mnemoir.ports.project_files import ProjectFile
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
-router = APIRouter(prefix=PROJECT_FILES, tags=["files"])
+_FILES = "/api/files"
+
+router = Routes(prefix=_FILES, tags=["files"])
 
 INERT = {
     "content-security-policy": "sandbox; default-src 'none'",
@@ -38,14 +36,54 @@ Limit = Annotated[
 ]
 
 
-@router.get("", summary="A user's files in a project, the newest attachments first", response_model=FilesAnswer)
-async def list_files(site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None) -> Response:
+class AttachmentAnswer(JsonObject):
+    """A file that was sent with a message."""
+
+    name: str
+    filename: Annotated[str | None, Field(description="as its sender calls it")]
+    link: Annotated[str, Field(description="the path of its bytes on this server")]
+    mime_type: Annotated[str, Field(description="as its bytes tell")]
+    bytes: int
+    conversation_id: str
+    message_id: int
+    created_at: str | None
+
+
+class AttachmentsAnswer(JsonObject):
+    """`GET /api/conversations/{id}/attachments`, newest first."""
+
+    results: list[AttachmentAnswer]
+    next: str | None
+
+
+class ProjectFileAnswer(JsonObject):
+    """A file that the project is kept in, as far as it is this user's."""
+
+    name: str
+    link: str
+    mime_type: str
+    bytes: int
+    modified_at: str
+
+
+class FilesAnswer(JsonObject):
+    """`GET /api/files`. `project` comes with the first page, and is empty where no project is kept in files."""
+
+    project: list[ProjectFileAnswer]
+    attachments: list[AttachmentAnswer]
+    next: str | None
+
+
+@router.get("", summary="A user's files in a project, the newest attachments first")
+async def list_files(
+    site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None
+) -> Answer[FilesAnswer]:
     before = message_before(cursor)
     kept = site.parts.project_files if cursor is None else None
     project = [] if kept is None else await kept.all(scope)
     async with opened(site, scope) as own:
         page = ([], None) if own is None else await asyncio.to_thread(attachments_page, own, limit, before)
-    return conversation_answer(
+    return Answer(
         {
             "project": [project_file_json(file) for file in project],
             "attachments": [attachment_json(file) for file in page[0]],
@@ -90,3 +128,28 @@ def attachments_page(
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].id) if len(found) > limit else None
     return sent_files(own.node_parts.objects, page), following
+
+
+def attachment_json(file: SentFile) -> AttachmentAnswer:
+    """A file of a message."""
+    return {
+        "name": file.name,
+        "filename": file.filename or None,
+        "link": f"{CONVERSATIONS}/{quote(file.session_id, safe='')}/attachments/{file.name}",
+        "mime_type": file.mime_type,
+        "bytes": file.size_bytes,
+        "conversation_id": file.session_id,
+        "message_id": file.message_id,
+        "created_at": None if file.sent_at is None else to_text(file.sent_at),
+    }
+
+
+def project_file_json(file: ProjectFile) -> ProjectFileAnswer:
+    """A file of a project."""
+    return {
+        "name": file.name,
+        "link": f"{_FILES}/{quote(file.name)}",
+        "mime_type": file.mime_type,
+        "bytes": len(file.content),
+        "modified_at": to_text(file.modified_at),
+    }

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
-from starlette.responses import Response
 
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -16,21 +15,14 @@ from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMes
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversations.answers import AddedMessages, MessageAnswer, MessagePage
-from mnemoir.server.conversations.bodies import (
-    Json,
-    MessagesBody,
-    PinBody,
-    conversation_answer,
-    message_json,
-    read_messages,
-)
+from mnemoir.server.conversations.answers import MessageAnswer, message_json
+from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
 from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import BodyOf, SiteHere
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
 
-router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
 
@@ -47,6 +39,25 @@ Around = Annotated[
 ]
 
 
+class MessagePage(JsonObject):
+    """Messages, oldest first; `next` is the cursor of the following page.
+
+    Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
+    many messages of the thread stand in front of these; null where they begin off the thread.
+    """
+
+    results: list[MessageAnswer]
+    next: str | None
+    newer: str | None
+    offset: int | None
+
+
+class AddedMessages(JsonObject):
+    """The messages that were added, oldest first."""
+
+    results: list[MessageAnswer]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     """A page as it was asked for."""
@@ -57,11 +68,7 @@ class _Asked:
     around: int | None
 
 
-@router.get(
-    "/messages",
-    summary="Messages of the thread, the newest page first, or of all branches, by id",
-    response_model=MessagePage,
-)
+@router.get("/messages", summary="Messages of the thread, the newest page first, or of all branches, by id")
 async def list_messages(
     site: SiteHere,
     scope: OwnerHere,
@@ -70,53 +77,44 @@ async def list_messages(
     limit: Limit = 100,
     cursor: Cursor = None,
     around: Around = None,
-) -> Response:
+) -> Answer[MessagePage]:
     if around is not None and (cursor is not None or view == "tree"):
         raise InvalidRequest("around is for the first page of a thread: leave out cursor and view.", field="around")
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_listed, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around))
 
 
-@router.post(
-    "/messages",
-    summary="Add messages",
-    status_code=201,
-    response_model=AddedMessages,
-)
+@router.post("/messages", summary="Add messages", status_code=201)
 async def append(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(BodyOf(MessagesBody))]
-) -> Response:
+) -> Answer[AddedMessages]:
     messages = await asyncio.to_thread(read_messages, body.messages)
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_appended, own, id, messages, body.parent_id)
 
 
-@router.patch(
-    "/messages/{message_id}",
-    summary="Keep a message in every window, or no longer",
-    response_model=MessageAnswer,
-)
+@router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
 async def pin(
     site: SiteHere,
     scope: OwnerHere,
     id: str,
     message_id: MessageId,
     body: Annotated[PinBody, Depends(BodyOf(PinBody))],
-) -> Response:
+) -> Answer[MessageAnswer]:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)
 
 
-def _listed(own: OwnConversations, id: str, asked: _Asked) -> Response:
+def _listed(own: OwnConversations, id: str, asked: _Asked) -> Answer[MessagePage]:
     page = _page(own.manager, id, asked)
     on_thread = page.messages[0].id if page.messages and asked.view == "thread" else ROOT
-    body = {
+    body: MessagePage = {
         "results": _told(own, id, page.messages),
         "next": page.next,
         "newer": page.newer,
         "offset": own.manager.place_on_thread(id, on_thread),
     }
-    return conversation_answer(body)
+    return Answer(body)
 
 
 def _page(manager: MemoryManager, id: str, asked: _Asked) -> Page:
@@ -129,26 +127,28 @@ def _page(manager: MemoryManager, id: str, asked: _Asked) -> Page:
     return newest_page(manager, id, asked.limit)
 
 
-def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[Json]:
+def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
     """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
     parents = {stored.parent_id or ROOT for stored in messages}
     children = own.manager.children(id, sorted(parents))
     return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
 
 
-def _appended(own: OwnConversations, id: str, messages: list[Message], parent_id: int | None) -> Response:
+def _appended(
+    own: OwnConversations, id: str, messages: list[Message], parent_id: int | None
+) -> Answer[AddedMessages]:
     files = Attachments(own.node_parts.objects)
     kept = [files.put_away(message, id) for message in messages]
     ids = own.manager.append_messages(id, kept, parent_id=parent_id)
     stored = own.manager.storage.messages_by_id(ids)
-    return conversation_answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
+    return Answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
 
 
-def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Response:
+def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Answer[MessageAnswer]:
     manager = own.manager
     pin = manager.pin_message if pinned else manager.unpin_message
     known = manager.get_message(id, message_id) is not None and pin(message_id)
     stored = manager.get_message(id, message_id) if known else None
     if stored is None:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    return conversation_answer(_told(own, id, [stored])[0])
+    return Answer(_told(own, id, [stored])[0])

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from pydantic import Field
 
 from mnemoir.conversations.conversation_nodes import forget_node_memories
 from mnemoir.conversations.messages import Message
@@ -20,61 +20,112 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.conversations.answers import ClearedAnswer, NodeMemories, NodeRecords
-from mnemoir.server.conversations.bodies import Json, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere
 from mnemoir.workflows.history_store import tokens_of
 
-router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _LAST = 2  # records in the list
 _OF_WORKFLOW = 3  # folder, workflow, title: how a node without an id of its own is called
 
 
-@router.get("/node-memory", summary="What each node remembers of it, last written first", response_model=NodeMemories)
-async def list_of_nodes(site: SiteHere, scope: OwnerHere, id: str) -> Response:
+NodeProblem = Literal["damaged", "newer"]
+
+
+class NodeRecordAnswer(JsonObject):
+    """A message that the node sent or got in a turn; `turn` is the id of its run."""
+
+    turn: str
+    role: str
+    content: str
+    created_at: str
+    files: int
+    tool_calls: int
+
+
+class NodeMemoryAnswer(JsonObject):
+    """The memory of a node. `workflow` and `node` are what it is called by; null for an id too long to be kept.
+
+    A `problem` says that its bytes cannot be read, or that a later version wrote them.
+    """
+
+    id: Annotated[str, Field(description="names it in the routes below")]
+    application: str | None
+    workflow: str | None
+    node: str | None
+    turns: int
+    messages: int
+    tokens: int
+    size_bytes: int
+    updated_at: str
+    problem: NodeProblem | None
+    damaged_copies: int
+    last: list[NodeRecordAnswer]
+
+
+class NodeMemories(JsonObject):
+    """The node memories of a conversation, last written first."""
+
+    results: list[NodeMemoryAnswer]
+
+
+class NodeRecords(JsonObject):
+    """What a node remembers, oldest first."""
+
+    results: list[NodeRecordAnswer]
+    problem: NodeProblem | None
+
+
+class ClearedAnswer(Done):
+    """How many objects of node memory were removed."""
+
+    deleted: int
+
+
+@router.get("/node-memory", summary="What each node remembers of it, last written first")
+async def list_of_nodes(site: SiteHere, scope: OwnerHere, id: str) -> Answer[NodeMemories]:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_listed, own, id)
 
 
-@router.delete("/node-memory", summary="Clear the memories of all its nodes", response_model=ClearedAnswer)
-async def clear_all(site: SiteHere, scope: OwnerHere, id: str) -> Response:
+@router.delete("/node-memory", summary="Clear the memories of all its nodes")
+async def clear_all(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ClearedAnswer]:
     async with holding(site, scope, id) as own:
         deleted = await asyncio.to_thread(forget_node_memories, own.node_parts.objects, id)
-    return conversation_answer({"success": True, "message": f"Cleared {deleted} node memories", "deleted": deleted})
+    return Answer({"success": True, "message": f"Cleared {deleted} node memories", "deleted": deleted})
 
 
-@router.get("/node-memory/{memory}", summary="All that a node remembers", response_model=NodeRecords)
-async def read(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Response:
+@router.get("/node-memory/{memory}", summary="All that a node remembers")
+async def read(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer[NodeRecords]:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_read, own, id, memory)
 
 
-@router.delete("/node-memory/{memory}", summary="Clear the memory of a node", response_model=ClearedAnswer)
-async def clear(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Response:
+@router.delete("/node-memory/{memory}", summary="Clear the memory of a node")
+async def clear(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer[ClearedAnswer]:
     async with holding(site, scope, id) as own:
         if not await asyncio.to_thread(clear_node_memory, own.node_parts.objects, id, memory):
             raise _unknown(id, memory)
-    return conversation_answer({"success": True, "message": "Cleared the memory of the node", "deleted": 1})
+    return Answer({"success": True, "message": "Cleared the memory of the node", "deleted": 1})
 
 
-def _listed(own: OwnConversations, id: str) -> Response:
+def _listed(own: OwnConversations, id: str) -> Answer[NodeMemories]:
     objects = own.node_parts.objects
     listed = list_node_memories(objects, id)
-    return conversation_answer({"results": [_node_json(one, read_node_memory(objects, one)) for one in listed]})
+    return Answer({"results": [_node_json(one, read_node_memory(objects, one)) for one in listed]})
 
 
-def _read(own: OwnConversations, id: str, memory: str) -> Response:
+def _read(own: OwnConversations, id: str, memory: str) -> Answer[NodeRecords]:
     objects = own.node_parts.objects
     listed = next((one for one in list_node_memories(objects, id) if one.id == memory), None)
     if listed is None:
         raise _unknown(id, memory)
     found = read_node_memory(objects, listed)
-    return conversation_answer({"results": [_record_json(one) for one in found.records], "problem": _problem(found)})
+    return Answer({"results": [_record_json(one) for one in found.records], "problem": _problem(found)})
 
 
-def _node_json(listed: ListedNode, found: ReadNode) -> Json:
+def _node_json(listed: ListedNode, found: ReadNode) -> NodeMemoryAnswer:
     workflow, node = _names(listed.node)
     return {
         "id": listed.id,
@@ -102,13 +153,13 @@ def _tokens(records: Sequence[NodeMemoryMessage]) -> int:
     return sum(tokens_of(Message("user", record.content)) for record in records)
 
 
-def _problem(found: ReadNode) -> str | None:
+def _problem(found: ReadNode) -> NodeProblem | None:
     if found.is_newer:
         return "newer"
     return "damaged" if found.damage else None
 
 
-def _record_json(record: NodeMemoryMessage) -> Json:
+def _record_json(record: NodeMemoryMessage) -> NodeRecordAnswer:
     calls = (record.model_extra or {}).get("tool_calls")
     return {
         "turn": record.message_id,

@@ -49,15 +49,11 @@ def following_page(manager: MemoryManager, id: str, limit: int, cursor: str) -> 
         last = _place(cursor, _NEWER)
         found, goes_on = _behind(manager, id, limit, last)
         return Page(
-            messages=found,
-            next=_cursor(_OLDER, found[:1]),
-            newer=_cursor(_NEWER, found[-1:]) if goes_on else None,
+            messages=found, next=_cursor(_OLDER, found[:1]), newer=_cursor(_NEWER, found[-1:]) if goes_on else None
         )
     found, goes_on = _before(manager, id, limit, last)
     return Page(
-        messages=found[::-1],
-        next=_cursor(_OLDER, found[-1:]) if goes_on else None,
-        newer=_cursor(_NEWER, found[:1]),
+        messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None, newer=_cursor(_NEWER, found[:1])
     )
 
 

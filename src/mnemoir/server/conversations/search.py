@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BeforeValidator
-from starlette.responses import Response
 
 from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -19,18 +18,32 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
-from mnemoir.server.conversations.answers import FoundMessages
-from mnemoir.server.conversations.bodies import Json, conversation_answer, message_json
+from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.parameters import Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
-router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_FOUND = 100
 _WORDS_ALONE = 0.0  # the weight of meaning
 
 Mode = Literal["hybrid", "semantic", "keyword"]
+
+
+class FoundMessage(JsonObject):
+    """A message that was found, and the title of its conversation."""
+
+    conversation_id: str
+    title: str | None
+    message: MessageAnswer
+    score: float
+
+
+class FoundMessages(JsonObject):
+    """Hits, best first."""
+
+    results: list[FoundMessage]
 
 
 def _instant(raw: object) -> datetime:
@@ -48,7 +61,7 @@ Related = Annotated[bool, Query(description="leave out what shares no word with 
 Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")]
 
 
-@router.get("/search", summary="Find messages, best first", response_model=FoundMessages)
+@router.get("/search", summary="Find messages, best first")
 async def search(
     site: SiteHere,
     scope: OwnerHere,
@@ -60,7 +73,7 @@ async def search(
     limit: Limit = 10,
     mode: Mode = "hybrid",
     related: Related = False,
-) -> Response:
+) -> Answer[FoundMessages]:
     filters = SearchFilter(
         since=since,
         until=until,
@@ -71,7 +84,7 @@ async def search(
     async with opened(site, scope) as own:
         await _require(own, conversation_id)
         if own is None:
-            return conversation_answer({"results": []})
+            return Answer({"results": []})
         hits = await _found(own.manager, query, limit, filters, mode)
         return await asyncio.to_thread(_told, own.manager, hits)
 
@@ -96,14 +109,14 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Response:
-    def message(stored: StoredMessage) -> Json:
+def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
+    def message(stored: StoredMessage) -> MessageAnswer:
         parent = stored.parent_id or ROOT
         return message_json(stored, manager.children(stored.session_id, [parent])[parent])
 
     sessions = {id: manager.get_session(id) for id in {hit.session_id for hit in hits}}
     titles = {id: session.metadata.title for id, session in sessions.items() if session}
-    results = [
+    results: list[FoundMessage] = [
         {
             "conversation_id": hit.session_id,
             "title": titles.get(hit.session_id),
@@ -113,4 +126,4 @@ def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Response:
         for hit in hits
         if hit.stored is not None
     ]
-    return conversation_answer({"results": results})
+    return Answer({"results": results})

@@ -6,10 +6,9 @@ checked whole before the first conversation of it is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from mnemoir.conversations.attachments import Attachments
@@ -27,12 +26,11 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.bodies import read_body
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, opened
-from mnemoir.server.conversations.bodies import conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, Done, Routes, SiteHere
 from mnemoir.server.site import Site
 
-router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 _PIECE_BYTES = 256 * 1024
 _IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
@@ -77,23 +75,15 @@ async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFo
         return _download(_streamed(site, scope, pieces), format)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationsImported:
+class ConversationsImported(Done):
     """What an import stored, or would store; `skipped` tells why of each that was left out."""
 
-    success: bool
-    message: str
     conversations: int
     messages: int
     skipped: list[SkippedSession]
 
 
-@router.post(
-    "/import",
-    summary="Store conversations from a file, all of it or nothing",
-    openapi_extra=_FILE,
-    response_model=ConversationsImported,
-)
+@router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
 async def import_file(
     request: Request,
     site: SiteHere,
@@ -101,7 +91,7 @@ async def import_file(
     format: ImportFormat = "auto",
     on_conflict: OnConflict = "skip",
     dry_run: DryRun = False,
-) -> Response:
+) -> Answer[ConversationsImported]:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
     def store(own: OwnConversations) -> ImportReport:
@@ -119,13 +109,15 @@ async def import_file(
     async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
         report = await asyncio.to_thread(store, own)
     verb = "Would import" if dry_run else "Imported"
-    told = {
-        "conversations": report.sessions,
-        "messages": report.messages,
-        "skipped": [asdict(skipped) for skipped in report.skipped],
-    }
-    message = f"{verb} {report.sessions} conversations with {report.messages} messages"
-    return conversation_answer({"success": True, "message": message, **told})
+    return Answer(
+        {
+            "success": True,
+            "message": f"{verb} {report.sessions} conversations with {report.messages} messages",
+            "conversations": report.sessions,
+            "messages": report.messages,
+            "skipped": list(report.skipped),
+        }
+    )
 
 
 def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:

@@ -1,4 +1,4 @@
-"""Discussions as JSON, both ways: what the routes answer, and what an import and a rebuild accept."""
+"""What an import and a rebuild of a discussion accept."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -6,110 +6,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from mnemoir.core.discussion_id import without_tags
-from mnemoir.core.discussions import (
-    DIGEST_CHARACTERS,
-    ChunkSource,
-    ChunkSummary,
-    Record,
-    RollingSummary,
-    SourceMessage,
-)
+from mnemoir.core.discussions import DIGEST_CHARACTERS, ChunkSource, RollingSummary, SourceMessage
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
 from mnemoir.server.memories.bodies import MessageBody
 from mnemoir.server.parameters import Body
 
-VERSION = 1
 _MOST_SUMMARIES = 20_000
 _MOST_MESSAGES = 100_000
-_FORMAT = "mnemoir-discussion"
-
-Json = dict[str, Any]
-
-
-def summary_json(summary: ChunkSummary, said: Sequence[SourceMessage] | None) -> Json:
-    """A chunk summary; with the words of its chunk unless `said` is None."""
-    told: Json = {
-        "id": summary.id,
-        "text": summary.text,
-        "hash": summary.hash,
-        "number": summary.number,
-        "created_at": summary.created_at or None,
-        "made_by": summary.made_by or None,
-        "messages": len(summary.digests) or None,
-    }
-    if summary.stale_since is not None:
-        told["stale_since"] = summary.stale_since
-    return told if said is None else told | {"source": source_json(said)}
-
-
-def record_json(record: Record, said: Sequence[SourceMessage] | None) -> Json:
-    """A record; with the words of its chunk unless `said` is None."""
-    told: Json = {
-        "id": record.id,
-        "text": record.text,
-        "created_at": record.created_at,
-        "metadata": dict(record.metadata),
-        "chunk": record.chunk,
-        "made_by": record.made_by or None,
-    }
-    return told if said is None else told | {"source": source_json(said)}
-
-
-def rolling_json(rolling: RollingSummary | None) -> Json | None:
-    """The rolling summary; None for none."""
-    if rolling is None:
-        return None
-    return {
-        "text": rolling.text,
-        "hash": rolling.hash,
-        "number": rolling.number,
-        "updated_at": rolling.updated_at or None,
-        "made_by": rolling.made_by or None,
-    }
-
-
-def source_json(said: Sequence[SourceMessage]) -> list[Json]:
-    """Messages word for word."""
-    return [{"role": message.role, "content": message.text} for message in said]
-
-
-def copy_json(id: str, copy: DiscussionCopy) -> Json:
-    """What an export holds, and an import takes."""
-    return {
-        "format": _FORMAT,
-        "version": VERSION,
-        "id": id,
-        "rolling_summary": rolling_json(copy.rolling),
-        "chunk_summaries": [
-            {
-                "text": summary.text,
-                "number": summary.number,
-                "created_at": summary.created_at or None,
-                "stale": summary.is_stale,
-                "forgotten": summary.is_forgotten,
-                "made_by": summary.made_by or None,
-                **_chunk_json(summary.source),
-            }
-            for summary in copy.summaries
-        ],
-        "record_chunks": [
-            {
-                **_chunk_json(chunk.source),
-                "forgotten": chunk.is_forgotten,
-                "made_by": chunk.made_by or None,
-                "records": [
-                    {"created_at": record.created_at or None, "metadata": dict(record.metadata)}
-                    for record in chunk.records
-                ],
-            }
-            for chunk in copy.chunks
-        ],
-    }
-
-
-def _chunk_json(source: ChunkSource) -> Json:
-    return {"hash": source.hash, "digests": list(source.digests), "source": source_json(source.messages)}
 
 
 Hash = Annotated[str, Field(max_length=128)]  # "" and odd ones too: another program may have written them

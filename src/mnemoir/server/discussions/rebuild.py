@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import asdict
-from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.server.departure import Departure
+from mnemoir.server.discussions.answers import RebuildStep
 from mnemoir.server.rest import tolerant_json
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of
@@ -34,7 +33,7 @@ class RebuildAnswer(Response):
         ):
             try:
                 async for step in steps:
-                    await out.write(_line(asdict(step)))
+                    await out.write(_line(step))
             except MnemoirError as exc:
                 if not out.begun:  # it can still be answered as an error
                     raise
@@ -47,5 +46,5 @@ class RebuildAnswer(Response):
         return [*own, (b"x-accel-buffering", b"no")]
 
 
-def _line(told: dict[str, Any]) -> bytes:
+def _line(told: RebuildProgress | RebuildStep) -> bytes:
     return tolerant_json(told) + b"\n"

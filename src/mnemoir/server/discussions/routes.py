@@ -5,10 +5,9 @@ An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). It 
 """
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 from starlette.responses import Response
 
@@ -27,23 +26,20 @@ from mnemoir.server.discussions.answers import (
     RebuildPlan,
     RebuildStep,
     RollingSummaryHeld,
-)
-from mnemoir.server.discussions.bodies import (
-    DiscussionBody,
-    Json,
-    RebuildBody,
     copy_json,
+    overview_json,
     record_json,
     rolling_json,
     summary_json,
 )
+from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.discussions.rebuild import RebuildAnswer
 from mnemoir.server.parameters import Cursor, Question, whole_number
 from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, LargeBodyOf, SiteHere
+from mnemoir.server.rest import Answer, LargeBodyOf, Routes, SiteHere
 from mnemoir.server.site import Site
 
-router = APIRouter(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
+router = Routes(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
 _MOST_FOUND = 100
@@ -59,20 +55,18 @@ FoundLimit = Annotated[
 ]
 
 
-@router.get("", summary="Discussions of which something is remembered, by id", response_model=DiscussionPage)
-async def list_discussions(site: SiteHere, user: User = None, limit: Limit = 100, after: Cursor = None) -> Response:
+@router.get("", summary="Discussions of which something is remembered, by id")
+async def list_discussions(
+    site: SiteHere, user: User = None, limit: Limit = 100, after: Cursor = None
+) -> Answer[DiscussionPage]:
     listed = await site.parts.discussions.listed(user)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
-    return Answer({"results": [asdict(one) for one in page], "next": following})
+    return Answer({"results": page, "next": following})
 
 
-@router.get(
-    "/{id}/memories",
-    summary="Chunk summaries as they follow each other, or records, newest first",
-    response_model=DiscussionMemories,
-)
+@router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
 async def memories(
     site: SiteHere,
     id: str,
@@ -82,7 +76,7 @@ async def memories(
     after: Cursor = None,
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
-) -> Response:
+) -> Answer[DiscussionMemories]:
     discussion = await site.parts.discussions.require(user, id)
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
@@ -109,15 +103,13 @@ async def forget(
     return Response(status_code=204)
 
 
-@router.get(
-    "/{id}/summary", summary="The rolling summary, null where there is none yet", response_model=RollingSummaryHeld
-)
-async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Response:
+@router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
+async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Answer[RollingSummaryHeld]:
     discussion = await site.parts.discussions.require(user, id)
     return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
 
 
-@router.get("/{id}/search", summary="Records that hold any of some phrases, best first", response_model=FoundRecords)
+@router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
 async def search(
     site: SiteHere,
     id: str,
@@ -125,7 +117,7 @@ async def search(
     user: User = None,
     limit: FoundLimit = 5,
     mode: Literal["keyword", "hybrid"] = "keyword",
-) -> Response:
+) -> Answer[FoundRecords]:
     discussion = await site.parts.discussions.require(user, id)
     found = await find_records(
         site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
@@ -140,18 +132,14 @@ async def export(site: SiteHere, id: str, user: User = None) -> Response:
     return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
 
 
-@router.post(
-    "/{id}/import",
-    summary="Store an export as this discussion, the whole of it or nothing",
-    response_model=DiscussionImported,
-)
+@router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
 async def import_discussion(
     site: SiteHere,
     id: str,
     body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
     user: User = None,
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
-) -> Response:
+) -> Answer[DiscussionImported]:
     discussion = await site.parts.discussions.discussion(user, id)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
@@ -174,21 +162,20 @@ async def rebuild(
 ) -> Response:
     discussions = site.parts.discussions
     if dry_run:
-        return Answer(asdict(await discussions.plan(user, id, body.conversation())))
+        plan = await discussions.plan(user, id, body.conversation())
+        return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
     return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
 
 
-@router.get("/{id}", summary="What is remembered of a discussion, in short", response_model=DiscussionOverview)
-async def overview(site: SiteHere, id: str, user: User = None) -> Response:
+@router.get("/{id}", summary="What is remembered of a discussion, in short")
+async def overview(site: SiteHere, id: str, user: User = None) -> Answer[DiscussionOverview]:
     discussions = site.parts.discussions
     discussion = await discussions.discussion(user, id)
     told = await discussions.memory.files.told(discussion)
     if told is None:
         raise nothing_kept(id)
     latest = await discussions.memory.ledger.newest(discussion, _LATEST)
-    rolling = await discussions.memory.summaries.load(discussion)
-    shown = [summary_json(summary, None) for summary in latest]
-    return Answer(asdict(told) | {"summary": rolling_json(rolling), "latest": shown})
+    return Answer(overview_json(told, await discussions.memory.summaries.load(discussion), latest))
 
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
@@ -199,7 +186,7 @@ async def delete(site: SiteHere, id: str, user: User = None) -> Response:
 
 async def _summaries(
     site: Site, discussion: Discussion, limit: int, after: str | None, *, stale: bool, sources: bool
-) -> Json:
+) -> DiscussionMemories:
     ledger = site.parts.discussions.memory.ledger
     told = [summary for summary in await ledger.all(discussion) if summary.forgotten_at is None]
     kept = [summary for summary in told if stale or summary.stale_since is None]
@@ -215,7 +202,9 @@ async def _summaries(
     return {"results": results, "next": page[-1].id if start + limit < len(kept) else None}
 
 
-async def _records(site: Site, discussion: Discussion, limit: int, after: str | None, *, sources: bool) -> Json:
+async def _records(
+    site: Site, discussion: Discussion, limit: int, after: str | None, *, sources: bool
+) -> DiscussionMemories:
     store = site.parts.discussions.memory.records
     if after is not None and not (after.isascii() and after.isdecimal() and len(after) < _LONGEST_NUMBER):
         raise InvalidRequest("There is no such page. Begin without `after`.", field="after")

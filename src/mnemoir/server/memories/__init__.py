@@ -3,10 +3,4 @@
 from mnemoir.server.memories import curation, lists, projects, routes, transfer
 
 # static paths first: a user or a memory of any name follows them
-ROUTERS = (
-    projects.router,
-    transfer.router,
-    lists.router,
-    curation.router,
-    routes.router,
-)
+ROUTERS = (projects.router, transfer.router, lists.router, curation.router, routes.router)

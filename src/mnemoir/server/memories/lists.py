@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BeforeValidator
-from starlette.responses import Response
 
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
@@ -20,14 +19,22 @@ from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Place, Project, Wanted
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.memories.answers import answer, history_json, listed_json, memory_json, turn_json
+from mnemoir.server.memories.answers import (
+    HistoryEvent,
+    ListedMemory,
+    MemoryRecord,
+    Turn,
+    history_json,
+    listed_json,
+    memory_json,
+    turn_json,
+)
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.memories.schemas import ListedMemories, MemoryDetails
 from mnemoir.server.parameters import Cursor, offset_number, whole_number
-from mnemoir.server.rest import ProjectHere, SiteHere, named_user, owner
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
 from mnemoir.server.site import Site
 
-router = APIRouter(prefix="/api/memories", tags=["memories"])
+router = Routes(prefix="/api/memories", tags=["memories"])
 
 Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc"]
 _LIST = "memories"
@@ -39,7 +46,7 @@ Offset = Annotated[int, BeforeValidator(offset_number), Query()]
 At = Annotated[str | None, Query(description="ISO 8601: what was current then instead of what is now")]
 UserQuery = Annotated[str | None, Query(alias="user_id")]
 Instant = Annotated[str | None, Query(description="ISO 8601, of the time that `order` goes by")]
-Source = Annotated[str | None, Query(description="the conversation it was learned in")]
+LearnedIn = Annotated[str | None, Query(description="the conversation it was learned in")]
 Words = Annotated[
     str | None, Query(max_length=LONGEST_WORDS, description="all of these words stand in it, in whatever case")
 ]
@@ -47,7 +54,38 @@ Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; ma
 Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
 
 
-@router.get("", summary="List one user's memories by conditions, newest first", response_model=ListedMemories)
+class MemoryPage(JsonObject):
+    """Newest first."""
+
+    results: list[MemoryRecord]
+    total: int
+
+
+class ListedMemories(JsonObject):
+    """A page of a list; `next` is the cursor of the page behind it."""
+
+    results: list[ListedMemory]
+    total: int
+    next: str | None
+
+
+class Source(Turn):
+    """A turn that the memory came from. `message_id` is its place in the conversation, where that is still kept."""
+
+    event_id: str
+    session: str | None
+    message_id: int | None
+
+
+class MemoryDetails(JsonObject):
+    """One memory with all that is known of it."""
+
+    memory: ListedMemory
+    sources: list[Source]
+    history: list[HistoryEvent]
+
+
+@router.get("", summary="List one user's memories by conditions, newest first")
 async def list_of_user(
     site: SiteHere,
     project: ProjectHere,
@@ -58,13 +96,13 @@ async def list_of_user(
     kind: Kind | None = None,
     since: Instant = None,
     until: Instant = None,
-    source: Source = None,
+    source: LearnedIn = None,
     q: Words = None,
     ids: Ids = None,
     hidden: Hidden = "without",
     order: Order = "created_desc",
     cursor: Cursor = None,
-) -> Response:
+) -> Answer[ListedMemories]:
     scope = owner(project, named_user(user, "list"))
     by, direction = order.split("_")
     wanted = Wanted(
@@ -85,7 +123,7 @@ async def list_of_user(
     after = None if cursor is None else _place(cursor, order)
     found = await site.parts.store.select(scope, wanted, limit=offset + limit + 1, after=after)
     page = found[offset : offset + limit]
-    return answer(
+    return Answer(
         {
             "results": [listed_json(memory, wanted.visible) for memory in page],
             "total": await site.parts.store.select_count(scope, wanted),
@@ -94,14 +132,10 @@ async def list_of_user(
     )
 
 
-@router.get(
-    "/{memory_id:path}/details",
-    summary="One memory with its sources, its history and when it decays",
-    response_model=MemoryDetails,
-)
+@router.get("/{memory_id:path}/details", summary="One memory with its sources, its history and when it decays")
 async def details(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
-) -> Response:
+) -> Answer[MemoryDetails] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
         return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
     scope = await _owner_of(site, project, MemoryId(memory_id), user)
@@ -111,17 +145,23 @@ async def details(
     memory = memory or await site.parts.store.removed(scope, MemoryId(memory_id))
     if memory is None:
         raise unknown_memory(MemoryId(memory_id))
-    told = listed_json(memory, visible) | ({"state": "deleted", "decays_at": None} if deleted else {})
-    return answer({"memory": told, "sources": await _sources(site, scope, entries), "history": history_json(entries)})
+    told = listed_json(memory, visible)
+    if deleted:
+        told |= {"state": "deleted", "decays_at": None}
+    return Answer[MemoryDetails](
+        {"memory": told, "sources": await _sources(site, scope, entries), "history": history_json(entries)}
+    )
 
 
-async def page_of(site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None) -> Response:
+async def page_of(
+    site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None
+) -> Answer[MemoryPage]:
     """The contract's list: newest first, or what was current at an instant."""
     scope, instant = owner(project, user), instant_of(at, "at")
     memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
     total = await site.parts.facts.count(scope, instant)
     site.count("list")
-    return answer({"results": [memory_json(memory) for memory in memories], "total": total})
+    return Answer({"results": [memory_json(memory) for memory in memories], "total": total})
 
 
 def instant_of(text: str | None, field: str) -> datetime | None:
@@ -132,13 +172,13 @@ def instant_of(text: str | None, field: str) -> datetime | None:
     return instant
 
 
-async def _past(site: Site, scope: Owner, wanted: Wanted, limit: int, offset: int) -> Response:
+async def _past(site: Site, scope: Owner, wanted: Wanted, limit: int, offset: int) -> Answer[ListedMemories]:
     if wanted != Wanted(visible=wanted.visible):
         raise InvalidRequest("at shows a whole list and goes with no other condition.", code="invalid_filter")
     memories = await site.parts.store.page(scope, wanted.visible, limit=limit, offset=offset)
     total = await site.parts.store.count(scope, wanted.visible)
     results = [listed_json(memory, wanted.visible) for memory in memories]
-    return answer({"results": results, "total": total, "next": None})
+    return Answer({"results": results, "total": total, "next": None})
 
 
 def _ids(ids: list[str] | None) -> list[MemoryId] | None:
@@ -177,7 +217,7 @@ async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None
     return await site.parts.store.get(scope, memory_id)
 
 
-async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[dict[str, object]]:
+async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[Source]:
     """Every turn of every event, oldest first, with its message where the conversation is still kept."""
     sessions = {entry.session for entry in entries if entry.session}
     wanted = {
@@ -192,8 +232,8 @@ async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) ->
                 found = await asyncio.to_thread(_message_ids, own, session, turns)
                 messages |= {(session, *turn): message_id for turn, message_id in found.items()}
     return [
-        turn_json(turn)
-        | {
+        {
+            **turn_json(turn),
             "event_id": entry.id,
             "session": entry.session,
             "message_id": messages.get((entry.session, turn.role, turn.text)),

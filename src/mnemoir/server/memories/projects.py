@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends
-from starlette.responses import Response
+from fastapi import Depends
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import NotFound
@@ -15,65 +14,111 @@ from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Owned, Project
-from mnemoir.server.memories.answers import answer
+from mnemoir.server.memories.answers import AppliedChange, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.memories.later import KIND
-from mnemoir.server.memories.schemas import (
-    DefaultPrompt,
-    JobEvent,
-    Projects,
-    ProjectSettingsAnswer,
-    PromptAnswer,
-    Success,
-)
-from mnemoir.server.rest import BodyOf, ProjectHere, SiteHere
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
 
-router = APIRouter(tags=["project"])
+router = Routes(tags=["project"])
 
 _PROMPT = "/api/memories/extraction-prompt"
 _SETTINGS = "/api/memories/settings"
 
 
-@router.get("/api/projects", summary="Projects with their users, for choosing among them", response_model=Projects)
-async def projects(site: SiteHere, project: ProjectHere) -> Response:
+class UserOfProject(JsonObject):
+    """A user who has memories."""
+
+    user_id: str
+    memories: int
+    changed_at: str | None
+
+
+class ProjectWithUsers(JsonObject):
+    """A project and its users, by name."""
+
+    project: str
+    memories: int
+    changed_at: str | None
+    users: list[UserOfProject]
+
+
+class Projects(JsonObject):
+    """By name."""
+
+    results: list[ProjectWithUsers]
+
+
+class PromptAnswer(JsonObject):
+    """What extraction keeps."""
+
+    prompt: str
+    isCustom: bool
+
+
+class DefaultPrompt(JsonObject):
+    """The prompt that counts again."""
+
+    prompt: str
+
+
+class ProjectSettingsAnswer(JsonObject):
+    """A project's settings, the server's where it has none."""
+
+    memoryEnabled: bool
+    decayDays: float
+    searchLimit: int
+
+
+class JobEvent(JsonObject):
+    """How an add with `async_mode` went."""
+
+    id: str
+    event_type: Literal["ADD"]
+    status: Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
+    results: list[AppliedChange]
+    created_at: str
+    updated_at: str
+    error: str | None
+
+
+@router.get("/api/projects", summary="Projects with their users, for choosing among them")
+async def projects(site: SiteHere, project: ProjectHere) -> Answer[Projects]:
     owned = await site.parts.store.owners(project.tenant)
-    return answer(
+    return Answer(
         {"results": [_with_users(name, list(users)) for name, users in groupby(owned, key=attrgetter("project"))]}
     )
 
 
-@router.get(_PROMPT, summary="What extraction keeps, in this project", response_model=PromptAnswer)
-async def prompt(site: SiteHere, project: ProjectHere) -> Response:
+@router.get(_PROMPT, summary="What extraction keeps, in this project")
+async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
     own = (await site.parts.project_settings.load(project)).extraction_prompt
-    return answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
+    return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
-@router.put(_PROMPT, summary="Say what extraction keeps", response_model=Success)
+@router.put(_PROMPT, summary="Say what extraction keeps")
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
-) -> Response:
+) -> Answer[Success]:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
         await site.parts.project_settings.save(project, replace(own, extraction_prompt=body.prompt))
-    return answer({"success": True})
+    return Answer({"success": True})
 
 
-@router.delete(_PROMPT, summary="Go back to the default prompt", response_model=DefaultPrompt)
-async def reset_prompt(site: SiteHere, project: ProjectHere) -> Response:
+@router.delete(_PROMPT, summary="Go back to the default prompt")
+async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
         if own.extraction_prompt is not None:
             await site.parts.project_settings.save(project, replace(own, extraction_prompt=None))
-    return answer({"prompt": default_extraction_prompt()})
+    return Answer({"prompt": default_extraction_prompt()})
 
 
-@router.get(
-    _SETTINGS, summary="A project's settings, the server's where it has none", response_model=ProjectSettingsAnswer
-)
-async def settings(site: SiteHere, project: ProjectHere) -> Response:
+@router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
+async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.project_settings.load(project), site.options
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
-    return answer(
+    return Answer(
         {
             "memoryEnabled": own.memory_enabled is not False,
             "decayDays": decay_days or 0,
@@ -82,24 +127,24 @@ async def settings(site: SiteHere, project: ProjectHere) -> Response:
     )
 
 
-@router.put(_SETTINGS, summary="Change a project's settings", response_model=Success)
+@router.put(_SETTINGS, summary="Change a project's settings")
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
-) -> Response:
+) -> Answer[Success]:
     names = {"memoryEnabled": "memory_enabled", "decayDays": "decay_days", "searchLimit": "search_limit"}
     changed = {names[field]: value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
         await site.parts.project_settings.save(project, replace(own, **changed))
-    return answer({"success": True})
+    return Answer({"success": True})
 
 
-@router.get("/api/events/{event_id:path}", summary="How an add with async_mode went", response_model=JobEvent)
-async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response:
+@router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
+async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
     job = await site.parts.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):
         raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
-    return answer(
+    return Answer(
         {
             "id": job.id,
             "event_type": "ADD",
@@ -112,7 +157,7 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Response
     )
 
 
-def _with_users(name: str, users: Sequence[Owned]) -> dict[str, Any]:
+def _with_users(name: str, users: Sequence[Owned]) -> ProjectWithUsers:
     changed = [user.changed_at for user in users if user.changed_at is not None]
     return {
         "project": name,

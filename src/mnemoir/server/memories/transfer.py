@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
 from mnemoir.core.clock import to_text
@@ -21,18 +21,31 @@ from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid
-from mnemoir.server.memories.answers import answer, history_json, memory_json
+from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
 from mnemoir.server.memories.bodies import ImportedMemory
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.memories.schemas import ImportAnswer
-from mnemoir.server.rest import ProjectHere, SiteHere, checked, owner
+from mnemoir.server.rest import Answer, ProjectHere, Routes, SiteHere, checked, owner
 from mnemoir.server.site import Site
 
-router = APIRouter(prefix="/api", tags=["transfer"])
+router = Routes(prefix="/api", tags=["transfer"])
 
 MOST_LINES = 10_000
 _PAGE = 500
 _EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
+
+
+class ImportAnswer(Success):
+    """How many lines were added, and how many were there already."""
+
+    message: str
+    imported: int
+    skipped: int
+
+
+class ExportedMemory(MemoryRecord):
+    """One line of an export."""
+
+    history: list[HistoryEvent]
 
 
 @router.get(
@@ -54,12 +67,11 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
 @router.post(
     "/import",
     summary="Add memories from JSON lines; every line is checked before the first is added",
-    response_model=ImportAnswer,
     openapi_extra={
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
-async def import_lines(request: Request, site: SiteHere, project: ProjectHere) -> Response:
+async def import_lines(request: Request, site: SiteHere, project: ProjectHere) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     by_user: dict[str, list[ImportedMemory]] = defaultdict(list)
     for record in _read(body):
@@ -68,7 +80,7 @@ async def import_lines(request: Request, site: SiteHere, project: ProjectHere) -
     for user, records in by_user.items():
         stored = await _add(site, owner(project, user), records)
         added, skipped = added + stored, skipped + len(records) - stored
-    return answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
+    return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
 
 
 async def _lines(site: Site, scopes: Sequence[Owner]) -> AsyncIterator[bytes]:
@@ -78,7 +90,7 @@ async def _lines(site: Site, scopes: Sequence[Owner]) -> AsyncIterator[bytes]:
             lines = []
             for memory in page:
                 entries = await site.parts.store.history(scope, memory.id)
-                record = memory_json(memory) | {"history": history_json(entries)}
+                record: ExportedMemory = {**memory_json(memory), "history": history_json(entries)}
                 lines.append(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             yield b"".join(lines)
             offset += len(page)

@@ -45,8 +45,7 @@ OLLAMA = EmbeddingDialect(
     write=lambda reply, _, model, took_ns: ollama_embed.write_reply(reply, model=model, took_ns=took_ns),
 )
 OLLAMA_PROMPT = EmbeddingDialect(
-    read=ollama_embed.read_prompt_request,
-    write=lambda reply, *_: ollama_embed.write_prompt_reply(reply),
+    read=ollama_embed.read_prompt_request, write=lambda reply, *_: ollama_embed.write_prompt_reply(reply)
 )
 
 

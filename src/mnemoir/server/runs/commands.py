@@ -5,22 +5,30 @@ A command holds no key: it names `$API_KEY`, which the shell of whoever runs it 
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import orjson
 
 from mnemoir.core.errors import NotFound
 from mnemoir.core.messages import Message, ModelRequest, Role, text_message
-from mnemoir.core.runs import RunTrace
+from mnemoir.core.runs import RunTrace, TracedMessage
+from mnemoir.server.rest import JsonObject
 from mnemoir.wire.requests import WRITERS
-
-Command = dict[str, Any]
 
 _ROLES = frozenset(get_args(Role))
 _LINE = " \\\n  "
 
 
-def node_command(run: RunTrace, place: int) -> Command:
+class RunCommand(JsonObject):
+    """A request as a command line; `left_out` tells what is not in it as it was sent."""
+
+    url: str
+    body: dict[str, Any]
+    curl: str
+    left_out: Sequence[str]
+
+
+def node_command(run: RunTrace, place: int) -> RunCommand:
     """The request of the node at that place among all of the run. Raises NotFound for one that asked no server."""
     _check_kept(run)
     nodes = list(run.nodes())
@@ -39,7 +47,7 @@ def node_command(run: RunTrace, place: int) -> Command:
     return _command(call.url, write(request, stream=call.stream), left_out, needs_key=call.needs_key)
 
 
-def run_command(run: RunTrace, origin: str, *, needs_key: bool) -> Command:
+def run_command(run: RunTrace, origin: str, *, needs_key: bool) -> RunCommand:
     """The request of the client to the server at `origin`, as a chat in OpenAI's protocol. Raises NotFound."""
     _check_kept(run)
     messages, left_out = _messages(run.asked)
@@ -59,7 +67,7 @@ def _check_kept(run: RunTrace) -> None:
 
 def _command(
     url: str, body: Mapping[str, Any], left_out: Sequence[str], *, needs_key: bool, headers: Mapping[str, str] = {}
-) -> Command:
+) -> RunCommand:
     sent = {"Content-Type": "application/json", **headers}
     words = [f"curl {shlex.quote(url)}", *(f"-H {shlex.quote(f'{name}: {value}')}" for name, value in sent.items())]
     if needs_key:
@@ -69,7 +77,7 @@ def _command(
     return {"url": url, "body": dict(body), "curl": _LINE.join(words), "left_out": list(left_out)}
 
 
-def _messages(prompt: str | Sequence[Mapping[str, Any]]) -> tuple[list[Message], list[str]]:
+def _messages(prompt: str | Sequence[TracedMessage]) -> tuple[list[Message], list[str]]:
     """A traced prompt as messages, and what of it is not in the trace."""
     if isinstance(prompt, str):
         is_cut = prompt.startswith("[") and " earlier characters are not shown.]\n" in prompt[:80]
@@ -81,4 +89,4 @@ def _messages(prompt: str | Sequence[Mapping[str, Any]]) -> tuple[list[Message],
     if any(message.get("tool_calls") or message["role"] == "tool" for message in spoken):
         left_out.append("Calls of tools and their results are left out.")
     plain = [message for message in spoken if message["role"] != "tool"]
-    return [text_message(message["role"], message["content"]) for message in plain], left_out
+    return [text_message(cast(Role, message["role"]), message["content"]) for message in plain], left_out

@@ -3,14 +3,12 @@
 A trace holds what people said, so the same keys guard it as guard memories.
 """
 
-import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BeforeValidator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -20,23 +18,21 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.departure import Departure
-from mnemoir.server.memories.answers import answer
 from mnemoir.server.parameters import Cursor, whole_number
-from mnemoir.server.rest import SiteHere
-from mnemoir.server.runs.answers import RunCommand, RunListed, RunMemories, RunNodeMoved, RunPage, RunShort, RunWhole
-from mnemoir.server.runs.commands import node_command, run_command
-from mnemoir.server.runs.memories import memories_of, summary_of
+from mnemoir.server.rest import Answer, Json, JsonObject, Routes, SiteHere
+from mnemoir.server.runs.commands import RunCommand, node_command, run_command
+from mnemoir.server.runs.memories import RunMemories, RunShort, memories_of, summary_of
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import visit_of
 
-router = APIRouter(prefix="/api/runs", tags=["runs"])
+router = Routes(prefix="/api/runs", tags=["runs"])
 
 _MOST_LISTED = 200
 _SILENCE = b":\n\n"  # a comment, which no reader of events takes for one
 
-_EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"model": RunListed | RunNodeMoved, "description": "Events, each with a run or a node as `data`"}
+_EVENTS: dict[int | str, Json] = {
+    200: {"model": RunSummary | NodeMoved, "description": "Events, each with a run or a node as `data`"}
 }
 
 ListLimit = Annotated[
@@ -44,7 +40,14 @@ ListLimit = Annotated[
 ]
 
 
-@router.get("", summary="The last runs of workflows, newest first", response_model=RunPage)
+class RunPage(JsonObject):
+    """A page of runs, newest first; `next` is the `before` of the page after it."""
+
+    results: Sequence[RunSummary]
+    next: str | None
+
+
+@router.get("", summary="The last runs of workflows, newest first")
 async def list_runs(
     site: SiteHere,
     limit: ListLimit = 50,
@@ -55,7 +58,7 @@ async def list_runs(
     user: Annotated[str | None, Query(description="Of the config tree, or a user id")] = None,
     error: Annotated[str | None, Query(description="A part of its error")] = None,
     since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
-) -> Response:
+) -> Answer[RunPage]:
     only = RunFilter(
         status=status,
         workflow=workflow or None,
@@ -67,7 +70,7 @@ async def list_runs(
     found = await site.parts.runs.latest(limit=limit + 1, before=before, only=only)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
-    return answer({"results": [asdict(run) for run in page], "next": following})
+    return Answer({"results": page, "next": following})
 
 
 @router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
@@ -80,39 +83,33 @@ async def live(
     return _Feed(site.parts.runs.follow(nodes=nodes), site.options.heartbeat_s)
 
 
-@router.get("/{run_id:path}/summary", summary="One run in a line", response_model=RunShort)
-async def show_summary(site: SiteHere, run_id: str) -> Response:
-    return answer(summary_of(await _run(site, run_id)))
+@router.get("/{run_id:path}/summary", summary="One run in a line")
+async def show_summary(site: SiteHere, run_id: str) -> Answer[RunShort]:
+    return Answer(summary_of(await _run(site, run_id)))
 
 
-@router.get(
-    "/{run_id:path}/memories",
-    summary="What it read from memory and wrote to it, also behind its answer",
-    response_model=RunMemories,
-)
-async def show_memories(site: SiteHere, run_id: str) -> Response:
-    return answer(await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store))
+@router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
+async def show_memories(site: SiteHere, run_id: str) -> Answer[RunMemories]:
+    return Answer(await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store))
 
 
-@router.get(
-    "/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command", response_model=RunCommand
-)
+@router.get("/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command")
 async def show_command(
     request: Request,
     site: SiteHere,
     run_id: str,
     node: Annotated[int | None, Query(description="Its place among all nodes, from 0; else the client's")] = None,
-) -> Response:
+) -> Answer[RunCommand]:
     run = await _run(site, run_id)
     if node is not None:
-        return answer(node_command(run, node))
+        return Answer(node_command(run, node))
     origin = str(request.base_url).rstrip("/")
-    return answer(run_command(run, origin, needs_key=bool(site.options.api_keys)))
+    return Answer(run_command(run, origin, needs_key=bool(site.options.api_keys)))
 
 
-@router.get("/{run_id:path}", summary="One run, node by node", response_model=RunWhole)
-async def show(site: SiteHere, run_id: str) -> Response:
-    return Response(_trace_json(await _run(site, run_id)), media_type="application/json")
+@router.get("/{run_id:path}", summary="One run, node by node")
+async def show(site: SiteHere, run_id: str) -> Answer[RunTrace]:
+    return Answer(await _run(site, run_id))
 
 
 async def _run(site: Site, run_id: str) -> RunTrace:
@@ -157,10 +154,3 @@ class _Feed(Response):
                 await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
             await out.write(b"", more=False)
         visit_of(scope).left = departure.happened
-
-
-def _trace_json(run: RunTrace) -> bytes:
-    try:
-        return orjson.dumps(run)
-    except orjson.JSONEncodeError:  # it nests more workflows than orjson goes down
-        return json.dumps(asdict(run)).encode()

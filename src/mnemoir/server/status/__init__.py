@@ -2,7 +2,4 @@
 
 from mnemoir.server.status import operations, routes
 
-ROUTERS = (
-    operations.router,
-    routes.router,
-)
+ROUTERS = (operations.router, routes.router)

@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Literal
 
-import orjson
-from fastapi import APIRouter, Query
-from starlette.responses import Response
+from fastapi import Query
 
 from mnemoir.app.latencies import MINUTES, Latencies
 from mnemoir.app.status import Status, status_of
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.server.clients import ClientSeen
-from mnemoir.server.rest import SiteHere
+from mnemoir.server.rest import Answer, Routes, SiteHere
 
-router = APIRouter(prefix="/api", tags=["operations"])
+router = Routes(prefix="/api", tags=["operations"])
 
 Span = Literal["hour", "day"]
 _STEPS = {"hour": (60, 1), "day": (MINUTES, 15)}  # minutes in all, minutes a step
@@ -49,37 +47,36 @@ class ClientsSeen:
     results: list[ClientSeen]
 
 
-@router.get("/status", summary="How the server is: models, storage, counts, background work", response_model=Status)
-async def status(site: SiteHere) -> Response:
-    return _answer(await status_of(site.parts, default_user=site.options.default_user))
+@router.get("/status", summary="How the server is: models, storage, counts, background work")
+async def status(site: SiteHere) -> Answer[Status]:
+    return Answer(await status_of(site.parts, default_user=site.options.default_user), headers=_NOT_KEPT)
 
 
-@router.post("/status/check", summary="The same, after asking the models' servers now", response_model=Status)
-async def check(site: SiteHere) -> Response:
-    return _answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True))
+@router.post("/status/check", summary="The same, after asking the models' servers now")
+async def check(site: SiteHere) -> Answer[Status]:
+    return Answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True), headers=_NOT_KEPT)
 
 
-@router.get(
-    "/status/latencies", summary="How long recalls and writes of memory took, over time", response_model=LatencySeries
-)
+@router.get("/status/latencies", summary="How long recalls and writes of memory took, over time")
 async def latencies(
     site: SiteHere, span: Annotated[Span, Query(description="hour: by the minute; day: by quarters")] = "hour"
-) -> Response:
+) -> Answer[LatencySeries]:
     minutes, step = _STEPS[span]
     times = site.parts.times
-    return _answer(
+    return Answer(
         LatencySeries(
             span=span,
             step_minutes=step,
             recall=_steps(times.recall, minutes, step),
             write=_steps(times.write, minutes, step),
-        )
+        ),
+        headers=_NOT_KEPT,
     )
 
 
-@router.get("/clients", summary="Which kinds of clients have called, and when last", response_model=ClientsSeen)
-async def clients(site: SiteHere) -> Response:
-    return _answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()))
+@router.get("/clients", summary="Which kinds of clients have called, and when last")
+async def clients(site: SiteHere) -> Answer[ClientsSeen]:
+    return Answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()), headers=_NOT_KEPT)
 
 
 def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:
@@ -95,7 +92,3 @@ def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:
         )
         for place, spread in enumerate(spreads)
     ]
-
-
-def _answer(value: Status | LatencySeries | ClientsSeen) -> Response:
-    return Response(orjson.dumps(value), headers=_NOT_KEPT, media_type="application/json")

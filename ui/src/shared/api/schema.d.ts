@@ -264,6 +264,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/{memory_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory with its sources, its history and when it decays */
+        get: operations["details_api_memories__memory_id__details_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups of facts that say nearly the same */
+        get: operations["duplicates_api_memories_duplicates_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep one of several memories; the others can be restored */
+        post: operations["merge_api_memories_merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a deleted memory back, or an earlier text of one */
+        post: operations["restore_api_memories__memory_id__restore_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete one memory, which can be restored */
+        delete: operations["delete_api_memories__memory_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change what a memory says, or its metadata */
+        patch: operations["edit_api_memories__memory_id__patch"];
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a memory, oldest first */
+        get: operations["history_api_memories__memory_id__history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one user's memories, newest first */
+        get: operations["list_memories_api_memories__user_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -969,126 +1089,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/memories/{memory_id}/details": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One memory with its sources, its history and when it decays */
-        get: operations["details_api_memories__memory_id__details_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/duplicates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Groups of facts that say nearly the same */
-        get: operations["duplicates_api_memories_duplicates_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/merge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Keep one of several memories; the others can be restored */
-        post: operations["merge_api_memories_merge_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{memory_id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Take a deleted memory back, or an earlier text of one */
-        post: operations["restore_api_memories__memory_id__restore_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{memory_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete one memory, which can be restored */
-        delete: operations["delete_api_memories__memory_id__delete"];
-        options?: never;
-        head?: never;
-        /** Change what a memory says, or its metadata */
-        patch: operations["edit_api_memories__memory_id__patch"];
-        trace?: never;
-    };
-    "/api/memories/{memory_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happened to a memory, oldest first */
-        get: operations["history_api_memories__memory_id__history_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{user_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List one user's memories, newest first */
-        get: operations["list_memories_api_memories__user_id__get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -1535,11 +1535,14 @@ export interface components {
             results: components["schemas"]["AppliedChange"][];
             /** Message */
             message: string;
-            usage?: components["schemas"]["TokenUsage"] | null;
-            /** Status */
-            status?: "PENDING" | null;
+            usage?: components["schemas"]["TokenUsage"];
+            /**
+             * Status
+             * @constant
+             */
+            status?: "PENDING";
             /** Event Id */
-            event_id?: string | null;
+            event_id?: string;
         };
         /**
          * AddedMessages
@@ -1732,9 +1735,9 @@ export interface components {
             /** Messages */
             messages: number | null;
             /** Stale Since */
-            stale_since?: string | null;
+            stale_since?: string;
             /** Source */
-            source?: components["schemas"]["SaidAnswer"][] | null;
+            source?: components["schemas"]["SaidAnswer"][];
         };
         /**
          * CleanupAnswer
@@ -1818,7 +1821,7 @@ export interface components {
             /** Modified At */
             modified_at: string | null;
             /** Can Remember */
-            can_remember?: boolean | null;
+            can_remember: boolean | null;
         };
         /**
          * ConfigOverview
@@ -2036,10 +2039,10 @@ export interface components {
             records: number;
         };
         /**
-         * DiscussionListedAnswer
-         * @description A discussion of which something is remembered.
+         * DiscussionListed
+         * @description A discussion in a list. None for a number that is not known without reading everything.
          */
-        DiscussionListedAnswer: {
+        DiscussionListed: {
             /** Id */
             id: string;
             /** Updated At */
@@ -2090,7 +2093,7 @@ export interface components {
          */
         DiscussionPage: {
             /** Results */
-            results: components["schemas"]["DiscussionListedAnswer"][];
+            results: components["schemas"]["DiscussionListed"][];
             /** Next */
             next: string | null;
         };
@@ -2114,7 +2117,7 @@ export interface components {
             /** Made By */
             made_by: string | null;
             /** Source */
-            source?: components["schemas"]["SaidAnswer"][] | null;
+            source?: components["schemas"]["SaidAnswer"][];
         };
         /**
          * DuplicateGroup
@@ -2219,6 +2222,22 @@ export interface components {
             attachments: components["schemas"]["AttachmentAnswer"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * FilledVariable
+         * @description Where a variable stands in a prompt: characters `start` to `end` of an entry of a list of messages.
+         *
+         *     `message` is its index, 0 for a prompt that is one text. `name` is as the text named it.
+         */
+        FilledVariable: {
+            /** Name */
+            name: string;
+            /** Message */
+            message: number;
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
         };
         /**
          * FlushAnswer
@@ -2430,27 +2449,27 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
             /** Score */
             score: number;
             /** Signals */
             signals?: {
                 [key: string]: number;
-            } | null;
+            };
         };
         /**
          * ImagePartAnswer
@@ -2592,21 +2611,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
             /**
              * Kind
              * @enum {string}
@@ -2628,7 +2647,7 @@ export interface components {
             /** Url */
             url: string;
             /** Detail */
-            detail?: string | null;
+            detail?: string;
         };
         /**
          * MemoryDetails
@@ -2679,21 +2698,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
         };
         /**
          * MergeAnswer
@@ -2763,6 +2782,35 @@ export interface components {
             offset: number | null;
         };
         /**
+         * ModelCall
+         * @description How a node's model was asked, so that the same can be asked again; nothing in it is secret.
+         *
+         *     `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
+         *     `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
+         *     was offered tools, which are not kept, and `passed` names the client's own members that it got.
+         */
+        ModelCall: {
+            /** Url */
+            url: string;
+            /** Protocol */
+            protocol: string;
+            /** Model */
+            model: string | null;
+            /** Needs Key */
+            needs_key: boolean;
+            /** Stream */
+            stream: boolean;
+            sampling: components["schemas"]["Sampling"];
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            } | null;
+            /** Has Tools */
+            has_tools: boolean;
+            /** Passed */
+            passed: string[];
+        };
+        /**
          * ModelHealth
          * @description The language model. `url` is None for the offline model; `error` is how its last failed call ended.
          */
@@ -2825,6 +2873,25 @@ export interface components {
             last: components["schemas"]["NodeRecordAnswer"][];
         };
         /**
+         * NodeMoved
+         * @description A node of a run under way has begun, has said its first word, or has ended; what it did is in the run.
+         */
+        NodeMoved: {
+            /** Run Id */
+            run_id: string;
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "failed";
+        };
+        /**
          * NodeRecordAnswer
          * @description A message that the node sent or got in a turn; `turn` is the id of its run.
          */
@@ -2851,6 +2918,59 @@ export interface components {
             results: components["schemas"]["NodeRecordAnswer"][];
             /** Problem */
             problem: ("damaged" | "newer") | null;
+        };
+        /**
+         * NodeTrace
+         * @description One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
+         *
+         *     `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that
+         *     is known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
+         *     met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
+         */
+        NodeTrace: {
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Started Ms */
+            started_ms: number;
+            /** Endpoint */
+            endpoint: string | null;
+            /** Preset */
+            preset: string | null;
+            /** Model */
+            model: string | null;
+            /** Prompt */
+            prompt: string | components["schemas"]["TracedMessage"][] | null;
+            /** Output */
+            output: string | null;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Error */
+            error: string | null;
+            /** Is Responder */
+            is_responder: boolean;
+            call: components["schemas"]["ModelCall"] | null;
+            /** Variables */
+            variables: components["schemas"]["FilledVariable"][];
+            /** Memories */
+            memories: components["schemas"]["RecalledMemory"][];
+            /** Written */
+            written: components["schemas"]["WrittenMemory"][];
+            /** Notes */
+            notes: string[];
+            /** Children */
+            children: components["schemas"]["WorkflowTrace"][];
         };
         /**
          * Problem
@@ -3008,30 +3128,18 @@ export interface components {
          * @description A line of a rebuild: how far it is, in chunks. The last one is `finished`, or has an `error` alone.
          */
         RebuildStep: {
-            /**
-             * Done
-             * @default 0
-             */
-            done: number;
-            /**
-             * All
-             * @default 0
-             */
-            all: number;
-            /**
-             * Finished
-             * @default false
-             */
-            finished: boolean;
-            /**
-             * Notes
-             * @default []
-             */
-            notes: string[];
+            /** Done */
+            done?: number;
+            /** All */
+            all?: number;
+            /** Finished */
+            finished?: boolean;
+            /** Notes */
+            notes?: string[];
             /** Error */
-            error?: string | null;
+            error?: string;
             /** Code */
-            code?: string | null;
+            code?: string;
         };
         /**
          * RecalledAnswer
@@ -3047,6 +3155,16 @@ export interface components {
             text: string;
             /** Tokens */
             tokens: number;
+        };
+        /**
+         * RecalledMemory
+         * @description A memory that was read; `id` is "" for what is none yet, such as a turn that waits to be looked into.
+         */
+        RecalledMemory: {
+            /** Text */
+            text: string;
+            /** Id */
+            id: string;
         };
         /**
          * Remark
@@ -3112,34 +3230,6 @@ export interface components {
             measured_at: string | null;
         };
         /**
-         * RunCall
-         * @description How a node's model was asked.
-         */
-        RunCall: {
-            /** Url */
-            url: string;
-            /** Protocol */
-            protocol: string;
-            /** Model */
-            model: string | null;
-            /** Needs Key */
-            needs_key: boolean;
-            /** Stream */
-            stream: boolean;
-            sampling: components["schemas"]["RunSampling"];
-            /** Options */
-            options: {
-                [key: string]: unknown;
-            } | null;
-            /** Has Tools */
-            has_tools: boolean;
-            /**
-             * Passed
-             * @description names of the client's own members that the model got
-             */
-            passed: string[];
-        };
-        /**
          * RunCommand
          * @description A request as a command line; `left_out` tells what is not in it as it was sent.
          */
@@ -3171,151 +3261,14 @@ export interface components {
             text: string | null;
         };
         /**
-         * RunListed
-         * @description A run in a list. Times are milliseconds since it began.
-         */
-        RunListed: {
-            /** Id */
-            id: string;
-            /** Started At */
-            started_at: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "running" | "finished" | "failed" | "cancelled";
-            /**
-             * User
-             * @description Of the config tree; empty without one
-             */
-            user: string;
-            /** Project */
-            project: string;
-            /**
-             * User Id
-             * @description Whose memories take part
-             */
-            user_id: string;
-            /** Conversation */
-            conversation: string | null;
-            /** Model */
-            model: string;
-            /** Stream */
-            stream: boolean;
-            /** Workflow */
-            workflow: string;
-            /** Category */
-            category: string | null;
-            /** First Token Ms */
-            first_token_ms: number | null;
-            /** Duration Ms */
-            duration_ms: number | null;
-            /** Nodes */
-            nodes: number;
-            /** Memories */
-            memories: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /**
-             * Tokens Counted
-             * @description Whether tokens of a node are estimated, as its server reported none
-             */
-            tokens_counted: boolean;
-            /** Error */
-            error: string | null;
-        };
-        /**
          * RunMemories
          * @description What was read from memory in a run, and written to it, also behind the answer.
          */
         RunMemories: {
             /** Read */
-            read: components["schemas"]["RunMemory"][];
+            read: components["schemas"]["RecalledMemory"][];
             /** Written */
             written: components["schemas"]["RunRemembering"][];
-        };
-        /**
-         * RunMemory
-         * @description A memory that was read; `id` is empty for what is none yet.
-         */
-        RunMemory: {
-            /** Text */
-            text: string;
-            /** Id */
-            id: string;
-        };
-        /**
-         * RunNode
-         * @description One node of a workflow. Times are milliseconds since the run began.
-         */
-        RunNode: {
-            /** Number */
-            number: number;
-            /** Title */
-            title: string;
-            /** Type */
-            type: string;
-            /** Started Ms */
-            started_ms: number;
-            /** Endpoint */
-            endpoint: string | null;
-            /** Preset */
-            preset: string | null;
-            /** Model */
-            model: string | null;
-            /** Prompt */
-            prompt: string | components["schemas"]["RunPromptMessage"][] | null;
-            /** Output */
-            output: string | null;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Tokens Counted */
-            tokens_counted: boolean;
-            /** First Token Ms */
-            first_token_ms: number | null;
-            /** Duration Ms */
-            duration_ms: number | null;
-            /** Error */
-            error: string | null;
-            /** Is Responder */
-            is_responder: boolean;
-            call: components["schemas"]["RunCall"] | null;
-            /** Variables */
-            variables: components["schemas"]["RunVariable"][];
-            /** Memories */
-            memories: components["schemas"]["RunMemory"][];
-            /** Written */
-            written: components["schemas"]["RunWritten"][];
-            /** Notes */
-            notes: string[];
-            /** Children */
-            children: components["schemas"]["RunWorkflow"][];
-        };
-        /**
-         * RunNodeMoved
-         * @description A node of a run under way has begun, has said its first word, or has ended.
-         */
-        RunNodeMoved: {
-            /** Run Id */
-            run_id: string;
-            /**
-             * Number
-             * @description Its place in its workflow, from 1
-             */
-            number: number;
-            /** Title */
-            title: string;
-            /** Type */
-            type: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "running" | "finished" | "failed";
         };
         /**
          * RunPage
@@ -3323,29 +3276,9 @@ export interface components {
          */
         RunPage: {
             /** Results */
-            results: components["schemas"]["RunListed"][];
+            results: components["schemas"]["RunSummary"][];
             /** Next */
             next: string | null;
-        };
-        /**
-         * RunPromptMessage
-         * @description A message of a prompt; the role `note` tells what was left out.
-         */
-        RunPromptMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content: string;
-            /**
-             * Images
-             * @description How many; they are not kept
-             */
-            images?: number | null;
-            /**
-             * Tool Calls
-             * @description Names of the tools it called
-             */
-            tool_calls?: string[] | null;
         };
         /**
          * RunRemembering
@@ -3375,46 +3308,6 @@ export interface components {
             learned: components["schemas"]["RunLearned"][];
         };
         /**
-         * RunSampling
-         * @description How the model was to pick its words.
-         */
-        RunSampling: {
-            /** Temperature */
-            temperature: number | null;
-            /** Top P */
-            top_p: number | null;
-            /** Max Tokens */
-            max_tokens: number | null;
-            /** Stop */
-            stop: string[];
-            /** Seed */
-            seed: number | null;
-            /** Presence Penalty */
-            presence_penalty: number | null;
-            /** Frequency Penalty */
-            frequency_penalty: number | null;
-        };
-        /**
-         * RunScope
-         * @description Whose memories and which conversation took part.
-         */
-        RunScope: {
-            /** Project */
-            project: string;
-            /** User */
-            user: string;
-            /** Tenant */
-            tenant: string;
-            /** Agent */
-            agent: string | null;
-            /** App */
-            app: string | null;
-            /** Conversation */
-            conversation: string | null;
-            /** Node */
-            node: string | null;
-        };
-        /**
          * RunShort
          * @description A run in a line.
          */
@@ -3433,7 +3326,7 @@ export interface components {
             /** Nodes */
             nodes: number;
             /** Memories */
-            memories: components["schemas"]["RunMemory"][];
+            memories: components["schemas"]["RecalledMemory"][];
             /** First Token Ms */
             first_token_ms: number | null;
             /** Duration Ms */
@@ -3448,27 +3341,68 @@ export interface components {
             error: string | null;
         };
         /**
-         * RunVariable
-         * @description Characters `start` to `end` of a prompt, as Unicode code points, are the value of a variable.
+         * RunSummary
+         * @description A run in a list.
+         *
+         *     `user` is that of the config tree, `project` and `user_id` are those of the memories, `conversation` is the stored
+         *     one that was answered in. `nodes` and `memories` count those of all workflows of the run, as do the tokens.
          */
-        RunVariable: {
-            /** Name */
-            name: string;
-            /** Message */
-            message: number;
-            /** Start */
-            start: number;
-            /** End */
-            end: number;
-        };
-        /**
-         * RunWhole
-         * @description A run, node by node.
-         */
-        RunWhole: {
+        RunSummary: {
             /** Id */
             id: string;
-            scope: components["schemas"]["RunScope"];
+            /** Started At */
+            started_at: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+            /** User */
+            user: string;
+            /** Project */
+            project: string;
+            /** User Id */
+            user_id: string;
+            /** Conversation */
+            conversation: string | null;
+            /** Model */
+            model: string;
+            /** Stream */
+            stream: boolean;
+            /** Workflow */
+            workflow: string;
+            /** Category */
+            category: string | null;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Nodes */
+            nodes: number;
+            /** Memories */
+            memories: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * RunTrace
+         * @description Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
+         *
+         *     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
+         *     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
+         *     `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
+         *     part, None where it did. Of a temporary chat figures alone are shown.
+         */
+        RunTrace: {
+            /** Id */
+            id: string;
+            scope: components["schemas"]["Scope"];
             /** User */
             user: string;
             /** Model */
@@ -3492,52 +3426,16 @@ export interface components {
             category: string | null;
             /** Error */
             error: string | null;
-            /**
-             * Memory Skipped
-             * @description Why memory took no part; null where it did
-             */
+            /** Memory Skipped */
             memory_skipped: ("task" | "temporary" | "raw" | "off" | "workflow") | null;
-            /**
-             * Is Temporary
-             * @description Of a temporary chat only figures are kept
-             */
+            /** Is Temporary */
             is_temporary: boolean;
-            /**
-             * Dropped
-             * @description names of members of the request that the model did not get
-             */
-            dropped: string[];
             /** Asked */
-            asked: components["schemas"]["RunPromptMessage"][];
+            asked: components["schemas"]["TracedMessage"][];
+            /** Dropped */
+            dropped: string[];
             /** Workflows */
-            workflows: components["schemas"]["RunWorkflow"][];
-        };
-        /**
-         * RunWorkflow
-         * @description One run of a workflow file.
-         */
-        RunWorkflow: {
-            /** Name */
-            name: string;
-            /** Folder */
-            folder: string;
-            /** Nodes */
-            nodes: components["schemas"]["RunNode"][];
-        };
-        /**
-         * RunWritten
-         * @description What a node wrote to be remembered.
-         */
-        RunWritten: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
-            /** Count */
-            count: number;
-            /** Id */
-            id: string;
+            workflows: components["schemas"]["WorkflowTrace"][];
         };
         /**
          * SaidAnswer
@@ -3550,6 +3448,48 @@ export interface components {
             content: string;
         };
         /**
+         * Sampling
+         * @description How the model picks its words; None leaves it to the model's server.
+         */
+        Sampling: {
+            /** Temperature */
+            temperature: number | null;
+            /** Top P */
+            top_p: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Stop */
+            stop: string[];
+            /** Seed */
+            seed: number | null;
+            /** Presence Penalty */
+            presence_penalty: number | null;
+            /** Frequency Penalty */
+            frequency_penalty: number | null;
+        };
+        /**
+         * Scope
+         * @description tenant > project > user, and within a user optionally agent, app, conversation and workflow node.
+         *
+         *     None for an inner level means "not narrowed by it" when reading and "not set" when writing.
+         */
+        Scope: {
+            /** Project */
+            project: string;
+            /** User */
+            user: string;
+            /** Tenant */
+            tenant: string;
+            /** Agent */
+            agent: string | null;
+            /** App */
+            app: string | null;
+            /** Conversation */
+            conversation: string | null;
+            /** Node */
+            node: string | null;
+        };
+        /**
          * SearchAnswer
          * @description Best first. `stages` and `signals` come with `explain`.
          */
@@ -3557,11 +3497,11 @@ export interface components {
             /** Results */
             results: components["schemas"]["Hit"][];
             /** Degraded */
-            degraded?: string[] | null;
+            degraded?: string[];
             /** Stages */
             stages?: {
                 [key: string]: unknown;
-            } | null;
+            };
         };
         /**
          * SentMessage
@@ -3576,11 +3516,11 @@ export interface components {
             /** Content */
             content: string | (components["schemas"]["TextPartAnswer"] | components["schemas"]["ImagePartAnswer"] | components["schemas"]["AudioPartAnswer"] | components["schemas"]["VideoPartAnswer"] | components["schemas"]["FilePartAnswer"])[] | null;
             /** Tool Calls */
-            tool_calls?: components["schemas"]["ToolCallAnswer"][] | null;
+            tool_calls?: components["schemas"]["ToolCallAnswer"][];
             /** Tool Call Id */
-            tool_call_id?: string | null;
+            tool_call_id?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
         };
         /**
          * Share
@@ -3726,6 +3666,22 @@ export interface components {
              */
             type: "function";
             function: components["schemas"]["FunctionAnswer"];
+        };
+        /**
+         * TracedMessage
+         * @description A message of a prompt; the role `note` tells what was left out.
+         *
+         *     `images` is how many there were, since they are not kept, and `tool_calls` names the tools it called.
+         */
+        TracedMessage: {
+            /** Role */
+            role: string;
+            /** Content */
+            content: string;
+            /** Images */
+            images?: number;
+            /** Tool Calls */
+            tool_calls?: string[];
         };
         /**
          * Turn
@@ -3905,6 +3861,35 @@ export interface components {
             nodes: components["schemas"]["GraphNode"][];
             /** Variables */
             variables: string[];
+        };
+        /**
+         * WorkflowTrace
+         * @description One run of one workflow file; `folder` is where it was found, "" for the built-in one.
+         */
+        WorkflowTrace: {
+            /** Name */
+            name: string;
+            /** Folder */
+            folder: string;
+            /** Nodes */
+            nodes: components["schemas"]["NodeTrace"][];
+        };
+        /**
+         * WrittenMemory
+         * @description Something that was written to be remembered, `count` of its kind.
+         *
+         *     A `turn` is written down for facts to be derived from it behind the answer; `id` is that of its job.
+         */
+        WrittenMemory: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
+            /** Count */
+            count: number;
+            /** Id */
+            id: string;
         };
         /**
          * AddBody
@@ -5917,6 +5902,297 @@ export interface operations {
             };
         };
     };
+    details_api_memories__memory_id__details_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    duplicates_api_memories_duplicates_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Duplicates"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    merge_api_memories_merge_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_memories__memory_id__restore_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    delete_api_memories__memory_id__delete: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    edit_api_memories__memory_id__patch: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    history_api_memories__memory_id__history_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_memories_api_memories__user_id__get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                offset?: number;
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_runs_api_runs_get: {
         parameters: {
             query?: {
@@ -5979,7 +6255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunListed"] | components["schemas"]["RunNodeMoved"];
+                    "application/json": components["schemas"]["RunSummary"] | components["schemas"]["NodeMoved"];
                 };
             };
             /** @description An error, with its code */
@@ -6106,7 +6382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunWhole"];
+                    "application/json": components["schemas"]["RunTrace"];
                 };
             };
             /** @description An error, with its code */
@@ -7713,297 +7989,6 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/markdown": unknown;
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    details_api_memories__memory_id__details_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryDetails"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    duplicates_api_memories_duplicates_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Duplicates"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    merge_api_memories_merge_post: {
-        parameters: {
-            query?: {
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MergeBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MergeAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    restore_api_memories__memory_id__restore_post: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RestoreBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryRecord"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    delete_api_memories__memory_id__delete: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Deleted"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    edit_api_memories__memory_id__patch: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EditBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryRecord"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    history_api_memories__memory_id__history_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HistoryAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    list_memories_api_memories__user_id__get: {
-        parameters: {
-            query?: {
-                /** @description 0 means 1000 */
-                limit?: number;
-                offset?: number;
-                /** @description ISO 8601: what was current then instead of what is now */
-                at?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                user_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryPage"];
                 };
             };
             /** @description An error, with its code */

@@ -6,7 +6,7 @@ import type { components } from '@/shared/api/schema';
 import { RUN, type RunWhole } from './run';
 import { RUNS, type RunFilters, type RunListed } from './runs';
 
-export type RunNodeMoved = components['schemas']['RunNodeMoved'];
+export type RunNodeMoved = components['schemas']['NodeMoved'];
 type Told = RunListed | RunNodeMoved;
 
 interface Page {

@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 
-export type RunWhole = components['schemas']['RunWhole'];
-export type RunWorkflow = components['schemas']['RunWorkflow'];
-export type RunNode = components['schemas']['RunNode'];
-export type PromptMessage = components['schemas']['RunPromptMessage'];
-export type RunVariable = components['schemas']['RunVariable'];
+export type RunWhole = components['schemas']['RunTrace'];
+export type RunWorkflow = components['schemas']['WorkflowTrace'];
+export type RunNode = components['schemas']['NodeTrace'];
+export type PromptMessage = components['schemas']['TracedMessage'];
+export type RunVariable = components['schemas']['FilledVariable'];
 
 /** What every whole run is kept under, behind it its id. */
 export const RUN = ['runs', 'run'] as const;

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 
-export type RunListed = components['schemas']['RunListed'];
+export type RunListed = components['schemas']['RunSummary'];
 export type RunStatus = RunListed['status'];
 
 /** Which runs are listed; "" narrows nothing. */

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 
-export type RunWhole = components['schemas']['RunWhole'];
-export type RunNode = components['schemas']['RunNode'];
+export type RunWhole = components['schemas']['RunTrace'];
+export type RunNode = components['schemas']['NodeTrace'];
 
 const ASK_AGAIN_MS = 1_000;
 
