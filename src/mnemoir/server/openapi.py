@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.routing import Route
 
 from mnemoir.server.keys import OPEN_PATHS
@@ -50,8 +50,8 @@ def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: 
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(_answers(app.routes))
-    components.update(_schemas([*_tell_bodies(schema["paths"], app.routes), *description.models()]))
+    components.update(_answers([*_shapes_of(app.routes), *description.answers()]))
+    components.update(_bodies([*_tell_bodies(schema["paths"], app.routes), *description.bodies()]))
     for name in _NOT_OURS:
         components.pop(name, None)
     _tell_projects(schema["paths"], app.routes)
@@ -88,32 +88,34 @@ class _Written(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
 
-def _answers(routes: Iterable[Any]) -> Json:
-    """The shapes of all answers."""
-    found = (shape for route in routes if isinstance(route, APIRoute) for shape in _shapes_of(route))
-    asked = [(place, "serialization", TypeAdapter(shape)) for place, shape in enumerate(dict.fromkeys(found))]
-    _, told = TypeAdapter.json_schemas(asked, ref_template=_REF, schema_generator=_Written)  # type: ignore[arg-type]
-    schemas: Json = told.get("$defs", {})
-    return schemas
+def _answers(shapes: Iterable[Any]) -> Json:
+    return _schemas(shapes, "serialization", _Written)
 
 
-def _shapes_of(route: APIRoute) -> Iterator[Any]:
-    if route.response_model is not None:
-        yield route.response_model
-    yield from (told["model"] for told in route.responses.values() if "model" in told)
+def _shapes_of(routes: Iterable[Any]) -> Iterator[Any]:
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield from (told["model"] for told in route.responses.values() if "model" in told)
+            if route.response_model is not None:
+                yield route.response_model
 
 
-def _schemas(models: Iterable[type[BaseModel]]) -> Json:
-    asked = [(model, "validation") for model in dict.fromkeys(models)]
-    _, found = models_json_schema(asked, ref_template=_REF)  # type: ignore[arg-type]
-    schemas: Json = found.get("$defs", {})
+def _bodies(shapes: Iterable[Any]) -> Json:
+    schemas = _schemas(shapes, "validation", GenerateJsonSchema)
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():
             member.pop("default", None)
     return schemas
 
 
-def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type[BaseModel]]:
+def _schemas(shapes: Iterable[Any], mode: JsonSchemaMode, generator: type[GenerateJsonSchema]) -> Json:
+    asked = [(place, mode, TypeAdapter(shape)) for place, shape in enumerate(dict.fromkeys(shapes))]
+    _, found = TypeAdapter.json_schemas(asked, ref_template=_REF, schema_generator=generator)
+    schemas: Json = found.get("$defs", {})
+    return schemas
+
+
+def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type]:
     """The body of each route that reads one itself, and its model."""
     for route in routes:
         body = _body_of(route.dependant) if isinstance(route, APIRoute) else None

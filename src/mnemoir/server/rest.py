@@ -17,7 +17,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.bodies import parse_json, read_body
-from mnemoir.server.errors import Invalid, Problem
+from mnemoir.server.errors import Invalid, Misfit
 from mnemoir.server.site import Site
 
 Json = dict[str, Any]
@@ -118,7 +118,7 @@ def checked(model: type[Model], raw: object, *place: str | int) -> Model:
         raise Invalid(problems_of(exc.errors(include_url=False, include_input=False), *place)) from None
 
 
-def problems_of(errors: Any, *place: str | int) -> list[Problem]:
+def problems_of(errors: Any, *place: str | int) -> list[Misfit]:
     """pydantic's misfits as clients know them, without what was sent."""
     return [
         {"loc": [*place, *error["loc"]], "msg": error["msg"].removeprefix("Value error, "), "type": error["type"]}

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
-from mnemoir.server.error_models import ErrorAnswer, OpenAIErrorAnswer
-from mnemoir.server.errors import surface_of
-from mnemoir.server.protocols import ollama, openai
+from mnemoir.server.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
+from mnemoir.server.protocols import requests
+from mnemoir.wire import ollama_shapes as ollama
+from mnemoir.wire import openai_shapes as openai
 
 Json = dict[str, Any]
 
+_OPENAI_DOCS = "https://platform.openai.com/docs/api-reference"
+_OLLAMA_DOCS = "https://docs.ollama.com/api"
 _EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
 
 
@@ -20,49 +21,49 @@ class Spoken:
     """One method of a path. `streamed` is the type and the model of each piece, where an answer may be streamed."""
 
     summary: str
-    asked: type[BaseModel] | None = None
-    answered: type[BaseModel] | None = None
-    streamed: tuple[str, type[BaseModel]] | None = None
+    asked: type | None = None
+    answered: type | None = None
+    streamed: tuple[str, type] | None = None
     is_chat: bool = False
     is_text: bool = False
 
 
 _CHAT = Spoken(
     summary="Chat, as OpenAI's servers have it",
-    asked=openai.ChatCompletionBody,
+    asked=requests.ChatCompletionBody,
     answered=openai.ChatCompletion,
     streamed=(_EVENTS, openai.ChatCompletionChunk),
     is_chat=True,
 )
 _COMPLETION = Spoken(
     summary="Complete a prompt, as OpenAI's servers have it",
-    asked=openai.CompletionBody,
+    asked=requests.CompletionBody,
     answered=openai.TextCompletion,
     streamed=(_EVENTS, openai.TextCompletion),
     is_chat=True,
 )
 _VECTORS = Spoken(
     summary="Vectors of texts, as OpenAI's servers have it",
-    asked=openai.EmbeddingsBody,
+    asked=requests.EmbeddingsBody,
     answered=openai.EmbeddingList,
 )
 _MODELS = Spoken(summary="Names that `model` may have", answered=openai.ModelList)
 _MODEL = Spoken(summary="One of them", answered=openai.ModelCard)
 _OLLAMA_CHAT = Spoken(
     summary="Chat, as Ollama's servers have it",
-    asked=ollama.OllamaChatBody,
+    asked=requests.OllamaChatBody,
     answered=ollama.OllamaChatLine,
     streamed=(_LINES, ollama.OllamaChatLine),
     is_chat=True,
 )
 _GENERATE = Spoken(
     summary="Complete a prompt, as Ollama's servers have it",
-    asked=ollama.OllamaGenerateBody,
+    asked=requests.OllamaGenerateBody,
     answered=ollama.OllamaGenerateLine,
     streamed=(_LINES, ollama.OllamaGenerateLine),
     is_chat=True,
 )
-_CANCEL = Spoken(summary="End an answer under way", asked=ollama.CancelBody, answered=ollama.Cancelled)
+_CANCEL = Spoken(summary="End an answer under way", asked=requests.CancelBody, answered=requests.Cancelled)
 _REFUSED = Spoken(summary="Refused: Mnemoir does not manage models")
 _OF_OPENAI: Mapping[tuple[str, str], Spoken] = {
     ("/chat/completions", "post"): _CHAT,
@@ -80,12 +81,12 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ("/api/generate", "delete"): _CANCEL,
     ("/api/embed", "post"): Spoken(
         summary="Vectors of texts, as Ollama's servers have it",
-        asked=ollama.OllamaEmbedBody,
+        asked=requests.OllamaEmbedBody,
         answered=ollama.OllamaEmbeddings,
     ),
     ("/api/embeddings", "post"): Spoken(
         summary="The vector of a prompt, as older Ollamas have it",
-        asked=ollama.OllamaPromptBody,
+        asked=requests.OllamaPromptBody,
         answered=ollama.OllamaEmbedding,
     ),
     ("/", "get"): Spoken(summary="That it runs; the web UI for browsers", is_text=True),
@@ -95,7 +96,7 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ("/api/tags", "get"): Spoken(summary="Names that `model` may have, for Ollama", answered=ollama.OllamaTags),
     ("/api/ps", "get"): Spoken(summary="The same, as if they were loaded", answered=ollama.OllamaLoadedModels),
     ("/api/show", "post"): Spoken(
-        summary="What a model can do", asked=ollama.OllamaShowBody, answered=ollama.OllamaShown
+        summary="What a model can do", asked=requests.OllamaShowBody, answered=ollama.OllamaShown
     ),
 }
 
@@ -116,12 +117,17 @@ _CHAT_HEADERS = {
 }
 
 
-def models() -> Iterator[type[BaseModel]]:
-    """Every model that `operation` refers to."""
+def bodies() -> Iterator[type]:
+    """Every shape that a request in `operation` refers to."""
+    yield from (spoken.asked for spoken in _SPOKEN.values() if spoken.asked is not None)
+
+
+def answers() -> Iterator[type]:
+    """Every shape that an answer in `operation` refers to."""
     yield from (ErrorAnswer, OpenAIErrorAnswer)
     for spoken in _SPOKEN.values():
         streamed = spoken.streamed[1] if spoken.streamed else None
-        yield from (model for model in (spoken.asked, spoken.answered, streamed) if model is not None)
+        yield from (shape for shape in (spoken.answered, streamed) if shape is not None)
 
 
 def methods_of(path: str, known: Iterable[str]) -> list[str]:
@@ -145,6 +151,8 @@ def operation(path: str, method: str) -> Json:
     if parameters:
         described["parameters"] = parameters
     if spoken.asked is not None:
+        if spoken is not _CANCEL:
+            described["externalDocs"] = {"url": _OLLAMA_DOCS if path.startswith("/api/") else _OPENAI_DOCS}
         described["requestBody"] = {"required": True, "content": {"application/json": schema_of(spoken.asked)}}
     return described
 
@@ -175,7 +183,7 @@ def _answer(spoken: Spoken) -> Json:
     return answer
 
 
-def schema_of(model: type[BaseModel]) -> Json:
+def schema_of(model: type) -> Json:
     """A model as the content of a body."""
     return {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
 

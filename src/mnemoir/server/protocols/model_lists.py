@@ -7,7 +7,6 @@ show in a menu.
 import hashlib
 from datetime import UTC, datetime
 from time import time
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -18,6 +17,8 @@ from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.server.bodies import read_json
 from mnemoir.server.site import Site
 from mnemoir.wire.model_facts import ModelFacts
+from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
+from mnemoir.wire.openai_shapes import ModelCard, ModelList
 
 OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
 TREE_VERSION = "0.9"  # what servers of config trees have always said
@@ -57,7 +58,8 @@ def _names(request: Request) -> list[str]:
 
 
 async def _models(request: Request) -> Response:
-    return JSONResponse({"object": "list", "data": [_card(name) for name in _names(request)]})
+    listed: ModelList = {"object": "list", "data": [_card(name) for name in _names(request)]}
+    return JSONResponse(listed)
 
 
 async def _model(request: Request) -> Response:
@@ -68,7 +70,7 @@ async def _model(request: Request) -> Response:
     return JSONResponse(_card(name))
 
 
-def _card(name: str) -> dict[str, Any]:
+def _card(name: str) -> ModelCard:
     return {"id": name, "object": "model", "created": _STARTED, "owned_by": "mnemoir"}
 
 
@@ -83,20 +85,24 @@ async def _version(request: Request) -> Response:
 
 async def _tags(request: Request) -> Response:
     facts = await _facts(request)
-    return JSONResponse({"models": [_tag(request, name, facts) for name in _names(request)]})
+    tags: OllamaTags = {"models": [_tag(request, name, facts) for name in _names(request)]}
+    return JSONResponse(tags)
 
 
 async def _running_models(request: Request) -> Response:
     facts = await _facts(request)
-    loaded = {"expires_at": "2318-04-10T23:47:16.854Z", "size_vram": 0}
-    return JSONResponse(
-        {
-            "models": [
-                {**_tag(request, name, facts), **loaded, "context_length": _context_tokens(request, name, facts)}
-                for name in _names(request)
-            ]
-        }
-    )
+    loaded: OllamaLoadedModels = {
+        "models": [
+            {
+                **_tag(request, name, facts),
+                "expires_at": "2318-04-10T23:47:16.854Z",
+                "size_vram": 0,
+                "context_length": _context_tokens(request, name, facts),
+            }
+            for name in _names(request)
+        ]
+    }
+    return JSONResponse(loaded)
 
 
 async def _show(request: Request) -> Response:
@@ -107,23 +113,22 @@ async def _show(request: Request) -> Response:
     if _tagged(asked) not in map(_tagged, _names(request)):
         raise NotFound(f"model '{asked[:128]}' not found", code="model_not_found")
     facts = await _facts(request)
-    return JSONResponse(
-        {
-            "license": "",
-            "modelfile": f"FROM {_tagged(asked)}",
-            "parameters": facts.parameters,
-            "template": facts.template or _TEMPLATE,
-            "modified_at": _MODIFIED,
-            "details": _details(facts),
-            "model_info": {
-                "general.architecture": "mnemoir",
-                "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
-                "general.parameter_count": 0,
-                "mnemoir.context_length": _context_tokens(request, asked, facts),
-            },
-            "capabilities": _capabilities(request, asked, facts),
-        }
-    )
+    shown: OllamaShown = {
+        "license": "",
+        "modelfile": f"FROM {_tagged(asked)}",
+        "parameters": facts.parameters,
+        "template": facts.template or _TEMPLATE,
+        "modified_at": _MODIFIED,
+        "details": _details(facts),
+        "model_info": {
+            "general.architecture": "mnemoir",
+            "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
+            "general.parameter_count": 0,
+            "mnemoir.context_length": _context_tokens(request, asked, facts),
+        },
+        "capabilities": _capabilities(request, asked, facts),
+    }
+    return JSONResponse(shown)
 
 
 async def _facts(request: Request) -> ModelFacts:
@@ -159,7 +164,7 @@ def _tagged(name: str) -> str:
     return name if ":" in name else f"{name}:latest"
 
 
-def _tag(request: Request, name: str, facts: ModelFacts) -> dict[str, Any]:
+def _tag(request: Request, name: str, facts: ModelFacts) -> OllamaTag:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
         "name": name if _site(request).parts.workflows.serves_tree else _tagged(name),
@@ -171,12 +176,13 @@ def _tag(request: Request, name: str, facts: ModelFacts) -> dict[str, Any]:
     }
 
 
-def _details(facts: ModelFacts) -> dict[str, Any]:
-    details = {
-        "parent_model": "",
-        "format": "gguf",
-        "family": "mnemoir",
-        "parameter_size": "0",
-        "quantization_level": "none",
+def _details(facts: ModelFacts) -> OllamaDetails:
+    known = facts.details
+    return {
+        "parent_model": known.get("parent_model", ""),
+        "format": known.get("format", "gguf"),
+        "family": known.get("family", "mnemoir"),
+        "parameter_size": known.get("parameter_size", "0"),
+        "quantization_level": known.get("quantization_level", "none"),
+        "families": [known.get("family", "mnemoir")],
     }
-    return {**details, **facts.details, "families": [facts.details.get("family", "mnemoir")]}
