@@ -14,6 +14,7 @@ from mnemoir.server.rest import JsonObject
 
 _PREVIEW = 80  # characters
 _PREVIEW_AMONG = 8  # messages
+_READ_AT_ONCE = 50  # conversations, for each message may have megabytes
 
 
 class ConversationAnswer(JsonObject):
@@ -136,8 +137,25 @@ class SentMessage(JsonObject):
     name: NotRequired[str]
 
 
-def conversation_json(manager: MemoryManager, record: SessionRecord, user: str) -> ConversationAnswer:
-    """A conversation, with the number of messages of its thread and its first words. Blocks."""
+def conversations_json(
+    manager: MemoryManager, records: Sequence[SessionRecord], user: str
+) -> list[ConversationAnswer]:
+    """Conversations, each with the number of messages of its thread and its first words. Blocks."""
+    told: list[ConversationAnswer] = []
+    for start in range(0, len(records), _READ_AT_ONCE):
+        some = records[start : start + _READ_AT_ONCE]
+        begun = manager.storage.beginnings([record.id for record in some], _PREVIEW_AMONG)
+        told += (_conversation_json(record, user, *begun[record.id]) for record in some)
+    return told
+
+
+def first_words(manager: MemoryManager, ids: Sequence[str]) -> dict[str, str]:
+    """The beginning of each conversation by its id; "" where its first messages hold none of the user. Blocks."""
+    begun = manager.storage.beginnings(ids, _PREVIEW_AMONG)
+    return {id: _preview(first) for id, (_, first) in begun.items()}
+
+
+def _conversation_json(record: SessionRecord, user: str, count: int, first: Sequence[Message]) -> ConversationAnswer:
     metadata = record.metadata
     return {
         "id": record.id,
@@ -150,8 +168,8 @@ def conversation_json(manager: MemoryManager, record: SessionRecord, user: str) 
         "updated_at": to_text(record.updated_at),
         "head": record.head,
         "context_after": record.context_after,
-        "message_count": manager.get_message_count(record.id),
-        "preview": preview(manager, record.id),
+        "message_count": count,
+        "preview": _preview(first),
     }
 
 
@@ -189,9 +207,8 @@ def sent_json(message: Message) -> SentMessage:
     return told
 
 
-def preview(manager: MemoryManager, id: str) -> str:
-    """The first words of the user; "" where there are none among the first messages."""
-    first = manager.storage.load_messages(id, limit=_PREVIEW_AMONG)
+def _preview(first: Sequence[Message]) -> str:
+    """The first words of the user."""
     said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
     return " ".join(said[: _PREVIEW * 10].split())[:_PREVIEW]
 

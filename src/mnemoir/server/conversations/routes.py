@@ -30,7 +30,7 @@ from mnemoir.server.conversations.access import (
     opened,
     owner_in_body,
 )
-from mnemoir.server.conversations.answers import ConversationAnswer, conversation_json, preview
+from mnemoir.server.conversations.answers import ConversationAnswer, conversations_json
 from mnemoir.server.conversations.bodies import (
     BranchBody,
     ConversationBody,
@@ -202,21 +202,20 @@ def _listed(
     own: OwnConversations, user: str, limit: int, before: Place | None, called: str
 ) -> Answer[ConversationPage]:
     if called.strip():
-        page, last = page_called(own.manager, called, lambda id: preview(own.manager, id), limit, before)
+        page, last = page_called(own.manager, called, limit, before)
     else:
         found = own.manager.list_page(limit + 1, before=before)
         page = found[:limit]
         last = place_of(page[-1]) if len(found) > limit else None
     following = None if last is None else write_cursor(_LIST, last[0].isoformat(timespec="microseconds"), last[1])
-    results = [conversation_json(own.manager, record, user) for record in page]
-    return Answer({"results": results, "next": following})
+    return Answer({"results": conversations_json(own.manager, page, user), "next": following})
 
 
 def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
     record = own.manager.get_session(id)
     if record is None:  # deleted a moment ago
         raise not_found(id)
-    return Answer(conversation_json(own.manager, record, user), status)
+    return Answer(conversations_json(own.manager, [record], user)[0], status)
 
 
 def _created(
