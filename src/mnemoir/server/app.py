@@ -18,18 +18,16 @@ from mnemoir.server import conversations, discussions, memories, runs, status, w
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.errors import Invalid, broken, failure
-from mnemoir.server.front import Front, not_this_method
-from mnemoir.server.keys import Keys
+from mnemoir.server.guard import Guard
 from mnemoir.server.memories import later
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.origins import Origins
-from mnemoir.server.paths import PlainPaths
 from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.record import Record
 from mnemoir.server.rest import problems_of
+from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.site import Places, Site
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
@@ -55,12 +53,15 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     )
     posts = _posts(site)
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
-    app: ASGIApp = Front(posts, deletes, ToolsSeen(_rest(site, posts), site.clients))
-    app = Keys(app, options.api_keys)
-    app = Ui(app, options)
-    app = Origins(app, options)
-    app = PlainPaths(app, options.root_path)
-    return Record(app, metrics)
+    routing = Routing(
+        guard=Guard(options),
+        ui=Ui(options),
+        posts=posts,
+        deletes=deletes,
+        rest=ToolsSeen(_rest(site, posts), site.clients),
+        root_path=options.root_path.encode("ascii", "ignore"),
+    )
+    return Record(routing, metrics)
 
 
 def _posts(site: Site) -> dict[str, ASGIApp]:
