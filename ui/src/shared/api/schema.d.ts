@@ -3892,38 +3892,8 @@ export interface components {
             id: string;
         };
         /**
-         * AddBody
-         * @description `POST /api/memories`.
-         */
-        AddBody: {
-            /** Messages */
-            messages: components["schemas"]["MessageBody"][];
-            /** User Id */
-            user_id: string | number;
-            /** Metadata */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** Infer */
-            infer?: boolean | null;
-            /** Agent Id */
-            agent_id?: string | number | null;
-            /** App Id */
-            app_id?: string | number | null;
-            /** Run Id */
-            run_id?: string | number | null;
-            /** Timestamp */
-            timestamp?: number | string | null;
-            /** Expiration Date */
-            expiration_date?: string | null;
-            /** Async Mode */
-            async_mode?: boolean | null;
-            /** Include Usage */
-            include_usage?: boolean | null;
-        };
-        /**
          * AnswerMessage
-         * @description What the model said; `content` is null where it only calls tools.
+         * @description The message of the model; `content` is null where it only calls tools. `function_call` answers `functions`.
          */
         AnswerMessage: {
             /**
@@ -3939,19 +3909,7 @@ export interface components {
             reasoning_content?: string;
             /** Tool Calls */
             tool_calls?: components["schemas"]["ToolCall"][];
-            function_call?: components["schemas"]["ToolFunction"] | null;
-        };
-        /**
-         * BranchBody
-         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message.
-         */
-        BranchBody: {
-            /** Message Id */
-            message_id: number;
-            /** Id */
-            id?: string | null;
-            /** Title */
-            title?: string | null;
+            function_call?: components["schemas"]["ToolFunction"];
         };
         /**
          * CachedTokens
@@ -3960,14 +3918,6 @@ export interface components {
         CachedTokens: {
             /** Cached Tokens */
             cached_tokens: number;
-        };
-        /**
-         * CancelBody
-         * @description `DELETE` on a chat route: end the answer of that id.
-         */
-        CancelBody: {
-            /** Request Id */
-            request_id: string;
         };
         /**
          * Cancelled
@@ -4007,96 +3957,17 @@ export interface components {
         ChatCompletion: {
             /** Id */
             id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
+            /** Object */
+            object: string;
+            /** Created */
             created: number;
             /** Model */
             model: string;
             /** System Fingerprint */
             system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "chat.completion";
             /** Choices */
             choices: components["schemas"]["ChatChoice"][];
             usage: components["schemas"]["CompletionUsage"];
-        };
-        /**
-         * ChatCompletionBody
-         * @description `POST /v1/chat/completions`.
-         */
-        ChatCompletionBody: {
-            /** User */
-            user?: string | null;
-            /** Memoryenabled */
-            memoryEnabled?: boolean | null;
-            /** Conversation Id */
-            conversation_id?: string | null;
-            /** History */
-            history?: ("client" | "server") | null;
-            /** Store */
-            store?: boolean | null;
-            /** Parent Id */
-            parent_id?: number | null;
-            /** Stream */
-            stream?: boolean | null;
-            /**
-             * Model
-             * @description any name of GET /v1/models; others mean the default workflow
-             */
-            model?: string;
-            /** Temperature */
-            temperature?: number | null;
-            /** Top P */
-            top_p?: number | null;
-            /** Max Tokens */
-            max_tokens?: number | null;
-            /** Max Completion Tokens */
-            max_completion_tokens?: number | null;
-            /** Stop */
-            stop?: string | string[] | null;
-            /** Seed */
-            seed?: number | null;
-            /** Presence Penalty */
-            presence_penalty?: number | null;
-            /** Frequency Penalty */
-            frequency_penalty?: number | null;
-            /**
-             * N
-             * @description how many answers; more than 1 where the model gives them
-             */
-            n?: number;
-            stream_options?: components["schemas"]["StreamOptions"] | null;
-            /** Messages */
-            messages: components["schemas"]["ChatMessage"][];
-            /** Tools */
-            tools?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Tool Choice */
-            tool_choice?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Functions */
-            functions?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Function Call */
-            function_call?: (string | {
-                [key: string]: unknown;
-            }) | null;
-            /** Response Format */
-            response_format?: {
-                [key: string]: unknown;
-            } | null;
-            /** Reasoning Effort */
-            reasoning_effort?: string | null;
-        } & {
-            [key: string]: unknown;
         };
         /**
          * ChatCompletionChunk
@@ -4105,43 +3976,17 @@ export interface components {
         ChatCompletionChunk: {
             /** Id */
             id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
+            /** Object */
+            object: string;
+            /** Created */
             created: number;
             /** Model */
             model: string;
             /** System Fingerprint */
             system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "chat.completion.chunk";
             /** Choices */
             choices: components["schemas"]["ChunkChoice"][];
             usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ChatMessage
-         * @description One message; `content` is a text or a list of parts (`text`, `image_url`).
-         */
-        ChatMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content?: string | {
-                [key: string]: unknown;
-            }[] | null;
-            /** Name */
-            name?: string | null;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["ToolCall"][] | null;
-            /** Tool Call Id */
-            tool_call_id?: string | null;
-        } & {
-            [key: string]: unknown;
         };
         /**
          * ChunkChoice
@@ -4157,6 +4002,580 @@ export interface components {
             } | null;
             /** Finish Reason */
             finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
+        };
+        /**
+         * CompletionUsage
+         * @description Tokens of all model calls of the answer.
+         */
+        CompletionUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["CachedTokens"];
+        };
+        /**
+         * Delta
+         * @description What is new in a chunk.
+         */
+        Delta: {
+            /**
+             * Role
+             * @constant
+             */
+            role?: "assistant";
+            /** Content */
+            content?: string;
+            /** Refusal */
+            refusal?: string;
+            /** Reasoning Content */
+            reasoning_content?: string;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * DeltaFunction
+         * @description A piece of a call: its name comes once, its arguments piece by piece.
+         */
+        DeltaFunction: {
+            /** Name */
+            name?: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * DeltaToolCall
+         * @description A piece of a call of that index.
+         */
+        DeltaToolCall: {
+            /** Index */
+            index: number;
+            /** Id */
+            id?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type?: "function";
+            function: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * EmbeddingList
+         * @description A vector for each text, in their order.
+         */
+        EmbeddingList: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["EmbeddingRow"][];
+            /** Model */
+            model: string;
+            usage: components["schemas"]["EmbeddingUsage"];
+        };
+        /**
+         * EmbeddingRow
+         * @description One vector, as numbers or as base64 of float32, little endian.
+         */
+        EmbeddingRow: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "embedding";
+            /** Index */
+            index: number;
+            /** Embedding */
+            embedding: number[] | string;
+        };
+        /**
+         * EmbeddingUsage
+         * @description Tokens that were read.
+         */
+        EmbeddingUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+        };
+        /**
+         * ErrorAnswer
+         * @description What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request.
+         */
+        ErrorAnswer: {
+            /** Detail */
+            detail: string | components["schemas"]["Misfit"][];
+            /** Error */
+            error: string;
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * Misfit
+         * @description One place of a request that does not fit: where, why, and which rule; as clients of FastAPI know it.
+         */
+        Misfit: {
+            /** Loc */
+            loc: (string | number)[];
+            /** Msg */
+            msg: string;
+            /** Type */
+            type: string;
+        };
+        /**
+         * ModelCard
+         * @description A name that `model` may have.
+         */
+        ModelCard: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @constant
+             */
+            object: "model";
+            /** Created */
+            created: number;
+            /** Owned By */
+            owned_by: string;
+        };
+        /**
+         * ModelList
+         * @description All names that `model` may have.
+         */
+        ModelList: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["ModelCard"][];
+        };
+        /**
+         * OllamaAnswerMessage
+         * @description The message of the model, or a piece of it.
+         */
+        OllamaAnswerMessage: {
+            /**
+             * Role
+             * @constant
+             */
+            role: "assistant";
+            /** Content */
+            content: string;
+            /** Thinking */
+            thinking?: string;
+            /** Tool Calls */
+            tool_calls?: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
+         * OllamaChatLine
+         * @description A line of `/api/chat`.
+         */
+        OllamaChatLine: {
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Request Id */
+            request_id: string;
+            /** Done */
+            done: boolean;
+            /** Done Reason */
+            done_reason?: string;
+            /** Total Duration */
+            total_duration?: number;
+            /** Load Duration */
+            load_duration?: number;
+            /** Prompt Eval Count */
+            prompt_eval_count?: number;
+            /** Prompt Eval Duration */
+            prompt_eval_duration?: number;
+            /** Eval Count */
+            eval_count?: number;
+            /** Eval Duration */
+            eval_duration?: number;
+            message: components["schemas"]["OllamaAnswerMessage"];
+        };
+        /**
+         * OllamaDetails
+         * @description What Ollama's clients look for in a model.
+         */
+        OllamaDetails: {
+            /** Parent Model */
+            parent_model: string;
+            /** Format */
+            format: string;
+            /** Family */
+            family: string;
+            /** Families */
+            families: string[];
+            /** Parameter Size */
+            parameter_size: string;
+            /** Quantization Level */
+            quantization_level: string;
+        };
+        /**
+         * OllamaEmbedding
+         * @description The vector of the prompt.
+         */
+        OllamaEmbedding: {
+            /** Embedding */
+            embedding: number[];
+        };
+        /**
+         * OllamaEmbeddings
+         * @description A vector for each text, in their order.
+         */
+        OllamaEmbeddings: {
+            /** Model */
+            model: string;
+            /** Embeddings */
+            embeddings: number[][];
+            /** Total Duration */
+            total_duration: number;
+            /** Load Duration */
+            load_duration: number;
+            /** Prompt Eval Count */
+            prompt_eval_count: number;
+        };
+        /**
+         * OllamaGenerateLine
+         * @description A line of `/api/generate`; a whole answer is a text completion of OpenAI's too.
+         */
+        OllamaGenerateLine: {
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Request Id */
+            request_id: string;
+            /** Done */
+            done: boolean;
+            /** Done Reason */
+            done_reason?: string;
+            /** Total Duration */
+            total_duration?: number;
+            /** Load Duration */
+            load_duration?: number;
+            /** Prompt Eval Count */
+            prompt_eval_count?: number;
+            /** Prompt Eval Duration */
+            prompt_eval_duration?: number;
+            /** Eval Count */
+            eval_count?: number;
+            /** Eval Duration */
+            eval_duration?: number;
+            /** Response */
+            response: string;
+            /** Thinking */
+            thinking?: string;
+            /** Id */
+            id?: string;
+            /**
+             * Object
+             * @constant
+             */
+            object?: "text_completion";
+            /** Created */
+            created?: number;
+            /** Choices */
+            choices?: components["schemas"]["TextChoice"][];
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /**
+         * OllamaLoaded
+         * @description The same, as if it were loaded for ever.
+         */
+        OllamaLoaded: {
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Modified At */
+            modified_at: string;
+            /** Size */
+            size: number;
+            /** Digest */
+            digest: string;
+            details: components["schemas"]["OllamaDetails"];
+            /** Expires At */
+            expires_at: string;
+            /** Size Vram */
+            size_vram: number;
+            /** Context Length */
+            context_length: number;
+        };
+        /**
+         * OllamaLoadedModels
+         * @description All names, as if they were loaded.
+         */
+        OllamaLoadedModels: {
+            /** Models */
+            models: components["schemas"]["OllamaLoaded"][];
+        };
+        /**
+         * OllamaShown
+         * @description One model.
+         */
+        OllamaShown: {
+            /** License */
+            license: string;
+            /** Modelfile */
+            modelfile: string;
+            /** Parameters */
+            parameters: string;
+            /** Template */
+            template: string;
+            /** Modified At */
+            modified_at: string;
+            details: components["schemas"]["OllamaDetails"];
+            /** Model Info */
+            model_info: {
+                [key: string]: unknown;
+            };
+            /** Capabilities */
+            capabilities: string[];
+        };
+        /**
+         * OllamaTag
+         * @description A name that `model` may have.
+         */
+        OllamaTag: {
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Modified At */
+            modified_at: string;
+            /** Size */
+            size: number;
+            /** Digest */
+            digest: string;
+            details: components["schemas"]["OllamaDetails"];
+        };
+        /**
+         * OllamaTags
+         * @description All names that `model` may have.
+         */
+        OllamaTags: {
+            /** Models */
+            models: components["schemas"]["OllamaTag"][];
+        };
+        /**
+         * OllamaVersion
+         * @description The version of the protocol.
+         */
+        OllamaVersion: {
+            /** Version */
+            version: string;
+        };
+        /**
+         * OpenAIErrorAnswer
+         * @description The same on the routes of OpenAI's protocols, whose clients read `error` as an object.
+         */
+        OpenAIErrorAnswer: {
+            /** Detail */
+            detail: string | components["schemas"]["Misfit"][];
+            error: components["schemas"]["OpenAIErrorBody"];
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * OpenAIErrorBody
+         * @description An error as OpenAI's clients read it; `param` is the member at fault.
+         */
+        OpenAIErrorBody: {
+            /** Message */
+            message: string;
+            /** Type */
+            type: string;
+            /** Param */
+            param: string | null;
+            /** Code */
+            code: string;
+        };
+        /**
+         * TextChoice
+         * @description A text, or a piece of one.
+         */
+        TextChoice: {
+            /** Text */
+            text: string;
+            /** Index */
+            index: number;
+            /** Logprobs */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /** Finish Reason */
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
+        };
+        /**
+         * TextCompletion
+         * @description A text completion, or a `data:` line of a streamed one.
+         */
+        TextCompletion: {
+            /** Id */
+            id: string;
+            /** Object */
+            object: string;
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** System Fingerprint */
+            system_fingerprint: string;
+            /** Choices */
+            choices: components["schemas"]["TextChoice"][];
+            usage?: components["schemas"]["CompletionUsage"] | null;
+        };
+        /**
+         * ToolCall
+         * @description A call that a model asks for.
+         */
+        ToolCall: {
+            /** Id */
+            id: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "function";
+            function: components["schemas"]["ToolFunction"];
+        };
+        /**
+         * ToolFunction
+         * @description What is called; `arguments` are JSON as text.
+         */
+        ToolFunction: {
+            /** Name */
+            name: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * AddBody
+         * @description `POST /api/memories`.
+         */
+        AddBody: {
+            /** Messages */
+            messages: components["schemas"]["MessageBody"][];
+            /** User Id */
+            user_id: string | number;
+            /** Metadata */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** Infer */
+            infer?: boolean | null;
+            /** Agent Id */
+            agent_id?: string | number | null;
+            /** App Id */
+            app_id?: string | number | null;
+            /** Run Id */
+            run_id?: string | number | null;
+            /** Timestamp */
+            timestamp?: number | string | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Async Mode */
+            async_mode?: boolean | null;
+            /** Include Usage */
+            include_usage?: boolean | null;
+        };
+        /**
+         * BranchBody
+         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message.
+         */
+        BranchBody: {
+            /** Message Id */
+            message_id: number;
+            /** Id */
+            id?: string | null;
+            /** Title */
+            title?: string | null;
+        };
+        /**
+         * CancelBody
+         * @description `DELETE` on a chat route: end the answer of that id.
+         */
+        CancelBody: {
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * ChatCompletionBody
+         * @description `POST /v1/chat/completions`.
+         */
+        ChatCompletionBody: {
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
+            user?: string | null;
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
+            memoryEnabled?: boolean | null;
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
+            conversation_id?: string | null;
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
+            history?: ("client" | "server") | null;
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
+            store?: boolean | null;
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
+            parent_id?: number | null;
+            /** Stream */
+            stream?: boolean | null;
+            /**
+             * Model
+             * @description any name of GET /v1/models; else the default workflow
+             */
+            model?: string;
+            /** Messages */
+            messages: components["schemas"]["ChatMessage"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatMessage
+         * @description One message; `content` is a text or a list of parts (`text`, `image_url`).
+         */
+        ChatMessage: {
+            /** Role */
+            role: string;
+            /** Content */
+            content?: string | {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * CleanupBody
@@ -4175,64 +4594,44 @@ export interface components {
          * @description `POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers.
          */
         CompletionBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
-            /**
-             * Model
-             * @description any name of GET /v1/models; others mean the default workflow
-             */
+            /** Model */
             model?: string;
-            /** Temperature */
-            temperature?: number | null;
-            /** Top P */
-            top_p?: number | null;
-            /** Max Tokens */
-            max_tokens?: number | null;
-            /** Max Completion Tokens */
-            max_completion_tokens?: number | null;
-            /** Stop */
-            stop?: string | string[] | null;
-            /** Seed */
-            seed?: number | null;
-            /** Presence Penalty */
-            presence_penalty?: number | null;
-            /** Frequency Penalty */
-            frequency_penalty?: number | null;
-            /**
-             * N
-             * @description how many answers; more than 1 where the model gives them
-             */
-            n?: number;
-            stream_options?: components["schemas"]["StreamOptions"] | null;
             /** Prompt */
             prompt: string | (string[] | number[] | number[][]);
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * CompletionUsage
-         * @description Tokens of all model calls of the answer.
-         */
-        CompletionUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Completion Tokens */
-            completion_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-            prompt_tokens_details: components["schemas"]["CachedTokens"];
         };
         /**
          * ConversationBody
@@ -4302,50 +4701,6 @@ export interface components {
             } | null;
         };
         /**
-         * Delta
-         * @description What is new in a chunk.
-         */
-        Delta: {
-            /**
-             * Role
-             * @constant
-             */
-            role?: "assistant";
-            /** Content */
-            content?: string;
-            /** Reasoning Content */
-            reasoning_content?: string;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["DeltaToolCall"][];
-            function_call?: components["schemas"]["DeltaFunction"] | null;
-        };
-        /**
-         * DeltaFunction
-         * @description A piece of a call: its name comes once, its arguments piece by piece.
-         */
-        DeltaFunction: {
-            /** Name */
-            name?: string;
-            /** Arguments */
-            arguments: string;
-        };
-        /**
-         * DeltaToolCall
-         * @description A piece of a call of that index.
-         */
-        DeltaToolCall: {
-            /** Index */
-            index: number;
-            /** Id */
-            id?: string;
-            /**
-             * Type
-             * @constant
-             */
-            type?: "function";
-            function: components["schemas"]["DeltaFunction"];
-        };
-        /**
          * DiscussionBody
          * @description `POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it.
          */
@@ -4383,81 +4738,16 @@ export interface components {
             updated_at?: string | null;
         };
         /**
-         * EmbeddingList
-         * @description A vector for each text, in their order.
-         */
-        EmbeddingList: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "list";
-            /** Data */
-            data: components["schemas"]["EmbeddingRow"][];
-            /** Model */
-            model: string;
-            usage: components["schemas"]["EmbeddingUsage"];
-        };
-        /**
-         * EmbeddingRow
-         * @description One vector, as numbers or as base64 of float32, little endian.
-         */
-        EmbeddingRow: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "embedding";
-            /** Index */
-            index: number;
-            /** Embedding */
-            embedding: number[] | string;
-        };
-        /**
-         * EmbeddingUsage
-         * @description Tokens that were read.
-         */
-        EmbeddingUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-        };
-        /**
          * EmbeddingsBody
-         * @description `POST /v1/embeddings`.
+         * @description `POST /v1/embeddings`: texts, or token numbers.
          */
         EmbeddingsBody: {
             /** Model */
             model?: string;
-            /**
-             * Input
-             * @description texts, or token numbers
-             */
+            /** Input */
             input: string | string[] | number[] | number[][];
-            /**
-             * Encoding Format
-             * @enum {string}
-             */
-            encoding_format?: "float" | "base64";
-            /** Dimensions */
-            dimensions?: number | null;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * ErrorAnswer
-         * @description What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request.
-         */
-        ErrorAnswer: {
-            /** Detail */
-            detail: string | components["schemas"]["Misfit"][];
-            /** Error */
-            error: string;
-            /** Code */
-            code: string;
-            /** Request Id */
-            request_id: string;
         };
         /**
          * HeadBody
@@ -4518,154 +4808,48 @@ export interface components {
             parent_id?: number | null;
         };
         /**
-         * Misfit
-         * @description One place of a request that does not fit: where, why, and which rule.
-         */
-        Misfit: {
-            /** Loc */
-            loc: (string | number)[];
-            /** Msg */
-            msg: string;
-            /** Type */
-            type: string;
-        };
-        /**
-         * ModelCard
-         * @description A name that `model` may have.
-         */
-        ModelCard: {
-            /** Id */
-            id: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "model";
-            /** Created */
-            created: number;
-            /** Owned By */
-            owned_by: string;
-        };
-        /**
-         * ModelList
-         * @description All of them.
-         */
-        ModelList: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "list";
-            /** Data */
-            data: components["schemas"]["ModelCard"][];
-        };
-        /**
-         * OllamaAnswerMessage
-         * @description What the model said, or a piece of it.
-         */
-        OllamaAnswerMessage: {
-            /**
-             * Role
-             * @constant
-             */
-            role: "assistant";
-            /** Content */
-            content: string;
-            /** Thinking */
-            thinking?: string;
-            /** Tool Calls */
-            tool_calls?: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
         OllamaChatBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
             model: string;
-            /** Options */
-            options?: {
-                [key: string]: unknown;
-            } | null;
-            /** Format */
-            format?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Think */
-            think?: boolean | string | null;
-            /** Keep Alive */
-            keep_alive?: string | number | null;
             /** Messages */
-            messages?: components["schemas"]["OllamaMessage"][];
-            /** Tools */
-            tools?: {
-                [key: string]: unknown;
-            }[] | null;
+            messages?: components["schemas"]["ChatMessage"][];
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaChatLine
-         * @description Of `/api/chat`.
-         */
-        OllamaChatLine: {
-            /** Model */
-            model: string;
-            /** Created At */
-            created_at: string;
-            /** Request Id */
-            request_id: string;
-            /** Done */
-            done: boolean;
-            /** Done Reason */
-            done_reason?: string;
-            /** Total Duration */
-            total_duration?: number;
-            /** Load Duration */
-            load_duration?: number;
-            /** Prompt Eval Count */
-            prompt_eval_count?: number;
-            /** Prompt Eval Duration */
-            prompt_eval_duration?: number;
-            /** Eval Count */
-            eval_count?: number;
-            /** Eval Duration */
-            eval_duration?: number;
-            message: components["schemas"]["OllamaAnswerMessage"];
-        };
-        /**
-         * OllamaDetails
-         * @description What Ollama's clients look for in a model.
-         */
-        OllamaDetails: {
-            /** Parent Model */
-            parent_model: string;
-            /** Format */
-            format: string;
-            /** Family */
-            family: string;
-            /** Families */
-            families: string[];
-            /** Parameter Size */
-            parameter_size: string;
-            /** Quantization Level */
-            quantization_level: string;
         };
         /**
          * OllamaEmbedBody
@@ -4676,169 +4860,50 @@ export interface components {
             model?: string;
             /** Input */
             input: string | string[];
-            /** Dimensions */
-            dimensions?: number | null;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaEmbedding
-         * @description The vector of the prompt.
-         */
-        OllamaEmbedding: {
-            /** Embedding */
-            embedding: number[];
-        };
-        /**
-         * OllamaEmbeddings
-         * @description A vector for each text, in their order.
-         */
-        OllamaEmbeddings: {
-            /** Model */
-            model: string;
-            /** Embeddings */
-            embeddings: number[][];
-            /** Total Duration */
-            total_duration: number;
-            /** Load Duration */
-            load_duration: number;
-            /** Prompt Eval Count */
-            prompt_eval_count: number;
         };
         /**
          * OllamaGenerateBody
          * @description `POST /api/generate`: one prompt; streamed unless `stream` is false. Without one it loads or unloads.
          */
         OllamaGenerateBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
             model: string;
-            /** Options */
-            options?: {
-                [key: string]: unknown;
-            } | null;
-            /** Format */
-            format?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Think */
-            think?: boolean | string | null;
-            /** Keep Alive */
-            keep_alive?: string | number | null;
             /** Prompt */
             prompt?: string;
-            /** System */
-            system?: string | null;
-            /** Images */
-            images?: string[] | null;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * OllamaGenerateLine
-         * @description Of `/api/generate`; a whole answer is a text completion of OpenAI's too.
-         */
-        OllamaGenerateLine: {
-            /** Model */
-            model: string;
-            /** Created At */
-            created_at: string;
-            /** Request Id */
-            request_id: string;
-            /** Done */
-            done: boolean;
-            /** Done Reason */
-            done_reason?: string;
-            /** Total Duration */
-            total_duration?: number;
-            /** Load Duration */
-            load_duration?: number;
-            /** Prompt Eval Count */
-            prompt_eval_count?: number;
-            /** Prompt Eval Duration */
-            prompt_eval_duration?: number;
-            /** Eval Count */
-            eval_count?: number;
-            /** Eval Duration */
-            eval_duration?: number;
-            /** Response */
-            response: string;
-            /** Thinking */
-            thinking?: string;
-            /** Id */
-            id?: string;
-            /**
-             * Object
-             * @constant
-             */
-            object?: "text_completion";
-            /** Created */
-            created?: number;
-            /** Choices */
-            choices?: components["schemas"]["TextChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * OllamaLoaded
-         * @description The same, as if it were loaded for ever.
-         */
-        OllamaLoaded: {
-            /** Name */
-            name: string;
-            /** Model */
-            model: string;
-            /** Modified At */
-            modified_at: string;
-            /** Size */
-            size: number;
-            /** Digest */
-            digest: string;
-            details: components["schemas"]["OllamaDetails"];
-            /** Expires At */
-            expires_at: string;
-            /** Size Vram */
-            size_vram: number;
-            /** Context Length */
-            context_length: number;
-        };
-        /**
-         * OllamaLoadedModels
-         * @description All of them.
-         */
-        OllamaLoadedModels: {
-            /** Models */
-            models: components["schemas"]["OllamaLoaded"][];
-        };
-        /**
-         * OllamaMessage
-         * @description One message; `images` are base64.
-         */
-        OllamaMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content?: string | null;
-            /** Images */
-            images?: string[] | null;
-            /** Tool Calls */
-            tool_calls?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Tool Name */
-            tool_name?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -4863,92 +4928,6 @@ export interface components {
             model: string;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaShown
-         * @description One model.
-         */
-        OllamaShown: {
-            /** License */
-            license: string;
-            /** Modelfile */
-            modelfile: string;
-            /** Parameters */
-            parameters: string;
-            /** Template */
-            template: string;
-            /** Modified At */
-            modified_at: string;
-            details: components["schemas"]["OllamaDetails"];
-            /** Model Info */
-            model_info: {
-                [key: string]: unknown;
-            };
-            /** Capabilities */
-            capabilities: string[];
-        };
-        /**
-         * OllamaTag
-         * @description A name that `model` may have.
-         */
-        OllamaTag: {
-            /** Name */
-            name: string;
-            /** Model */
-            model: string;
-            /** Modified At */
-            modified_at: string;
-            /** Size */
-            size: number;
-            /** Digest */
-            digest: string;
-            details: components["schemas"]["OllamaDetails"];
-        };
-        /**
-         * OllamaTags
-         * @description All of them.
-         */
-        OllamaTags: {
-            /** Models */
-            models: components["schemas"]["OllamaTag"][];
-        };
-        /**
-         * OllamaVersion
-         * @description The version of the protocol.
-         */
-        OllamaVersion: {
-            /** Version */
-            version: string;
-        };
-        /**
-         * OpenAIErrorAnswer
-         * @description The same on the routes of OpenAI's protocols, whose clients read `error` as an object.
-         */
-        OpenAIErrorAnswer: {
-            /** Detail */
-            detail: string | components["schemas"]["Misfit"][];
-            error: components["schemas"]["OpenAIErrorBody"];
-            /** Code */
-            code: string;
-            /** Request Id */
-            request_id: string;
-        };
-        /**
-         * OpenAIErrorBody
-         * @description An error as OpenAI's clients read it; `param` is the member at fault.
-         */
-        OpenAIErrorBody: {
-            /** Message */
-            message: string;
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "invalid_request_error" | "server_error" | "upstream_error";
-            /** Param */
-            param: string | null;
-            /** Code */
-            code: string;
         };
         /**
          * PinBody
@@ -5108,14 +5087,6 @@ export interface components {
             searchLimit?: number | null;
         };
         /**
-         * StreamOptions
-         * @description Of a streamed answer.
-         */
-        StreamOptions: {
-            /** Include Usage */
-            include_usage?: boolean | null;
-        };
-        /**
          * SummaryBody
          * @description A chunk summary of an export.
          */
@@ -5138,71 +5109,6 @@ export interface components {
             created_at?: string | null;
             /** Stale */
             stale?: boolean;
-        };
-        /**
-         * TextChoice
-         * @description A text, or a piece of one.
-         */
-        TextChoice: {
-            /** Text */
-            text: string;
-            /** Index */
-            index: number;
-            /** Logprobs */
-            logprobs: {
-                [key: string]: unknown;
-            } | null;
-            /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
-        };
-        /**
-         * TextCompletion
-         * @description A text completion, or a `data:` line of a streamed one.
-         */
-        TextCompletion: {
-            /** Id */
-            id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
-            created: number;
-            /** Model */
-            model: string;
-            /** System Fingerprint */
-            system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "text_completion";
-            /** Choices */
-            choices: components["schemas"]["TextChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ToolCall
-         * @description A call that a model asks for.
-         */
-        ToolCall: {
-            /** Id */
-            id: string;
-            /**
-             * Type
-             * @constant
-             */
-            type: "function";
-            function: components["schemas"]["ToolFunction"];
-        };
-        /**
-         * ToolFunction
-         * @description What is called; `arguments` are JSON as text.
-         */
-        ToolFunction: {
-            /** Name */
-            name: string;
-            /** Arguments */
-            arguments: string;
         };
     };
     responses: never;
