@@ -123,6 +123,17 @@ def test_saving_to_an_unknown_session_creates_it(storage):
     assert storage.get_session("s").system_prompt == "be kind"
 
 
+def test_the_beginnings_of_many_threads_are_read_at_once(storage, monkeypatch):
+    storage.save_messages([said("one"), said("two"), said("three")])
+    storage.save_messages([said("four", "t")])
+    reads, read = [], type(storage._file).read
+    monkeypatch.setattr(type(storage._file), "read", lambda *given: reads.append(1) or read(*given))
+    found = storage.beginnings(["t", "s", "none"], 2)
+    told = {id: (count, [message.text for message in first]) for id, (count, first) in found.items()}
+    assert told == {"t": (1, ["four"]), "s": (3, ["one", "two"]), "none": (0, [])}
+    assert len(reads) == 1
+
+
 def test_reading_of_an_unknown_session_creates_nothing(storage):
     assert storage.load_messages("s") == []
     assert storage.get_message_count("s") == 0

@@ -15,6 +15,7 @@ from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
 from mnemoir.server import ServerOptions, serve
 from mnemoir.server.run import bind
 from tests.scripted_llm import ScriptedLLM
+from tests.server.declared import check_shape
 
 JSON = dict[str, Any]
 
@@ -28,10 +29,12 @@ class Server:
     url: str = ""
 
     async def ask(self, method: str, target: str, body: object = None, **headers: str) -> AsgiAnswer:
-        """One request in this process; header names with underscores become dashes."""
+        """One request in this process; header names with underscores become dashes. An answer has its shape."""
         sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await call_asgi(self.app, method, target, headers=named, body=sent)
+        answer = await call_asgi(self.app, method, target, headers=named, body=sent)
+        check_shape(method, target, answer)
+        return answer
 
     async def get(self, target: str, **headers: str) -> Any:
         """The JSON of a GET that must succeed."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.server import conversation_titles
+from mnemoir.server.conversations import titles
 from tests.server.conversation_targets import at, begin, own_project, shared_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -27,8 +27,8 @@ async def test_the_title_counts_and_where_there_is_none_the_first_words(server):
 
 
 async def test_pages_go_on_behind_the_last_one_looked_at(server, monkeypatch):
-    monkeypatch.setattr(conversation_titles, "_MOST_LOOKED_AT", 3)
-    monkeypatch.setattr(conversation_titles, "_AT_ONCE", 2)
+    monkeypatch.setattr(titles, "_MOST_LOOKED_AT", 3)
+    monkeypatch.setattr(titles, "_AT_ONCE", 2)
     for number in range(9):
         await begin(server, f"{number}", title="tea" if number % 4 == 0 else "coffee")
     pages, query = [], {}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from mnemoir.conversations.transfer import ExportFormat, ImportFormat, OnConflict
-from mnemoir.server.conversation_access import CONVERSATIONS
+from mnemoir.server.conversations.access import CONVERSATIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}

@@ -3,7 +3,6 @@
 import orjson
 import pytest
 
-from mnemoir.server.file_models import AttachmentsAnswer, FilesAnswer
 from tests.server.conversation_targets import begin, of
 from tests.server.server_kit import JSON, Server, error_of
 from tests.server.test_conversation_attachments import PICTURE, SCRIPT, sent
@@ -161,9 +160,7 @@ async def test_answers_are_as_described(filed):
     page = await files_of(filed)
     assert page["project"]
     assert page["attachments"]
-    assert FilesAnswer.model_validate(page, strict=True).model_dump() == page
-    listed = await filed.get(of("c", "/attachments"))
-    assert AttachmentsAnswer.model_validate(listed, strict=True).model_dump() == listed
+    assert (await filed.get(of("c", "/attachments")))["results"]
     described = (await filed.get("/openapi.json"))["paths"]
     for path in ("/api/files", "/api/conversations/{id}/attachments"):
         schema = described[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]

@@ -4,10 +4,11 @@ import asyncio
 
 import orjson
 import pytest
+from pydantic import TypeAdapter
 
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.server.run_models import RunNodeMoved
+from mnemoir.ports.run_store import NodeMoved
 from tests.server.server_kit import error_of
 
 RUNS = "/api/runs"
@@ -136,7 +137,7 @@ async def test_the_feed_tells_of_nodes_to_who_asks_for_them(listen, http):
             name, _, data = (await feed.content.readuntil(b"\n\n")).rpartition(b"data: ")
             told.append(orjson.loads(data))
             assert name == (b"event: node\n" if "run_id" in told[-1] else b"")
-    nodes = [RunNodeMoved.model_validate(event) for event in told if "run_id" in event]
+    nodes = [TypeAdapter(NodeMoved).validate_python(event) for event in told if "run_id" in event]
     assert {node.run_id for node in nodes} == {told[0]["id"]}
     assert [(node.title, node.state) for node in nodes] == [
         ("Answer", "running"),

@@ -76,6 +76,9 @@ class SessionRows(Protocol):
     def get_message_count(self, session_id: str) -> int:
         """How many messages the thread has."""
 
+    def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
+        """How many messages the thread of each session has, and the first few of them, by the id of the session."""
+
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and keep the session; how many."""
 

@@ -6,7 +6,9 @@ Times are milliseconds since the run began.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.messages import Sampling
@@ -74,6 +76,18 @@ class ModelCall:
     passed: list[str] = field(default_factory=list)
 
 
+class TracedMessage(TypedDict):
+    """A message of a prompt; the role `note` tells what was left out.
+
+    `images` is how many there were, since they are not kept, and `tool_calls` names the tools it called.
+    """
+
+    role: str
+    content: str
+    images: NotRequired[int]
+    tool_calls: NotRequired[Sequence[str]]
+
+
 @dataclass(slots=True, kw_only=True)
 class NodeTrace:
     """One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
@@ -90,7 +104,7 @@ class NodeTrace:
     endpoint: str | None = None
     preset: str | None = None
     model: str | None = None
-    prompt: str | Sequence[Mapping[str, Any]] | None = None
+    prompt: str | Sequence[TracedMessage] | None = None
     output: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
@@ -140,7 +154,7 @@ class RunTrace:
     error: str | None = None
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
-    asked: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    asked: Sequence[TracedMessage] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)
 

@@ -14,60 +14,17 @@ from starlette.types import ASGIApp
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import (
-    conversation_attachments,
-    conversation_branches,
-    conversation_messages,
-    conversation_nodes,
-    conversation_pruning,
-    conversation_search,
-    conversation_transfer,
-    conversation_window,
-    conversations,
-    dialects,
-    discussions,
-    embeddings,
-    files,
-    later,
-    memories,
-    memory_curation,
-    memory_lists,
-    model_lists,
-    operations,
-    project_routes,
-    runs,
-    status,
-    transfer,
-    workflow_files,
-)
+from mnemoir.server import conversations, discussions, memories, runs, status, workflow_files
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
-from mnemoir.server.conversation_models import (
-    BranchBody,
-    CleanupBody,
-    ConversationBody,
-    ConversationChange,
-    HeadBody,
-    MessagesBody,
-    PinBody,
-    PruneBody,
-)
-from mnemoir.server.discussion_models import DiscussionBody, RebuildBody
-from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.guard import Guard
-from mnemoir.server.memory_models import (
-    AddBody,
-    EditBody,
-    MergeBody,
-    PromptBody,
-    RestoreBody,
-    SearchBody,
-    SettingsBody,
-)
+from mnemoir.server.memories import later
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
+from mnemoir.server.protocols import dialects, embeddings, model_lists
+from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.record import Record
 from mnemoir.server.rest import problems_of
 from mnemoir.server.routing import Routing, not_this_method
@@ -75,32 +32,9 @@ from mnemoir.server.site import Places, Site
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
 
-_BODIES = (
-    *(AddBody, EditBody, RestoreBody, MergeBody, SearchBody, PromptBody, SettingsBody, DiscussionBody, RebuildBody),
-    *(ConversationBody, ConversationChange, HeadBody, BranchBody, MessagesBody, PinBody, PruneBody, CleanupBody),
-)
-# static paths first: a user or a memory of any name follows them
 _ROUTERS = (
-    operations.router,
-    status.router,
-    project_routes.router,
-    transfer.router,
-    runs.router,
-    workflow_files.router,
-    discussions.router,
-    conversation_search.router,
-    conversation_transfer.router,
-    conversation_pruning.router,
-    conversations.router,
-    conversation_messages.router,
-    conversation_nodes.router,
-    conversation_window.router,
-    conversation_attachments.router,
-    conversation_branches.router,
-    files.router,
-    memory_lists.router,
-    memory_curation.router,
-    memories.router,
+    *(*status.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),
+    *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 
 
@@ -175,7 +109,7 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
 
     def openapi() -> dict[str, Any]:
         if not described:
-            described.update(describe(app, _BODIES, chat_routes, site.options.root_path))
+            described.update(describe(app, chat_routes, site.options.root_path))
         return described
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it

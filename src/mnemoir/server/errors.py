@@ -5,12 +5,13 @@ read `error` as an object.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import orjson
 from starlette.responses import Response
 from starlette.types import Scope
+from typing_extensions import TypedDict
 
 from mnemoir.core.errors import (
     Cancelled,
@@ -32,9 +33,36 @@ from mnemoir.core.errors import (
 )
 from mnemoir.server.visit import visit_of
 from mnemoir.wire.openai_chat import write_error
+from mnemoir.wire.openai_shapes import OpenAIErrorBody
 
 Surface = Literal["rest", "openai", "ollama"]
-Problem = Mapping[str, Any]  # {loc, msg, type}, as clients of FastAPI know it
+
+
+class Misfit(TypedDict):
+    """One place of a request that does not fit: where, why, and which rule; as clients of FastAPI know it."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class ErrorAnswer(TypedDict):
+    """What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request."""
+
+    detail: str | Sequence[Misfit]
+    error: str
+    code: str
+    request_id: str
+
+
+class OpenAIErrorAnswer(TypedDict):
+    """The same on the routes of OpenAI's protocols, whose clients read `error` as an object."""
+
+    detail: str | Sequence[Misfit]
+    error: OpenAIErrorBody
+    code: str
+    request_id: str
+
 
 # the first class that fits decides
 _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
@@ -65,7 +93,7 @@ class Invalid(InvalidRequest):
 
     code = "validation_error"
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[Misfit]) -> None:
         self.problems = problems
         super().__init__(_summary(problems))
 
@@ -108,15 +136,12 @@ def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
 
 def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
-    problems = _problems(exc)
-    body: dict[str, Any] = {
-        "detail": problems or exc.message,
-        "error": exc.message,
-        "code": exc.code,
-        "request_id": request_id,
-    }
+    detail = _problems(exc) or exc.message
     if surface == "openai":
-        body |= write_error(exc)
+        error = write_error(exc)["error"]
+        openai: OpenAIErrorAnswer = {"detail": detail, "error": error, "code": exc.code, "request_id": request_id}
+        return orjson.dumps(openai)
+    body: ErrorAnswer = {"detail": detail, "error": exc.message, "code": exc.code, "request_id": request_id}
     return orjson.dumps(body)
 
 
@@ -155,7 +180,7 @@ def _refused(exc: ProviderRefused) -> int:
     return 401 if exc.code == "llm_auth_failed" else 400
 
 
-def _problems(exc: MnemoirError) -> Sequence[Problem]:
+def _problems(exc: MnemoirError) -> Sequence[Misfit]:
     if isinstance(exc, Invalid):
         return exc.problems
     if isinstance(exc, InvalidRequest) and exc.code == "validation_error":
@@ -163,7 +188,7 @@ def _problems(exc: MnemoirError) -> Sequence[Problem]:
     return []
 
 
-def _summary(problems: Sequence[Problem]) -> str:
+def _summary(problems: Sequence[Misfit]) -> str:
     first = problems[0]
     # the first step of a place is "body" or "query", which tells a reader nothing
     place = ".".join(str(step) for step in first["loc"][1:]) or str(first["loc"][0])

@@ -4,23 +4,24 @@ Every operation tells the one shape of errors. What may be left out of a body is
 the description: generated clients would take it for always there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.routing import Route
 
-from mnemoir.server import protocol_routes
 from mnemoir.server.guard import OPEN_PATHS
-from mnemoir.server.rest import ProjectHere
+from mnemoir.server.protocols import description
+from mnemoir.server.rest import BodyOf, ProjectHere
 
 Json = dict[str, Any]
 
+_REF = "#/components/schemas/{model}"
 _PROJECT = {
     "name": "project",
     "in": "query",
@@ -39,9 +40,7 @@ _ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
-def describe(
-    app: FastAPI, bodies: Iterable[type[BaseModel]], chat_routes: Mapping[str, Iterable[str]], root_path: str
-) -> Json:
+def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: str) -> Json:
     """The whole description. `chat_routes` gives the methods of each path that FastAPI does not route."""
     schema = get_openapi(
         title=app.title,
@@ -51,13 +50,14 @@ def describe(
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(_schemas([*bodies, *protocol_routes.models()]))
+    components.update(_answers([*_shapes_of(app.routes), *description.answers()]))
+    components.update(_bodies([*_tell_bodies(schema["paths"], app.routes), *description.bodies()]))
     for name in _NOT_OURS:
         components.pop(name, None)
     _tell_projects(schema["paths"], app.routes)
     for path, methods in chat_routes.items():
-        for method in protocol_routes.methods_of(path, methods):
-            schema["paths"].setdefault(path, {})[method] = protocol_routes.operation(path, method)
+        for method in description.methods_of(path, methods):
+            schema["paths"].setdefault(path, {})[method] = description.operation(path, method)
     for path, operations in schema["paths"].items():
         for operation in operations.values():
             _complete(operation, path)
@@ -75,14 +75,60 @@ def plain_routes(routes: Iterable[Any]) -> dict[str, list[str]]:
     }
 
 
-def _schemas(models: Iterable[type[BaseModel]]) -> Json:
-    asked = [(model, "validation") for model in dict.fromkeys(models)]
-    _, found = models_json_schema(asked, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
-    schemas: Json = found.get("$defs", {})
+class _Written(GenerateJsonSchema):
+    """Shapes of what is written: a dataclass has all of its members, whatever their defaults, and no others."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field["type"] == "dataclass-field" or super().field_is_required(field, total)
+
+    def dataclass_schema(self, schema: Any) -> Json:
+        return {**super().dataclass_schema(schema), "additionalProperties": False}
+
+    def default_schema(self, schema: Any) -> Json:
+        return self.generate_inner(schema["schema"])
+
+
+def _answers(shapes: Iterable[Any]) -> Json:
+    return _schemas(shapes, "serialization", _Written)
+
+
+def _shapes_of(routes: Iterable[Any]) -> Iterator[Any]:
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield from (told["model"] for told in route.responses.values() if "model" in told)
+            if route.response_model is not None:
+                yield route.response_model
+
+
+def _bodies(shapes: Iterable[Any]) -> Json:
+    schemas = _schemas(shapes, "validation", GenerateJsonSchema)
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():
             member.pop("default", None)
     return schemas
+
+
+def _schemas(shapes: Iterable[Any], mode: JsonSchemaMode, generator: type[GenerateJsonSchema]) -> Json:
+    asked = [(place, mode, TypeAdapter(shape)) for place, shape in enumerate(dict.fromkeys(shapes))]
+    _, found = TypeAdapter.json_schemas(asked, ref_template=_REF, schema_generator=generator)
+    schemas: Json = found.get("$defs", {})
+    return schemas
+
+
+def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type]:
+    """The body of each route that reads one itself, and its model."""
+    for route in routes:
+        body = _body_of(route.dependant) if isinstance(route, APIRoute) else None
+        if body is not None and route.include_in_schema:
+            told = {"required": body.required, "content": {"application/json": description.schema_of(body.model)}}
+            for method in route.methods:
+                paths[route.path_format][method.lower()]["requestBody"] = told
+            yield body.model
+
+
+def _body_of(dependant: Dependant) -> BodyOf[Any] | None:
+    found = (one.call for one in dependant.dependencies if isinstance(one.call, BodyOf))
+    return next(found, None)
 
 
 def _tell_projects(paths: Json, routes: Iterable[Any]) -> None:
@@ -106,6 +152,6 @@ def _complete(operation: Json, path: str) -> None:
         if parameter["schema"].get("default", "") is None:
             parameter["schema"] = {name: told for name, told in parameter["schema"].items() if name != "default"}
     operation["responses"].pop("422", None)
-    operation["responses"].setdefault("default", protocol_routes.error_answer(path))
+    operation["responses"].setdefault("default", description.error_answer(path))
     if path in OPEN_PATHS:
         operation["security"] = []

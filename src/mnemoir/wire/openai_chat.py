@@ -152,7 +152,7 @@ def _reply_body(reply: Reply, model: str, reply_id: str, created: int) -> dict[s
     if reply.thinking:
         message["reasoning_content"] = reply.thinking
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.reason}
-    common = head(model, reply_id, created, "chat.completion")
+    common: dict[str, Any] = {**head(model, reply_id, created, "chat.completion")}
     passed = reply.passed
     if passed is not None and passed.route == ROUTE:
         message |= passed.message or {}

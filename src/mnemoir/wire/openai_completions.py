@@ -121,8 +121,8 @@ def _are_tokens(value: object) -> bool:
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
     """Our answer; `created` is in seconds since 1970."""
-    common = head(model, reply_id, created, "text_completion")
-    choice = write_choice(reply.words, reply.reason)
+    common: dict[str, Any] = {**head(model, reply_id, created, "text_completion")}
+    choice: dict[str, Any] = {**write_choice(reply.words, reply.reason)}
     if reply.passed is not None and reply.passed.route == ROUTE:
         choice |= reply.passed.choice or {}
         common |= reply.passed.answer or {}
@@ -169,7 +169,7 @@ class StreamWriter(ChunkWriter):
         super().__init__(head(model, reply_id, created, "text_completion"), include_usage)
 
     def _choice(self, text: str, reason: FinishReason | None = None) -> dict[str, Any]:
-        return write_choice(text, reason)
+        return {**write_choice(text, reason)}
 
     def _chunk(self, choice: Json) -> bytes:
         return super()._chunk(_text_choice(choice))

@@ -6,7 +6,7 @@ per answer; the reader decodes each event once.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -16,6 +16,7 @@ from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.extras import unread
 from mnemoir.wire.members import Json
+from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody
 from mnemoir.wire.openai_usage import read_usage, write_usage
 from mnemoir.wire.sse import SseReader
 
@@ -27,7 +28,7 @@ _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
-def head(model: str, reply_id: str, created: int, kind: str) -> dict[str, Any]:
+def head(model: str, reply_id: str, created: int, kind: str) -> Head:
     """What every object of an answer carries; `created` is in seconds since 1970."""
     return {
         "id": reply_id,
@@ -53,7 +54,7 @@ def _unread_beside(choice: Json) -> Json | None:
     return unread(choice, _OF_CHOICES)
 
 
-def write_error(exc: MnemoirError) -> dict[str, Any]:
+def write_error(exc: MnemoirError) -> dict[Literal["error"], OpenAIErrorBody]:
     """An error as OpenAI's clients read it, under the names that the model's server gave it, where it gave any."""
     kind, code, param = "server_error", exc.code, None
     if isinstance(exc, InvalidRequest):
@@ -68,7 +69,7 @@ class ChunkWriter(ABC):
 
     route: Route
 
-    def __init__(self, head: Json, include_usage: bool) -> None:
+    def __init__(self, head: Head, include_usage: bool) -> None:
         self._common = head
         self._tail = b',"usage":null}\n\n' if include_usage else b"}\n\n"
         self._include_usage = include_usage
@@ -117,7 +118,7 @@ class ChunkWriter(ABC):
         """The choice of any other event; None for one the client has no place for."""
         return None
 
-    def _begin_with(self, head: Json) -> None:
+    def _begin_with(self, head: Head | Json) -> None:
         """Make the bytes around each piece of text."""
         self._head = b"data: " + orjson.dumps(head)[:-1]
         self._before_text, self._after_text = self._chunk(self._choice(_MARK)).rsplit(orjson.dumps(_MARK), 1)

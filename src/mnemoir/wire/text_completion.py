@@ -1,10 +1,9 @@
 """One prompt, one text: what the protocols for text completion share."""
 
-from typing import Any
-
 from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import FinishReason
 from mnemoir.core.messages import ModelRequest
+from mnemoir.wire.openai_shapes import EndReason, TextChoice
 
 
 def prompt_of(request: ModelRequest) -> str:
@@ -14,7 +13,7 @@ def prompt_of(request: ModelRequest) -> str:
     return request.messages[0].text
 
 
-def write_choice(text: str, reason: FinishReason | None) -> dict[str, Any]:
+def write_choice(text: str, reason: FinishReason | None) -> TextChoice:
     """A piece of an answer, or all of it. The protocol knows no tools, so an answer that calls them just stops."""
-    told = "stop" if reason == "tool_calls" else reason
+    told: EndReason | None = "stop" if reason == "tool_calls" else reason
     return {"text": text, "index": 0, "logprobs": None, "finish_reason": told}

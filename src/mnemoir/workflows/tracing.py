@@ -1,14 +1,13 @@
 """What a trace shows of prompts and outputs: enough to see what was asked, and not a second copy of a long log."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import orjson
 
 from mnemoir.core.events import Usage
 from mnemoir.core.fence import OPENING, fence_in
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
-from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace
+from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace, TracedMessage
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.ports.llm import ChatModel
 from mnemoir.workflows.text.places import Filling, Place
@@ -31,9 +30,9 @@ def shown(value: object) -> str:
 
 def traced_messages(
     messages: Sequence[Message], most_characters: int = MOST_TRACED_CHARACTERS
-) -> list[Mapping[str, Any]]:
+) -> list[TracedMessage]:
     """The newest messages that fit, in order, pictures by number; a first entry tells what is left out."""
-    kept: list[Mapping[str, Any]] = []
+    kept: list[TracedMessage] = []
     left = most_characters
     for message in reversed(messages):
         text = message.text
@@ -53,7 +52,7 @@ def traced_text(text: str) -> str:
     return text if left_out <= 0 else f"[{left_out} earlier characters are not shown.]\n{text[left_out:]}"
 
 
-def variables_in(prompt: str | Sequence[Mapping[str, Any]], fillings: Mapping[str, Filling]) -> list[FilledVariable]:
+def variables_in(prompt: str | Sequence[TracedMessage], fillings: Mapping[str, Filling]) -> list[FilledVariable]:
     """Where variables stand in a traced prompt, and what was recalled for it.
 
     A text that was filled is looked for where it was put; one that was changed on its way, or stands there twice, is
@@ -109,7 +108,7 @@ def _recalled(index: int, text: str) -> FilledVariable | None:
     return None if span is None else FilledVariable(name=RECALLED, message=index, start=span[0], end=span[1])
 
 
-def _entry_for(key: str, prompt: Sequence[Mapping[str, Any]]) -> int | None:
+def _entry_for(key: str, prompt: Sequence[TracedMessage]) -> int | None:
     """The message a node's text is sent as: the first of the system, or the last of the user."""
     if key == "systemPrompt":
         return next((index for index, message in enumerate(prompt) if message["role"] == "system"), None)
@@ -127,8 +126,8 @@ def _shifted(place: Place, index: int, begin: int) -> FilledVariable:
     return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
 
 
-def _traced(message: Message, text: str) -> Mapping[str, Any]:
-    shown_message: dict[str, Any] = {"role": message.role, "content": text}
+def _traced(message: Message, text: str) -> TracedMessage:
+    shown_message: TracedMessage = {"role": message.role, "content": text}
     parts = message.parts
     if len(parts) != 1 or parts[0].__class__ is not TextPart:  # nearly every message is one text
         images = sum(isinstance(part, ImagePart) for part in parts)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import orjson
 
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import (
@@ -149,6 +150,20 @@ class SessionTables:
         """How many rows the thread has; damaged ones count."""
         values = {"session": storable(session_id)}
         return int(self._file.read(lambda connection: connection.execute(_MESSAGES["count"], values).get))
+
+    def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
+        """How many rows the thread of each session has, and its first messages, by the id of the session."""
+        values = {"sessions": orjson.dumps([storable(id) for id in session_ids]).decode(), "limit": clamped(messages)}
+
+        def work(connection: apsw.Connection) -> tuple[list[Any], list[Any]]:
+            counts = connection.execute(_MESSAGES["counts"], values).fetchall()
+            return counts, connection.execute(_MESSAGES["beginnings"], values).fetchall()
+
+        counts, rows = self._file.read(work)
+        found: dict[str, tuple[int, list[Message]]] = {id: (count, []) for id, count in counts}
+        for stored in stored_messages(rows):
+            found[stored.session_id][1].append(stored.message)
+        return {id: found[storable(id)] for id in session_ids}
 
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and the summary and keep the session; how many messages."""

@@ -17,6 +17,7 @@ from mnemoir.core.runs import (
     RecalledMemory,
     RunStatus,
     RunTrace,
+    TracedMessage,
     WorkflowTrace,
     WrittenMemory,
     without_texts,
@@ -24,7 +25,6 @@ from mnemoir.core.runs import (
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
 
-Entry = Mapping[str, Any]  # a message as a trace shows it
 MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
 _MEMBERS = tuple(RunTrace.__dataclass_fields__)
 _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
@@ -105,14 +105,14 @@ def trace_text(run: RunTrace) -> str:
     return text if len(text) <= MOST_BYTES else _json(replace(run, asked=[], workflows=[*map(_short, run.workflows)]))
 
 
-def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[Entry]:
+def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[TracedMessage]:
     """The messages that the first model was asked with; none when it was asked with a text."""
     prompts = (node.prompt for node in nodes if node.prompt is not None)
     first = next(prompts, ())
     return () if isinstance(first, str) else first
 
 
-def _placed(asked: Sequence[Entry], prompt: Sequence[Entry]) -> Sequence[Any]:
+def _placed(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> Sequence[Any]:
     """Both end with the newest message, so what is the same stands equally far from the end."""
     shift = len(prompt) - len(asked)
     return [

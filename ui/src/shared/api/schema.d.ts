@@ -264,6 +264,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/{memory_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory with its sources, its history and when it decays */
+        get: operations["details_api_memories__memory_id__details_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups of facts that say nearly the same */
+        get: operations["duplicates_api_memories_duplicates_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep one of several memories; the others can be restored */
+        post: operations["merge_api_memories_merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a deleted memory back, or an earlier text of one */
+        post: operations["restore_api_memories__memory_id__restore_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete one memory, which can be restored */
+        delete: operations["delete_api_memories__memory_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change what a memory says, or its metadata */
+        patch: operations["edit_api_memories__memory_id__patch"];
+        trace?: never;
+    };
+    "/api/memories/{memory_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a memory, oldest first */
+        get: operations["history_api_memories__memory_id__history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one user's memories, newest first */
+        get: operations["list_memories_api_memories__user_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -969,126 +1089,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/memories/{memory_id}/details": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One memory with its sources, its history and when it decays */
-        get: operations["details_api_memories__memory_id__details_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/duplicates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Groups of facts that say nearly the same */
-        get: operations["duplicates_api_memories_duplicates_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/merge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Keep one of several memories; the others can be restored */
-        post: operations["merge_api_memories_merge_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{memory_id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Take a deleted memory back, or an earlier text of one */
-        post: operations["restore_api_memories__memory_id__restore_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{memory_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete one memory, which can be restored */
-        delete: operations["delete_api_memories__memory_id__delete"];
-        options?: never;
-        head?: never;
-        /** Change what a memory says, or its metadata */
-        patch: operations["edit_api_memories__memory_id__patch"];
-        trace?: never;
-    };
-    "/api/memories/{memory_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happened to a memory, oldest first */
-        get: operations["history_api_memories__memory_id__history_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/{user_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List one user's memories, newest first */
-        get: operations["list_memories_api_memories__user_id__get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -1535,11 +1535,14 @@ export interface components {
             results: components["schemas"]["AppliedChange"][];
             /** Message */
             message: string;
-            usage?: components["schemas"]["TokenUsage"] | null;
-            /** Status */
-            status?: "PENDING" | null;
+            usage?: components["schemas"]["TokenUsage"];
+            /**
+             * Status
+             * @constant
+             */
+            status?: "PENDING";
             /** Event Id */
-            event_id?: string | null;
+            event_id?: string;
         };
         /**
          * AddedMessages
@@ -1732,9 +1735,9 @@ export interface components {
             /** Messages */
             messages: number | null;
             /** Stale Since */
-            stale_since?: string | null;
+            stale_since?: string;
             /** Source */
-            source?: components["schemas"]["SaidAnswer"][] | null;
+            source?: components["schemas"]["SaidAnswer"][];
         };
         /**
          * CleanupAnswer
@@ -1818,7 +1821,7 @@ export interface components {
             /** Modified At */
             modified_at: string | null;
             /** Can Remember */
-            can_remember?: boolean | null;
+            can_remember: boolean | null;
         };
         /**
          * ConfigOverview
@@ -2036,10 +2039,10 @@ export interface components {
             records: number;
         };
         /**
-         * DiscussionListedAnswer
-         * @description A discussion of which something is remembered.
+         * DiscussionListed
+         * @description A discussion in a list. None for a number that is not known without reading everything.
          */
-        DiscussionListedAnswer: {
+        DiscussionListed: {
             /** Id */
             id: string;
             /** Updated At */
@@ -2090,7 +2093,7 @@ export interface components {
          */
         DiscussionPage: {
             /** Results */
-            results: components["schemas"]["DiscussionListedAnswer"][];
+            results: components["schemas"]["DiscussionListed"][];
             /** Next */
             next: string | null;
         };
@@ -2114,7 +2117,7 @@ export interface components {
             /** Made By */
             made_by: string | null;
             /** Source */
-            source?: components["schemas"]["SaidAnswer"][] | null;
+            source?: components["schemas"]["SaidAnswer"][];
         };
         /**
          * DuplicateGroup
@@ -2219,6 +2222,22 @@ export interface components {
             attachments: components["schemas"]["AttachmentAnswer"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * FilledVariable
+         * @description Where a variable stands in a prompt: characters `start` to `end` of an entry of a list of messages.
+         *
+         *     `message` is its index, 0 for a prompt that is one text. `name` is as the text named it.
+         */
+        FilledVariable: {
+            /** Name */
+            name: string;
+            /** Message */
+            message: number;
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
         };
         /**
          * FlushAnswer
@@ -2430,27 +2449,27 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
             /** Score */
             score: number;
             /** Signals */
             signals?: {
                 [key: string]: number;
-            } | null;
+            };
         };
         /**
          * ImagePartAnswer
@@ -2592,21 +2611,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
             /**
              * Kind
              * @enum {string}
@@ -2628,7 +2647,7 @@ export interface components {
             /** Url */
             url: string;
             /** Detail */
-            detail?: string | null;
+            detail?: string;
         };
         /**
          * MemoryDetails
@@ -2679,21 +2698,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Agent Id */
-            agent_id?: string | null;
+            agent_id?: string;
             /** App Id */
-            app_id?: string | null;
+            app_id?: string;
             /** Run Id */
-            run_id?: string | null;
+            run_id?: string;
             /** Role */
-            role?: string | null;
+            role?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Expiration Date */
-            expiration_date?: string | null;
+            expiration_date?: string;
             /** Valid To */
-            valid_to?: string | null;
+            valid_to?: string;
             /** Replaced By */
-            replaced_by?: string | null;
+            replaced_by?: string;
         };
         /**
          * MergeAnswer
@@ -2763,6 +2782,35 @@ export interface components {
             offset: number | null;
         };
         /**
+         * ModelCall
+         * @description How a node's model was asked, so that the same can be asked again; nothing in it is secret.
+         *
+         *     `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
+         *     `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
+         *     was offered tools, which are not kept, and `passed` names the client's own members that it got.
+         */
+        ModelCall: {
+            /** Url */
+            url: string;
+            /** Protocol */
+            protocol: string;
+            /** Model */
+            model: string | null;
+            /** Needs Key */
+            needs_key: boolean;
+            /** Stream */
+            stream: boolean;
+            sampling: components["schemas"]["Sampling"];
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            } | null;
+            /** Has Tools */
+            has_tools: boolean;
+            /** Passed */
+            passed: string[];
+        };
+        /**
          * ModelHealth
          * @description The language model. `url` is None for the offline model; `error` is how its last failed call ended.
          */
@@ -2825,6 +2873,25 @@ export interface components {
             last: components["schemas"]["NodeRecordAnswer"][];
         };
         /**
+         * NodeMoved
+         * @description A node of a run under way has begun, has said its first word, or has ended; what it did is in the run.
+         */
+        NodeMoved: {
+            /** Run Id */
+            run_id: string;
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "failed";
+        };
+        /**
          * NodeRecordAnswer
          * @description A message that the node sent or got in a turn; `turn` is the id of its run.
          */
@@ -2851,6 +2918,59 @@ export interface components {
             results: components["schemas"]["NodeRecordAnswer"][];
             /** Problem */
             problem: ("damaged" | "newer") | null;
+        };
+        /**
+         * NodeTrace
+         * @description One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
+         *
+         *     `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that
+         *     is known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
+         *     met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
+         */
+        NodeTrace: {
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Started Ms */
+            started_ms: number;
+            /** Endpoint */
+            endpoint: string | null;
+            /** Preset */
+            preset: string | null;
+            /** Model */
+            model: string | null;
+            /** Prompt */
+            prompt: string | components["schemas"]["TracedMessage"][] | null;
+            /** Output */
+            output: string | null;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Error */
+            error: string | null;
+            /** Is Responder */
+            is_responder: boolean;
+            call: components["schemas"]["ModelCall"] | null;
+            /** Variables */
+            variables: components["schemas"]["FilledVariable"][];
+            /** Memories */
+            memories: components["schemas"]["RecalledMemory"][];
+            /** Written */
+            written: components["schemas"]["WrittenMemory"][];
+            /** Notes */
+            notes: string[];
+            /** Children */
+            children: components["schemas"]["WorkflowTrace"][];
         };
         /**
          * Problem
@@ -3008,30 +3128,18 @@ export interface components {
          * @description A line of a rebuild: how far it is, in chunks. The last one is `finished`, or has an `error` alone.
          */
         RebuildStep: {
-            /**
-             * Done
-             * @default 0
-             */
-            done: number;
-            /**
-             * All
-             * @default 0
-             */
-            all: number;
-            /**
-             * Finished
-             * @default false
-             */
-            finished: boolean;
-            /**
-             * Notes
-             * @default []
-             */
-            notes: string[];
+            /** Done */
+            done?: number;
+            /** All */
+            all?: number;
+            /** Finished */
+            finished?: boolean;
+            /** Notes */
+            notes?: string[];
             /** Error */
-            error?: string | null;
+            error?: string;
             /** Code */
-            code?: string | null;
+            code?: string;
         };
         /**
          * RecalledAnswer
@@ -3047,6 +3155,16 @@ export interface components {
             text: string;
             /** Tokens */
             tokens: number;
+        };
+        /**
+         * RecalledMemory
+         * @description A memory that was read; `id` is "" for what is none yet, such as a turn that waits to be looked into.
+         */
+        RecalledMemory: {
+            /** Text */
+            text: string;
+            /** Id */
+            id: string;
         };
         /**
          * Remark
@@ -3112,34 +3230,6 @@ export interface components {
             measured_at: string | null;
         };
         /**
-         * RunCall
-         * @description How a node's model was asked.
-         */
-        RunCall: {
-            /** Url */
-            url: string;
-            /** Protocol */
-            protocol: string;
-            /** Model */
-            model: string | null;
-            /** Needs Key */
-            needs_key: boolean;
-            /** Stream */
-            stream: boolean;
-            sampling: components["schemas"]["RunSampling"];
-            /** Options */
-            options: {
-                [key: string]: unknown;
-            } | null;
-            /** Has Tools */
-            has_tools: boolean;
-            /**
-             * Passed
-             * @description names of the client's own members that the model got
-             */
-            passed: string[];
-        };
-        /**
          * RunCommand
          * @description A request as a command line; `left_out` tells what is not in it as it was sent.
          */
@@ -3171,151 +3261,14 @@ export interface components {
             text: string | null;
         };
         /**
-         * RunListed
-         * @description A run in a list. Times are milliseconds since it began.
-         */
-        RunListed: {
-            /** Id */
-            id: string;
-            /** Started At */
-            started_at: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "running" | "finished" | "failed" | "cancelled";
-            /**
-             * User
-             * @description Of the config tree; empty without one
-             */
-            user: string;
-            /** Project */
-            project: string;
-            /**
-             * User Id
-             * @description Whose memories take part
-             */
-            user_id: string;
-            /** Conversation */
-            conversation: string | null;
-            /** Model */
-            model: string;
-            /** Stream */
-            stream: boolean;
-            /** Workflow */
-            workflow: string;
-            /** Category */
-            category: string | null;
-            /** First Token Ms */
-            first_token_ms: number | null;
-            /** Duration Ms */
-            duration_ms: number | null;
-            /** Nodes */
-            nodes: number;
-            /** Memories */
-            memories: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /**
-             * Tokens Counted
-             * @description Whether tokens of a node are estimated, as its server reported none
-             */
-            tokens_counted: boolean;
-            /** Error */
-            error: string | null;
-        };
-        /**
          * RunMemories
          * @description What was read from memory in a run, and written to it, also behind the answer.
          */
         RunMemories: {
             /** Read */
-            read: components["schemas"]["RunMemory"][];
+            read: components["schemas"]["RecalledMemory"][];
             /** Written */
             written: components["schemas"]["RunRemembering"][];
-        };
-        /**
-         * RunMemory
-         * @description A memory that was read; `id` is empty for what is none yet.
-         */
-        RunMemory: {
-            /** Text */
-            text: string;
-            /** Id */
-            id: string;
-        };
-        /**
-         * RunNode
-         * @description One node of a workflow. Times are milliseconds since the run began.
-         */
-        RunNode: {
-            /** Number */
-            number: number;
-            /** Title */
-            title: string;
-            /** Type */
-            type: string;
-            /** Started Ms */
-            started_ms: number;
-            /** Endpoint */
-            endpoint: string | null;
-            /** Preset */
-            preset: string | null;
-            /** Model */
-            model: string | null;
-            /** Prompt */
-            prompt: string | components["schemas"]["RunPromptMessage"][] | null;
-            /** Output */
-            output: string | null;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Tokens Counted */
-            tokens_counted: boolean;
-            /** First Token Ms */
-            first_token_ms: number | null;
-            /** Duration Ms */
-            duration_ms: number | null;
-            /** Error */
-            error: string | null;
-            /** Is Responder */
-            is_responder: boolean;
-            call: components["schemas"]["RunCall"] | null;
-            /** Variables */
-            variables: components["schemas"]["RunVariable"][];
-            /** Memories */
-            memories: components["schemas"]["RunMemory"][];
-            /** Written */
-            written: components["schemas"]["RunWritten"][];
-            /** Notes */
-            notes: string[];
-            /** Children */
-            children: components["schemas"]["RunWorkflow"][];
-        };
-        /**
-         * RunNodeMoved
-         * @description A node of a run under way has begun, has said its first word, or has ended.
-         */
-        RunNodeMoved: {
-            /** Run Id */
-            run_id: string;
-            /**
-             * Number
-             * @description Its place in its workflow, from 1
-             */
-            number: number;
-            /** Title */
-            title: string;
-            /** Type */
-            type: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "running" | "finished" | "failed";
         };
         /**
          * RunPage
@@ -3323,29 +3276,9 @@ export interface components {
          */
         RunPage: {
             /** Results */
-            results: components["schemas"]["RunListed"][];
+            results: components["schemas"]["RunSummary"][];
             /** Next */
             next: string | null;
-        };
-        /**
-         * RunPromptMessage
-         * @description A message of a prompt; the role `note` tells what was left out.
-         */
-        RunPromptMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content: string;
-            /**
-             * Images
-             * @description How many; they are not kept
-             */
-            images?: number | null;
-            /**
-             * Tool Calls
-             * @description Names of the tools it called
-             */
-            tool_calls?: string[] | null;
         };
         /**
          * RunRemembering
@@ -3375,46 +3308,6 @@ export interface components {
             learned: components["schemas"]["RunLearned"][];
         };
         /**
-         * RunSampling
-         * @description How the model was to pick its words.
-         */
-        RunSampling: {
-            /** Temperature */
-            temperature: number | null;
-            /** Top P */
-            top_p: number | null;
-            /** Max Tokens */
-            max_tokens: number | null;
-            /** Stop */
-            stop: string[];
-            /** Seed */
-            seed: number | null;
-            /** Presence Penalty */
-            presence_penalty: number | null;
-            /** Frequency Penalty */
-            frequency_penalty: number | null;
-        };
-        /**
-         * RunScope
-         * @description Whose memories and which conversation took part.
-         */
-        RunScope: {
-            /** Project */
-            project: string;
-            /** User */
-            user: string;
-            /** Tenant */
-            tenant: string;
-            /** Agent */
-            agent: string | null;
-            /** App */
-            app: string | null;
-            /** Conversation */
-            conversation: string | null;
-            /** Node */
-            node: string | null;
-        };
-        /**
          * RunShort
          * @description A run in a line.
          */
@@ -3433,7 +3326,7 @@ export interface components {
             /** Nodes */
             nodes: number;
             /** Memories */
-            memories: components["schemas"]["RunMemory"][];
+            memories: components["schemas"]["RecalledMemory"][];
             /** First Token Ms */
             first_token_ms: number | null;
             /** Duration Ms */
@@ -3448,27 +3341,68 @@ export interface components {
             error: string | null;
         };
         /**
-         * RunVariable
-         * @description Characters `start` to `end` of a prompt, as Unicode code points, are the value of a variable.
+         * RunSummary
+         * @description A run in a list.
+         *
+         *     `user` is that of the config tree, `project` and `user_id` are those of the memories, `conversation` is the stored
+         *     one that was answered in. `nodes` and `memories` count those of all workflows of the run, as do the tokens.
          */
-        RunVariable: {
-            /** Name */
-            name: string;
-            /** Message */
-            message: number;
-            /** Start */
-            start: number;
-            /** End */
-            end: number;
-        };
-        /**
-         * RunWhole
-         * @description A run, node by node.
-         */
-        RunWhole: {
+        RunSummary: {
             /** Id */
             id: string;
-            scope: components["schemas"]["RunScope"];
+            /** Started At */
+            started_at: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+            /** User */
+            user: string;
+            /** Project */
+            project: string;
+            /** User Id */
+            user_id: string;
+            /** Conversation */
+            conversation: string | null;
+            /** Model */
+            model: string;
+            /** Stream */
+            stream: boolean;
+            /** Workflow */
+            workflow: string;
+            /** Category */
+            category: string | null;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Nodes */
+            nodes: number;
+            /** Memories */
+            memories: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens Counted */
+            tokens_counted: boolean;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * RunTrace
+         * @description Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
+         *
+         *     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
+         *     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
+         *     `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
+         *     part, None where it did. Of a temporary chat figures alone are shown.
+         */
+        RunTrace: {
+            /** Id */
+            id: string;
+            scope: components["schemas"]["Scope"];
             /** User */
             user: string;
             /** Model */
@@ -3492,52 +3426,16 @@ export interface components {
             category: string | null;
             /** Error */
             error: string | null;
-            /**
-             * Memory Skipped
-             * @description Why memory took no part; null where it did
-             */
+            /** Memory Skipped */
             memory_skipped: ("task" | "temporary" | "raw" | "off" | "workflow") | null;
-            /**
-             * Is Temporary
-             * @description Of a temporary chat only figures are kept
-             */
+            /** Is Temporary */
             is_temporary: boolean;
-            /**
-             * Dropped
-             * @description names of members of the request that the model did not get
-             */
-            dropped: string[];
             /** Asked */
-            asked: components["schemas"]["RunPromptMessage"][];
+            asked: components["schemas"]["TracedMessage"][];
+            /** Dropped */
+            dropped: string[];
             /** Workflows */
-            workflows: components["schemas"]["RunWorkflow"][];
-        };
-        /**
-         * RunWorkflow
-         * @description One run of a workflow file.
-         */
-        RunWorkflow: {
-            /** Name */
-            name: string;
-            /** Folder */
-            folder: string;
-            /** Nodes */
-            nodes: components["schemas"]["RunNode"][];
-        };
-        /**
-         * RunWritten
-         * @description What a node wrote to be remembered.
-         */
-        RunWritten: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
-            /** Count */
-            count: number;
-            /** Id */
-            id: string;
+            workflows: components["schemas"]["WorkflowTrace"][];
         };
         /**
          * SaidAnswer
@@ -3550,6 +3448,48 @@ export interface components {
             content: string;
         };
         /**
+         * Sampling
+         * @description How the model picks its words; None leaves it to the model's server.
+         */
+        Sampling: {
+            /** Temperature */
+            temperature: number | null;
+            /** Top P */
+            top_p: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Stop */
+            stop: string[];
+            /** Seed */
+            seed: number | null;
+            /** Presence Penalty */
+            presence_penalty: number | null;
+            /** Frequency Penalty */
+            frequency_penalty: number | null;
+        };
+        /**
+         * Scope
+         * @description tenant > project > user, and within a user optionally agent, app, conversation and workflow node.
+         *
+         *     None for an inner level means "not narrowed by it" when reading and "not set" when writing.
+         */
+        Scope: {
+            /** Project */
+            project: string;
+            /** User */
+            user: string;
+            /** Tenant */
+            tenant: string;
+            /** Agent */
+            agent: string | null;
+            /** App */
+            app: string | null;
+            /** Conversation */
+            conversation: string | null;
+            /** Node */
+            node: string | null;
+        };
+        /**
          * SearchAnswer
          * @description Best first. `stages` and `signals` come with `explain`.
          */
@@ -3557,11 +3497,11 @@ export interface components {
             /** Results */
             results: components["schemas"]["Hit"][];
             /** Degraded */
-            degraded?: string[] | null;
+            degraded?: string[];
             /** Stages */
             stages?: {
                 [key: string]: unknown;
-            } | null;
+            };
         };
         /**
          * SentMessage
@@ -3576,11 +3516,11 @@ export interface components {
             /** Content */
             content: string | (components["schemas"]["TextPartAnswer"] | components["schemas"]["ImagePartAnswer"] | components["schemas"]["AudioPartAnswer"] | components["schemas"]["VideoPartAnswer"] | components["schemas"]["FilePartAnswer"])[] | null;
             /** Tool Calls */
-            tool_calls?: components["schemas"]["ToolCallAnswer"][] | null;
+            tool_calls?: components["schemas"]["ToolCallAnswer"][];
             /** Tool Call Id */
-            tool_call_id?: string | null;
+            tool_call_id?: string;
             /** Name */
-            name?: string | null;
+            name?: string;
         };
         /**
          * Share
@@ -3726,6 +3666,22 @@ export interface components {
              */
             type: "function";
             function: components["schemas"]["FunctionAnswer"];
+        };
+        /**
+         * TracedMessage
+         * @description A message of a prompt; the role `note` tells what was left out.
+         *
+         *     `images` is how many there were, since they are not kept, and `tool_calls` names the tools it called.
+         */
+        TracedMessage: {
+            /** Role */
+            role: string;
+            /** Content */
+            content: string;
+            /** Images */
+            images?: number;
+            /** Tool Calls */
+            tool_calls?: string[];
         };
         /**
          * Turn
@@ -3907,38 +3863,37 @@ export interface components {
             variables: string[];
         };
         /**
-         * AddBody
-         * @description `POST /api/memories`.
+         * WorkflowTrace
+         * @description One run of one workflow file; `folder` is where it was found, "" for the built-in one.
          */
-        AddBody: {
-            /** Messages */
-            messages: components["schemas"]["MessageBody"][];
-            /** User Id */
-            user_id: string | number;
-            /** Metadata */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /** Infer */
-            infer?: boolean | null;
-            /** Agent Id */
-            agent_id?: string | number | null;
-            /** App Id */
-            app_id?: string | number | null;
-            /** Run Id */
-            run_id?: string | number | null;
-            /** Timestamp */
-            timestamp?: number | string | null;
-            /** Expiration Date */
-            expiration_date?: string | null;
-            /** Async Mode */
-            async_mode?: boolean | null;
-            /** Include Usage */
-            include_usage?: boolean | null;
+        WorkflowTrace: {
+            /** Name */
+            name: string;
+            /** Folder */
+            folder: string;
+            /** Nodes */
+            nodes: components["schemas"]["NodeTrace"][];
+        };
+        /**
+         * WrittenMemory
+         * @description Something that was written to be remembered, `count` of its kind.
+         *
+         *     A `turn` is written down for facts to be derived from it behind the answer; `id` is that of its job.
+         */
+        WrittenMemory: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "turn" | "chunk_summary" | "chunk_records" | "rolling_summary" | "node_memory";
+            /** Count */
+            count: number;
+            /** Id */
+            id: string;
         };
         /**
          * AnswerMessage
-         * @description What the model said; `content` is null where it only calls tools.
+         * @description The message of the model; `content` is null where it only calls tools. `function_call` answers `functions`.
          */
         AnswerMessage: {
             /**
@@ -3954,19 +3909,7 @@ export interface components {
             reasoning_content?: string;
             /** Tool Calls */
             tool_calls?: components["schemas"]["ToolCall"][];
-            function_call?: components["schemas"]["ToolFunction"] | null;
-        };
-        /**
-         * BranchBody
-         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message.
-         */
-        BranchBody: {
-            /** Message Id */
-            message_id: number;
-            /** Id */
-            id?: string | null;
-            /** Title */
-            title?: string | null;
+            function_call?: components["schemas"]["ToolFunction"];
         };
         /**
          * CachedTokens
@@ -3975,14 +3918,6 @@ export interface components {
         CachedTokens: {
             /** Cached Tokens */
             cached_tokens: number;
-        };
-        /**
-         * CancelBody
-         * @description `DELETE` on a chat route: end the answer of that id.
-         */
-        CancelBody: {
-            /** Request Id */
-            request_id: string;
         };
         /**
          * Cancelled
@@ -4022,96 +3957,17 @@ export interface components {
         ChatCompletion: {
             /** Id */
             id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
+            /** Object */
+            object: string;
+            /** Created */
             created: number;
             /** Model */
             model: string;
             /** System Fingerprint */
             system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "chat.completion";
             /** Choices */
             choices: components["schemas"]["ChatChoice"][];
             usage: components["schemas"]["CompletionUsage"];
-        };
-        /**
-         * ChatCompletionBody
-         * @description `POST /v1/chat/completions`.
-         */
-        ChatCompletionBody: {
-            /** User */
-            user?: string | null;
-            /** Memoryenabled */
-            memoryEnabled?: boolean | null;
-            /** Conversation Id */
-            conversation_id?: string | null;
-            /** History */
-            history?: ("client" | "server") | null;
-            /** Store */
-            store?: boolean | null;
-            /** Parent Id */
-            parent_id?: number | null;
-            /** Stream */
-            stream?: boolean | null;
-            /**
-             * Model
-             * @description any name of GET /v1/models; others mean the default workflow
-             */
-            model?: string;
-            /** Temperature */
-            temperature?: number | null;
-            /** Top P */
-            top_p?: number | null;
-            /** Max Tokens */
-            max_tokens?: number | null;
-            /** Max Completion Tokens */
-            max_completion_tokens?: number | null;
-            /** Stop */
-            stop?: string | string[] | null;
-            /** Seed */
-            seed?: number | null;
-            /** Presence Penalty */
-            presence_penalty?: number | null;
-            /** Frequency Penalty */
-            frequency_penalty?: number | null;
-            /**
-             * N
-             * @description how many answers; more than 1 where the model gives them
-             */
-            n?: number;
-            stream_options?: components["schemas"]["StreamOptions"] | null;
-            /** Messages */
-            messages: components["schemas"]["ChatMessage"][];
-            /** Tools */
-            tools?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Tool Choice */
-            tool_choice?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Functions */
-            functions?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Function Call */
-            function_call?: (string | {
-                [key: string]: unknown;
-            }) | null;
-            /** Response Format */
-            response_format?: {
-                [key: string]: unknown;
-            } | null;
-            /** Reasoning Effort */
-            reasoning_effort?: string | null;
-        } & {
-            [key: string]: unknown;
         };
         /**
          * ChatCompletionChunk
@@ -4120,43 +3976,17 @@ export interface components {
         ChatCompletionChunk: {
             /** Id */
             id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
+            /** Object */
+            object: string;
+            /** Created */
             created: number;
             /** Model */
             model: string;
             /** System Fingerprint */
             system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "chat.completion.chunk";
             /** Choices */
             choices: components["schemas"]["ChunkChoice"][];
             usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ChatMessage
-         * @description One message; `content` is a text or a list of parts (`text`, `image_url`).
-         */
-        ChatMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content?: string | {
-                [key: string]: unknown;
-            }[] | null;
-            /** Name */
-            name?: string | null;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["ToolCall"][] | null;
-            /** Tool Call Id */
-            tool_call_id?: string | null;
-        } & {
-            [key: string]: unknown;
         };
         /**
          * ChunkChoice
@@ -4172,6 +4002,580 @@ export interface components {
             } | null;
             /** Finish Reason */
             finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
+        };
+        /**
+         * CompletionUsage
+         * @description Tokens of all model calls of the answer.
+         */
+        CompletionUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["CachedTokens"];
+        };
+        /**
+         * Delta
+         * @description What is new in a chunk.
+         */
+        Delta: {
+            /**
+             * Role
+             * @constant
+             */
+            role?: "assistant";
+            /** Content */
+            content?: string;
+            /** Refusal */
+            refusal?: string;
+            /** Reasoning Content */
+            reasoning_content?: string;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * DeltaFunction
+         * @description A piece of a call: its name comes once, its arguments piece by piece.
+         */
+        DeltaFunction: {
+            /** Name */
+            name?: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * DeltaToolCall
+         * @description A piece of a call of that index.
+         */
+        DeltaToolCall: {
+            /** Index */
+            index: number;
+            /** Id */
+            id?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type?: "function";
+            function: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * EmbeddingList
+         * @description A vector for each text, in their order.
+         */
+        EmbeddingList: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["EmbeddingRow"][];
+            /** Model */
+            model: string;
+            usage: components["schemas"]["EmbeddingUsage"];
+        };
+        /**
+         * EmbeddingRow
+         * @description One vector, as numbers or as base64 of float32, little endian.
+         */
+        EmbeddingRow: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "embedding";
+            /** Index */
+            index: number;
+            /** Embedding */
+            embedding: number[] | string;
+        };
+        /**
+         * EmbeddingUsage
+         * @description Tokens that were read.
+         */
+        EmbeddingUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+        };
+        /**
+         * ErrorAnswer
+         * @description What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request.
+         */
+        ErrorAnswer: {
+            /** Detail */
+            detail: string | components["schemas"]["Misfit"][];
+            /** Error */
+            error: string;
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * Misfit
+         * @description One place of a request that does not fit: where, why, and which rule; as clients of FastAPI know it.
+         */
+        Misfit: {
+            /** Loc */
+            loc: (string | number)[];
+            /** Msg */
+            msg: string;
+            /** Type */
+            type: string;
+        };
+        /**
+         * ModelCard
+         * @description A name that `model` may have.
+         */
+        ModelCard: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @constant
+             */
+            object: "model";
+            /** Created */
+            created: number;
+            /** Owned By */
+            owned_by: string;
+        };
+        /**
+         * ModelList
+         * @description All names that `model` may have.
+         */
+        ModelList: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["ModelCard"][];
+        };
+        /**
+         * OllamaAnswerMessage
+         * @description The message of the model, or a piece of it.
+         */
+        OllamaAnswerMessage: {
+            /**
+             * Role
+             * @constant
+             */
+            role: "assistant";
+            /** Content */
+            content: string;
+            /** Thinking */
+            thinking?: string;
+            /** Tool Calls */
+            tool_calls?: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
+         * OllamaChatLine
+         * @description A line of `/api/chat`.
+         */
+        OllamaChatLine: {
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Request Id */
+            request_id: string;
+            /** Done */
+            done: boolean;
+            /** Done Reason */
+            done_reason?: string;
+            /** Total Duration */
+            total_duration?: number;
+            /** Load Duration */
+            load_duration?: number;
+            /** Prompt Eval Count */
+            prompt_eval_count?: number;
+            /** Prompt Eval Duration */
+            prompt_eval_duration?: number;
+            /** Eval Count */
+            eval_count?: number;
+            /** Eval Duration */
+            eval_duration?: number;
+            message: components["schemas"]["OllamaAnswerMessage"];
+        };
+        /**
+         * OllamaDetails
+         * @description What Ollama's clients look for in a model.
+         */
+        OllamaDetails: {
+            /** Parent Model */
+            parent_model: string;
+            /** Format */
+            format: string;
+            /** Family */
+            family: string;
+            /** Families */
+            families: string[];
+            /** Parameter Size */
+            parameter_size: string;
+            /** Quantization Level */
+            quantization_level: string;
+        };
+        /**
+         * OllamaEmbedding
+         * @description The vector of the prompt.
+         */
+        OllamaEmbedding: {
+            /** Embedding */
+            embedding: number[];
+        };
+        /**
+         * OllamaEmbeddings
+         * @description A vector for each text, in their order.
+         */
+        OllamaEmbeddings: {
+            /** Model */
+            model: string;
+            /** Embeddings */
+            embeddings: number[][];
+            /** Total Duration */
+            total_duration: number;
+            /** Load Duration */
+            load_duration: number;
+            /** Prompt Eval Count */
+            prompt_eval_count: number;
+        };
+        /**
+         * OllamaGenerateLine
+         * @description A line of `/api/generate`; a whole answer is a text completion of OpenAI's too.
+         */
+        OllamaGenerateLine: {
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Request Id */
+            request_id: string;
+            /** Done */
+            done: boolean;
+            /** Done Reason */
+            done_reason?: string;
+            /** Total Duration */
+            total_duration?: number;
+            /** Load Duration */
+            load_duration?: number;
+            /** Prompt Eval Count */
+            prompt_eval_count?: number;
+            /** Prompt Eval Duration */
+            prompt_eval_duration?: number;
+            /** Eval Count */
+            eval_count?: number;
+            /** Eval Duration */
+            eval_duration?: number;
+            /** Response */
+            response: string;
+            /** Thinking */
+            thinking?: string;
+            /** Id */
+            id?: string;
+            /**
+             * Object
+             * @constant
+             */
+            object?: "text_completion";
+            /** Created */
+            created?: number;
+            /** Choices */
+            choices?: components["schemas"]["TextChoice"][];
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /**
+         * OllamaLoaded
+         * @description The same, as if it were loaded for ever.
+         */
+        OllamaLoaded: {
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Modified At */
+            modified_at: string;
+            /** Size */
+            size: number;
+            /** Digest */
+            digest: string;
+            details: components["schemas"]["OllamaDetails"];
+            /** Expires At */
+            expires_at: string;
+            /** Size Vram */
+            size_vram: number;
+            /** Context Length */
+            context_length: number;
+        };
+        /**
+         * OllamaLoadedModels
+         * @description All names, as if they were loaded.
+         */
+        OllamaLoadedModels: {
+            /** Models */
+            models: components["schemas"]["OllamaLoaded"][];
+        };
+        /**
+         * OllamaShown
+         * @description One model.
+         */
+        OllamaShown: {
+            /** License */
+            license: string;
+            /** Modelfile */
+            modelfile: string;
+            /** Parameters */
+            parameters: string;
+            /** Template */
+            template: string;
+            /** Modified At */
+            modified_at: string;
+            details: components["schemas"]["OllamaDetails"];
+            /** Model Info */
+            model_info: {
+                [key: string]: unknown;
+            };
+            /** Capabilities */
+            capabilities: string[];
+        };
+        /**
+         * OllamaTag
+         * @description A name that `model` may have.
+         */
+        OllamaTag: {
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Modified At */
+            modified_at: string;
+            /** Size */
+            size: number;
+            /** Digest */
+            digest: string;
+            details: components["schemas"]["OllamaDetails"];
+        };
+        /**
+         * OllamaTags
+         * @description All names that `model` may have.
+         */
+        OllamaTags: {
+            /** Models */
+            models: components["schemas"]["OllamaTag"][];
+        };
+        /**
+         * OllamaVersion
+         * @description The version of the protocol.
+         */
+        OllamaVersion: {
+            /** Version */
+            version: string;
+        };
+        /**
+         * OpenAIErrorAnswer
+         * @description The same on the routes of OpenAI's protocols, whose clients read `error` as an object.
+         */
+        OpenAIErrorAnswer: {
+            /** Detail */
+            detail: string | components["schemas"]["Misfit"][];
+            error: components["schemas"]["OpenAIErrorBody"];
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * OpenAIErrorBody
+         * @description An error as OpenAI's clients read it; `param` is the member at fault.
+         */
+        OpenAIErrorBody: {
+            /** Message */
+            message: string;
+            /** Type */
+            type: string;
+            /** Param */
+            param: string | null;
+            /** Code */
+            code: string;
+        };
+        /**
+         * TextChoice
+         * @description A text, or a piece of one.
+         */
+        TextChoice: {
+            /** Text */
+            text: string;
+            /** Index */
+            index: number;
+            /** Logprobs */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /** Finish Reason */
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
+        };
+        /**
+         * TextCompletion
+         * @description A text completion, or a `data:` line of a streamed one.
+         */
+        TextCompletion: {
+            /** Id */
+            id: string;
+            /** Object */
+            object: string;
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** System Fingerprint */
+            system_fingerprint: string;
+            /** Choices */
+            choices: components["schemas"]["TextChoice"][];
+            usage?: components["schemas"]["CompletionUsage"] | null;
+        };
+        /**
+         * ToolCall
+         * @description A call that a model asks for.
+         */
+        ToolCall: {
+            /** Id */
+            id: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "function";
+            function: components["schemas"]["ToolFunction"];
+        };
+        /**
+         * ToolFunction
+         * @description What is called; `arguments` are JSON as text.
+         */
+        ToolFunction: {
+            /** Name */
+            name: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * AddBody
+         * @description `POST /api/memories`.
+         */
+        AddBody: {
+            /** Messages */
+            messages: components["schemas"]["MessageBody"][];
+            /** User Id */
+            user_id: string | number;
+            /** Metadata */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** Infer */
+            infer?: boolean | null;
+            /** Agent Id */
+            agent_id?: string | number | null;
+            /** App Id */
+            app_id?: string | number | null;
+            /** Run Id */
+            run_id?: string | number | null;
+            /** Timestamp */
+            timestamp?: number | string | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Async Mode */
+            async_mode?: boolean | null;
+            /** Include Usage */
+            include_usage?: boolean | null;
+        };
+        /**
+         * BranchBody
+         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message.
+         */
+        BranchBody: {
+            /** Message Id */
+            message_id: number;
+            /** Id */
+            id?: string | null;
+            /** Title */
+            title?: string | null;
+        };
+        /**
+         * CancelBody
+         * @description `DELETE` on a chat route: end the answer of that id.
+         */
+        CancelBody: {
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * ChatCompletionBody
+         * @description `POST /v1/chat/completions`.
+         */
+        ChatCompletionBody: {
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
+            user?: string | null;
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
+            memoryEnabled?: boolean | null;
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
+            conversation_id?: string | null;
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
+            history?: ("client" | "server") | null;
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
+            store?: boolean | null;
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
+            parent_id?: number | null;
+            /** Stream */
+            stream?: boolean | null;
+            /**
+             * Model
+             * @description any name of GET /v1/models; else the default workflow
+             */
+            model?: string;
+            /** Messages */
+            messages: components["schemas"]["ChatMessage"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatMessage
+         * @description One message; `content` is a text or a list of parts (`text`, `image_url`).
+         */
+        ChatMessage: {
+            /** Role */
+            role: string;
+            /** Content */
+            content?: string | {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * CleanupBody
@@ -4190,64 +4594,44 @@ export interface components {
          * @description `POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers.
          */
         CompletionBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
-            /**
-             * Model
-             * @description any name of GET /v1/models; others mean the default workflow
-             */
+            /** Model */
             model?: string;
-            /** Temperature */
-            temperature?: number | null;
-            /** Top P */
-            top_p?: number | null;
-            /** Max Tokens */
-            max_tokens?: number | null;
-            /** Max Completion Tokens */
-            max_completion_tokens?: number | null;
-            /** Stop */
-            stop?: string | string[] | null;
-            /** Seed */
-            seed?: number | null;
-            /** Presence Penalty */
-            presence_penalty?: number | null;
-            /** Frequency Penalty */
-            frequency_penalty?: number | null;
-            /**
-             * N
-             * @description how many answers; more than 1 where the model gives them
-             */
-            n?: number;
-            stream_options?: components["schemas"]["StreamOptions"] | null;
             /** Prompt */
             prompt: string | (string[] | number[] | number[][]);
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * CompletionUsage
-         * @description Tokens of all model calls of the answer.
-         */
-        CompletionUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Completion Tokens */
-            completion_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-            prompt_tokens_details: components["schemas"]["CachedTokens"];
         };
         /**
          * ConversationBody
@@ -4317,50 +4701,6 @@ export interface components {
             } | null;
         };
         /**
-         * Delta
-         * @description What is new in a chunk.
-         */
-        Delta: {
-            /**
-             * Role
-             * @constant
-             */
-            role?: "assistant";
-            /** Content */
-            content?: string;
-            /** Reasoning Content */
-            reasoning_content?: string;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["DeltaToolCall"][];
-            function_call?: components["schemas"]["DeltaFunction"] | null;
-        };
-        /**
-         * DeltaFunction
-         * @description A piece of a call: its name comes once, its arguments piece by piece.
-         */
-        DeltaFunction: {
-            /** Name */
-            name?: string;
-            /** Arguments */
-            arguments: string;
-        };
-        /**
-         * DeltaToolCall
-         * @description A piece of a call of that index.
-         */
-        DeltaToolCall: {
-            /** Index */
-            index: number;
-            /** Id */
-            id?: string;
-            /**
-             * Type
-             * @constant
-             */
-            type?: "function";
-            function: components["schemas"]["DeltaFunction"];
-        };
-        /**
          * DiscussionBody
          * @description `POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it.
          */
@@ -4398,81 +4738,16 @@ export interface components {
             updated_at?: string | null;
         };
         /**
-         * EmbeddingList
-         * @description A vector for each text, in their order.
-         */
-        EmbeddingList: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "list";
-            /** Data */
-            data: components["schemas"]["EmbeddingRow"][];
-            /** Model */
-            model: string;
-            usage: components["schemas"]["EmbeddingUsage"];
-        };
-        /**
-         * EmbeddingRow
-         * @description One vector, as numbers or as base64 of float32, little endian.
-         */
-        EmbeddingRow: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "embedding";
-            /** Index */
-            index: number;
-            /** Embedding */
-            embedding: number[] | string;
-        };
-        /**
-         * EmbeddingUsage
-         * @description Tokens that were read.
-         */
-        EmbeddingUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-        };
-        /**
          * EmbeddingsBody
-         * @description `POST /v1/embeddings`.
+         * @description `POST /v1/embeddings`: texts, or token numbers.
          */
         EmbeddingsBody: {
             /** Model */
             model?: string;
-            /**
-             * Input
-             * @description texts, or token numbers
-             */
+            /** Input */
             input: string | string[] | number[] | number[][];
-            /**
-             * Encoding Format
-             * @enum {string}
-             */
-            encoding_format?: "float" | "base64";
-            /** Dimensions */
-            dimensions?: number | null;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * ErrorAnswer
-         * @description What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request.
-         */
-        ErrorAnswer: {
-            /** Detail */
-            detail: string | components["schemas"]["Misfit"][];
-            /** Error */
-            error: string;
-            /** Code */
-            code: string;
-            /** Request Id */
-            request_id: string;
         };
         /**
          * HeadBody
@@ -4533,154 +4808,48 @@ export interface components {
             parent_id?: number | null;
         };
         /**
-         * Misfit
-         * @description One place of a request that does not fit: where, why, and which rule.
-         */
-        Misfit: {
-            /** Loc */
-            loc: (string | number)[];
-            /** Msg */
-            msg: string;
-            /** Type */
-            type: string;
-        };
-        /**
-         * ModelCard
-         * @description A name that `model` may have.
-         */
-        ModelCard: {
-            /** Id */
-            id: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "model";
-            /** Created */
-            created: number;
-            /** Owned By */
-            owned_by: string;
-        };
-        /**
-         * ModelList
-         * @description All of them.
-         */
-        ModelList: {
-            /**
-             * Object
-             * @constant
-             */
-            object: "list";
-            /** Data */
-            data: components["schemas"]["ModelCard"][];
-        };
-        /**
-         * OllamaAnswerMessage
-         * @description What the model said, or a piece of it.
-         */
-        OllamaAnswerMessage: {
-            /**
-             * Role
-             * @constant
-             */
-            role: "assistant";
-            /** Content */
-            content: string;
-            /** Thinking */
-            thinking?: string;
-            /** Tool Calls */
-            tool_calls?: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
         OllamaChatBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
             model: string;
-            /** Options */
-            options?: {
-                [key: string]: unknown;
-            } | null;
-            /** Format */
-            format?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Think */
-            think?: boolean | string | null;
-            /** Keep Alive */
-            keep_alive?: string | number | null;
             /** Messages */
-            messages?: components["schemas"]["OllamaMessage"][];
-            /** Tools */
-            tools?: {
-                [key: string]: unknown;
-            }[] | null;
+            messages?: components["schemas"]["ChatMessage"][];
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaChatLine
-         * @description Of `/api/chat`.
-         */
-        OllamaChatLine: {
-            /** Model */
-            model: string;
-            /** Created At */
-            created_at: string;
-            /** Request Id */
-            request_id: string;
-            /** Done */
-            done: boolean;
-            /** Done Reason */
-            done_reason?: string;
-            /** Total Duration */
-            total_duration?: number;
-            /** Load Duration */
-            load_duration?: number;
-            /** Prompt Eval Count */
-            prompt_eval_count?: number;
-            /** Prompt Eval Duration */
-            prompt_eval_duration?: number;
-            /** Eval Count */
-            eval_count?: number;
-            /** Eval Duration */
-            eval_duration?: number;
-            message: components["schemas"]["OllamaAnswerMessage"];
-        };
-        /**
-         * OllamaDetails
-         * @description What Ollama's clients look for in a model.
-         */
-        OllamaDetails: {
-            /** Parent Model */
-            parent_model: string;
-            /** Format */
-            format: string;
-            /** Family */
-            family: string;
-            /** Families */
-            families: string[];
-            /** Parameter Size */
-            parameter_size: string;
-            /** Quantization Level */
-            quantization_level: string;
         };
         /**
          * OllamaEmbedBody
@@ -4691,169 +4860,50 @@ export interface components {
             model?: string;
             /** Input */
             input: string | string[];
-            /** Dimensions */
-            dimensions?: number | null;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaEmbedding
-         * @description The vector of the prompt.
-         */
-        OllamaEmbedding: {
-            /** Embedding */
-            embedding: number[];
-        };
-        /**
-         * OllamaEmbeddings
-         * @description A vector for each text, in their order.
-         */
-        OllamaEmbeddings: {
-            /** Model */
-            model: string;
-            /** Embeddings */
-            embeddings: number[][];
-            /** Total Duration */
-            total_duration: number;
-            /** Load Duration */
-            load_duration: number;
-            /** Prompt Eval Count */
-            prompt_eval_count: number;
         };
         /**
          * OllamaGenerateBody
          * @description `POST /api/generate`: one prompt; streamed unless `stream` is false. Without one it loads or unloads.
          */
         OllamaGenerateBody: {
-            /** User */
+            /**
+             * User
+             * @description whose memories; also header X-User-Id
+             */
             user?: string | null;
-            /** Memoryenabled */
+            /**
+             * Memoryenabled
+             * @description recall and remember; or `X-Memory: on`
+             */
             memoryEnabled?: boolean | null;
-            /** Conversation Id */
+            /**
+             * Conversation Id
+             * @description the conversation it belongs to; kept if given
+             */
             conversation_id?: string | null;
-            /** History */
+            /**
+             * History
+             * @description whether the model is shown what was sent, or what the server has stored
+             */
             history?: ("client" | "server") | null;
-            /** Store */
+            /**
+             * Store
+             * @description whether the chat is to be kept
+             */
             store?: boolean | null;
-            /** Parent Id */
+            /**
+             * Parent Id
+             * @description the message that what is new stands behind; 0 is the beginning
+             */
             parent_id?: number | null;
             /** Stream */
             stream?: boolean | null;
             /** Model */
             model: string;
-            /** Options */
-            options?: {
-                [key: string]: unknown;
-            } | null;
-            /** Format */
-            format?: string | {
-                [key: string]: unknown;
-            } | null;
-            /** Think */
-            think?: boolean | string | null;
-            /** Keep Alive */
-            keep_alive?: string | number | null;
             /** Prompt */
             prompt?: string;
-            /** System */
-            system?: string | null;
-            /** Images */
-            images?: string[] | null;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * OllamaGenerateLine
-         * @description Of `/api/generate`; a whole answer is a text completion of OpenAI's too.
-         */
-        OllamaGenerateLine: {
-            /** Model */
-            model: string;
-            /** Created At */
-            created_at: string;
-            /** Request Id */
-            request_id: string;
-            /** Done */
-            done: boolean;
-            /** Done Reason */
-            done_reason?: string;
-            /** Total Duration */
-            total_duration?: number;
-            /** Load Duration */
-            load_duration?: number;
-            /** Prompt Eval Count */
-            prompt_eval_count?: number;
-            /** Prompt Eval Duration */
-            prompt_eval_duration?: number;
-            /** Eval Count */
-            eval_count?: number;
-            /** Eval Duration */
-            eval_duration?: number;
-            /** Response */
-            response: string;
-            /** Thinking */
-            thinking?: string;
-            /** Id */
-            id?: string;
-            /**
-             * Object
-             * @constant
-             */
-            object?: "text_completion";
-            /** Created */
-            created?: number;
-            /** Choices */
-            choices?: components["schemas"]["TextChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * OllamaLoaded
-         * @description The same, as if it were loaded for ever.
-         */
-        OllamaLoaded: {
-            /** Name */
-            name: string;
-            /** Model */
-            model: string;
-            /** Modified At */
-            modified_at: string;
-            /** Size */
-            size: number;
-            /** Digest */
-            digest: string;
-            details: components["schemas"]["OllamaDetails"];
-            /** Expires At */
-            expires_at: string;
-            /** Size Vram */
-            size_vram: number;
-            /** Context Length */
-            context_length: number;
-        };
-        /**
-         * OllamaLoadedModels
-         * @description All of them.
-         */
-        OllamaLoadedModels: {
-            /** Models */
-            models: components["schemas"]["OllamaLoaded"][];
-        };
-        /**
-         * OllamaMessage
-         * @description One message; `images` are base64.
-         */
-        OllamaMessage: {
-            /** Role */
-            role: string;
-            /** Content */
-            content?: string | null;
-            /** Images */
-            images?: string[] | null;
-            /** Tool Calls */
-            tool_calls?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Tool Name */
-            tool_name?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -4878,92 +4928,6 @@ export interface components {
             model: string;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * OllamaShown
-         * @description One model.
-         */
-        OllamaShown: {
-            /** License */
-            license: string;
-            /** Modelfile */
-            modelfile: string;
-            /** Parameters */
-            parameters: string;
-            /** Template */
-            template: string;
-            /** Modified At */
-            modified_at: string;
-            details: components["schemas"]["OllamaDetails"];
-            /** Model Info */
-            model_info: {
-                [key: string]: unknown;
-            };
-            /** Capabilities */
-            capabilities: string[];
-        };
-        /**
-         * OllamaTag
-         * @description A name that `model` may have.
-         */
-        OllamaTag: {
-            /** Name */
-            name: string;
-            /** Model */
-            model: string;
-            /** Modified At */
-            modified_at: string;
-            /** Size */
-            size: number;
-            /** Digest */
-            digest: string;
-            details: components["schemas"]["OllamaDetails"];
-        };
-        /**
-         * OllamaTags
-         * @description All of them.
-         */
-        OllamaTags: {
-            /** Models */
-            models: components["schemas"]["OllamaTag"][];
-        };
-        /**
-         * OllamaVersion
-         * @description The version of the protocol.
-         */
-        OllamaVersion: {
-            /** Version */
-            version: string;
-        };
-        /**
-         * OpenAIErrorAnswer
-         * @description The same on the routes of OpenAI's protocols, whose clients read `error` as an object.
-         */
-        OpenAIErrorAnswer: {
-            /** Detail */
-            detail: string | components["schemas"]["Misfit"][];
-            error: components["schemas"]["OpenAIErrorBody"];
-            /** Code */
-            code: string;
-            /** Request Id */
-            request_id: string;
-        };
-        /**
-         * OpenAIErrorBody
-         * @description An error as OpenAI's clients read it; `param` is the member at fault.
-         */
-        OpenAIErrorBody: {
-            /** Message */
-            message: string;
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "invalid_request_error" | "server_error" | "upstream_error";
-            /** Param */
-            param: string | null;
-            /** Code */
-            code: string;
         };
         /**
          * PinBody
@@ -5123,14 +5087,6 @@ export interface components {
             searchLimit?: number | null;
         };
         /**
-         * StreamOptions
-         * @description Of a streamed answer.
-         */
-        StreamOptions: {
-            /** Include Usage */
-            include_usage?: boolean | null;
-        };
-        /**
          * SummaryBody
          * @description A chunk summary of an export.
          */
@@ -5153,71 +5109,6 @@ export interface components {
             created_at?: string | null;
             /** Stale */
             stale?: boolean;
-        };
-        /**
-         * TextChoice
-         * @description A text, or a piece of one.
-         */
-        TextChoice: {
-            /** Text */
-            text: string;
-            /** Index */
-            index: number;
-            /** Logprobs */
-            logprobs: {
-                [key: string]: unknown;
-            } | null;
-            /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
-        };
-        /**
-         * TextCompletion
-         * @description A text completion, or a `data:` line of a streamed one.
-         */
-        TextCompletion: {
-            /** Id */
-            id: string;
-            /**
-             * Created
-             * @description seconds since 1970
-             */
-            created: number;
-            /** Model */
-            model: string;
-            /** System Fingerprint */
-            system_fingerprint: string;
-            /**
-             * Object
-             * @constant
-             */
-            object: "text_completion";
-            /** Choices */
-            choices: components["schemas"]["TextChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ToolCall
-         * @description A call that a model asks for.
-         */
-        ToolCall: {
-            /** Id */
-            id: string;
-            /**
-             * Type
-             * @constant
-             */
-            type: "function";
-            function: components["schemas"]["ToolFunction"];
-        };
-        /**
-         * ToolFunction
-         * @description What is called; `arguments` are JSON as text.
-         */
-        ToolFunction: {
-            /** Name */
-            name: string;
-            /** Arguments */
-            arguments: string;
         };
     };
     responses: never;
@@ -5917,6 +5808,297 @@ export interface operations {
             };
         };
     };
+    details_api_memories__memory_id__details_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    duplicates_api_memories_duplicates_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Duplicates"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    merge_api_memories_merge_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_memories__memory_id__restore_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    delete_api_memories__memory_id__delete: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    edit_api_memories__memory_id__patch: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    history_api_memories__memory_id__history_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_memories_api_memories__user_id__get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                offset?: number;
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_runs_api_runs_get: {
         parameters: {
             query?: {
@@ -5979,7 +6161,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunListed"] | components["schemas"]["RunNodeMoved"];
+                    "application/json": components["schemas"]["RunSummary"] | components["schemas"]["NodeMoved"];
                 };
             };
             /** @description An error, with its code */
@@ -6106,7 +6288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunWhole"];
+                    "application/json": components["schemas"]["RunTrace"];
                 };
             };
             /** @description An error, with its code */
@@ -7713,297 +7895,6 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/markdown": unknown;
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    details_api_memories__memory_id__details_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryDetails"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    duplicates_api_memories_duplicates_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Duplicates"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    merge_api_memories_merge_post: {
-        parameters: {
-            query?: {
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MergeBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MergeAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    restore_api_memories__memory_id__restore_post: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RestoreBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryRecord"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    delete_api_memories__memory_id__delete: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Deleted"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    edit_api_memories__memory_id__patch: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EditBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryRecord"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    history_api_memories__memory_id__history_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HistoryAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    list_memories_api_memories__user_id__get: {
-        parameters: {
-            query?: {
-                /** @description 0 means 1000 */
-                limit?: number;
-                offset?: number;
-                /** @description ISO 8601: what was current then instead of what is now */
-                at?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                user_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryPage"];
                 };
             };
             /** @description An error, with its code */

@@ -1,7 +1,13 @@
 import type { ConfigFile, ConfigProblem } from '@/shared/data/workflows';
 import { foldersOf, rowsOf } from './rows';
 
-const file = (path: string): ConfigFile => ({ path, kind: 'other', size_bytes: 1, modified_at: null });
+const file = (path: string): ConfigFile => ({
+  path,
+  kind: 'other',
+  size_bytes: 1,
+  modified_at: null,
+  can_remember: null,
+});
 const FILES = ['Endpoints/Main.json', 'Users/ann.json', 'Workflows/Ann/Chat.json', 'Workflows/Ann/Sub.json'].map(
   file,
 );

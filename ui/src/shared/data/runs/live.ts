@@ -7,7 +7,7 @@ import { runKeys as keys } from './keys';
 import type { RunWhole } from './run';
 import type { RunFilters, RunListed } from './runs';
 
-type RunNodeMoved = components['schemas']['RunNodeMoved'];
+type RunNodeMoved = components['schemas']['NodeMoved'];
 type Told = RunListed | RunNodeMoved;
 
 interface Page {

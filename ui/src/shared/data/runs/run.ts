@@ -3,11 +3,11 @@ import { client, orNull, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { runKeys as keys } from './keys';
 
-export type RunWhole = components['schemas']['RunWhole'];
-export type RunWorkflow = components['schemas']['RunWorkflow'];
-export type RunNode = components['schemas']['RunNode'];
-export type PromptMessage = components['schemas']['RunPromptMessage'];
-export type RunVariable = components['schemas']['RunVariable'];
+export type RunWhole = components['schemas']['RunTrace'];
+export type RunWorkflow = components['schemas']['WorkflowTrace'];
+export type RunNode = components['schemas']['NodeTrace'];
+export type PromptMessage = components['schemas']['TracedMessage'];
+export type RunVariable = components['schemas']['FilledVariable'];
 export type RunMemories = components['schemas']['RunMemories'];
 export type Remembering = components['schemas']['RunRemembering'];
 export type RunShort = components['schemas']['RunShort'];

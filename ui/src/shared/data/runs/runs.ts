@@ -4,7 +4,7 @@ import type { components } from '@/shared/api/schema';
 import { useResults } from '../pages';
 import { runKeys as keys } from './keys';
 
-export type RunListed = components['schemas']['RunListed'];
+export type RunListed = components['schemas']['RunSummary'];
 export type RunStatus = RunListed['status'];
 
 /** Which runs are listed; "" narrows nothing. */

@@ -10,6 +10,21 @@ VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name,
 -- Messages of the thread; one row.
 SELECT count(*) FROM messages WHERE session_id = :session AND off_thread IS NULL;
 
+-- name: counts
+-- Sessions of those asked for (JSON), each with the messages of its thread, by idx_messages_thread.
+SELECT json_each.value, (SELECT count(*) FROM messages WHERE session_id = json_each.value AND off_thread IS NULL)
+  FROM json_each(:sessions);
+
+-- name: beginnings
+-- The first messages of the thread of each session asked for (JSON), oldest first, by idx_messages_thread.
+SELECT rows.id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
+       pinned, files, run_id, finish_reason, off_thread
+  FROM json_each(:sessions)
+  JOIN message_rows AS rows
+    ON rows.id IN (SELECT id FROM messages WHERE session_id = json_each.value AND off_thread IS NULL
+                    ORDER BY created_at, id LIMIT :limit)
+ ORDER BY json_each.key, created_at, rows.id;
+
 -- name: page
 -- Oldest first, by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,

@@ -1,0 +1,143 @@
+"""Conversations as JSON, both ways: what the routes accept, and what they answer. Messages are OpenAI's in shape."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import orjson
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.model_messages import from_model
+from mnemoir.conversations.sessions import ROOT, SessionMetadata, checked_session_id
+from mnemoir.core.errors import InvalidRequest, NotSupported
+from mnemoir.core.scope import entity_name
+from mnemoir.server.parameters import LARGEST_ID, Body, UserId
+from mnemoir.wire import openai_messages
+
+Json = dict[str, Any]
+
+_MOST_MESSAGES = 10_000
+_MOST_DAYS = 36_500
+_LONGEST_TITLE = 1000
+_LONGEST_PROMPT = 100_000
+_MOST_CUSTOM_BYTES = 64 * 1024
+
+
+def _id(raw: object) -> str:
+    try:
+        return checked_session_id(entity_name(raw, "id"))
+    except InvalidRequest:
+        raise ValueError('must be a text of 1 to 256 printable characters, and not "." or ".."') from None
+
+
+def _small(custom: dict[str, Any]) -> dict[str, Any]:
+    if len(orjson.dumps(custom)) > _MOST_CUSTOM_BYTES:
+        raise ValueError(f"must be at most {_MOST_CUSTOM_BYTES} bytes of JSON")
+    return custom
+
+
+NewId = Annotated[str, BeforeValidator(_id, json_schema_input_type=str)]
+Title = Annotated[str, Field(max_length=_LONGEST_TITLE)]
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=256)]], Field(max_length=100)]
+Custom = Annotated[dict[str, Any], AfterValidator(_small)]
+Prompt = Annotated[str, Field(max_length=_LONGEST_PROMPT)]
+MessageId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+MessageBodies = Annotated[list[dict[str, Any]], Field(max_length=_MOST_MESSAGES)]
+
+
+class ConversationBody(Body):
+    """`POST /api/conversations`."""
+
+    user_id: UserId | None = None
+    id: NewId | None = None
+    title: Title | None = None
+    system_prompt: Prompt | None = None
+    tags: Tags | None = None
+    custom: Custom | None = None
+    messages: MessageBodies | None = None
+
+    def metadata(self, user: str) -> SessionMetadata:
+        """What is noted about the new conversation."""
+        return SessionMetadata(user=user, title=self.title, tags=self.tags or [], custom=self.custom or {})
+
+
+class ConversationChange(Body):
+    """`PATCH /api/conversations/{id}`, any subset. `keep` keeps it from being pruned."""
+
+    title: Title | None = None
+    system_prompt: Prompt | None = None
+    tags: Tags | None = None
+    custom: Custom | None = None
+    keep: bool | None = None
+    clear_context: bool | None = None
+
+    def applied_to(self, noted: SessionMetadata) -> SessionMetadata:
+        """What is noted afterwards. A `keep` that was set stays, whatever else `custom` becomes."""
+        given = self.model_fields_set
+        kept = {"keep": noted.custom["keep"]} if "keep" in noted.custom else {}
+        custom = {**kept, **(self.custom or {})} if "custom" in given else dict(noted.custom)
+        if self.keep is not None:
+            custom["keep"] = self.keep
+        return SessionMetadata(
+            user=noted.user,
+            title=self.title if "title" in given else noted.title,
+            tags=(self.tags or []) if "tags" in given else noted.tags,
+            custom=custom,
+        )
+
+
+class HeadBody(Body):
+    """`PUT /api/conversations/{id}/head`: the message that the thread is to end with.
+
+    With `to_newest` it goes on from there, to the newest end of the branches behind that message.
+    """
+
+    message_id: MessageId
+    to_newest: bool = False
+
+
+class BranchBody(Body):
+    """`POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message."""
+
+    message_id: MessageId
+    id: NewId | None = None
+    title: Title | None = None
+
+
+class MessagesBody(Body):
+    """`POST /api/conversations/{id}/messages`. They go behind `parent_id`: 0 is the beginning, none the head."""
+
+    messages: Annotated[MessageBodies, Field(min_length=1)]
+    parent_id: Annotated[int, Field(ge=ROOT, le=LARGEST_ID)] | None = None
+
+
+class PinBody(Body):
+    """`PATCH /api/conversations/{id}/messages/{message_id}`."""
+
+    pinned: bool
+
+
+class PruneBody(Body):
+    """`POST /api/conversations/prune`: those last used more than `days` days ago."""
+
+    user_id: UserId | None = None
+    days: Annotated[int, Field(ge=0, le=_MOST_DAYS)]
+    dry_run: bool | None = False
+
+
+class CleanupBody(Body):
+    """`POST /api/conversations/node-memory/cleanup`; without days only those of conversations that are gone."""
+
+    user_id: UserId | None = None
+    older_than_days: Annotated[int, Field(ge=0, le=_MOST_DAYS)] | None = None
+    dry_run: bool = False
+
+
+def read_messages(given: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Messages in OpenAI's shape as conversations hold them. Raises InvalidRequest, naming the member."""
+    try:
+        return [from_model(message) for message in openai_messages.read_messages(list(given))]
+    except NotSupported as exc:
+        raise InvalidRequest(exc.message, code="validation_error", field=exc.field) from None
+    except InvalidRequest as exc:
+        raise InvalidRequest(exc.message, code="validation_error", field=exc.field or "messages") from None

@@ -1,0 +1,154 @@
+"""`/api/conversations/{id}/messages`: the thread and the tree, added to, and pinned."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import Depends, Path, Query
+from pydantic import BeforeValidator
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import MessageAnswer, message_json
+from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
+from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
+from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
+
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+
+_MOST_LISTED = 1000
+
+View = Literal["thread", "tree"]
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+MessageId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Around = Annotated[
+    int | None,
+    Query(
+        ge=ROOT,
+        le=LARGEST_ID,
+        description="begin with the page around that message, whichever branch it is on; 0 is the thread's beginning",
+    ),
+]
+
+
+class MessagePage(JsonObject):
+    """Messages, oldest first; `next` is the cursor of the following page.
+
+    Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
+    many messages of the thread stand in front of these; null where they begin off the thread.
+    """
+
+    results: list[MessageAnswer]
+    next: str | None
+    newer: str | None
+    offset: int | None
+
+
+class AddedMessages(JsonObject):
+    """The messages that were added, oldest first."""
+
+    results: list[MessageAnswer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A page as it was asked for."""
+
+    view: View
+    limit: int
+    cursor: str | None
+    around: int | None
+
+
+@router.get("/messages", summary="Messages of the thread, the newest page first, or of all branches, by id")
+async def list_messages(
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    view: View = "thread",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    around: Around = None,
+) -> Answer[MessagePage]:
+    if around is not None and (cursor is not None or view == "tree"):
+        raise InvalidRequest("around is for the first page of a thread: leave out cursor and view.", field="around")
+    async with holding(site, scope, id) as own:
+        return await asyncio.to_thread(_listed, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around))
+
+
+@router.post("/messages", summary="Add messages", status_code=201)
+async def append(
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(BodyOf(MessagesBody))]
+) -> Answer[AddedMessages]:
+    messages = await asyncio.to_thread(read_messages, body.messages)
+    async with holding(site, scope, id) as own:
+        return await asyncio.to_thread(_appended, own, id, messages, body.parent_id)
+
+
+@router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
+async def pin(
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    message_id: MessageId,
+    body: Annotated[PinBody, Depends(BodyOf(PinBody))],
+) -> Answer[MessageAnswer]:
+    async with holding(site, scope, id) as own:
+        return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)
+
+
+def _listed(own: OwnConversations, id: str, asked: _Asked) -> Answer[MessagePage]:
+    page = _page(own.manager, id, asked)
+    on_thread = page.messages[0].id if page.messages and asked.view == "thread" else ROOT
+    body: MessagePage = {
+        "results": _told(own, id, page.messages),
+        "next": page.next,
+        "newer": page.newer,
+        "offset": own.manager.place_on_thread(id, on_thread),
+    }
+    return Answer(body)
+
+
+def _page(manager: MemoryManager, id: str, asked: _Asked) -> Page:
+    if asked.view == "tree":
+        return tree_page(manager, id, asked.limit, asked.cursor)
+    if asked.around is not None:
+        return page_around(manager, id, asked.limit, asked.around)
+    if asked.cursor is not None:
+        return following_page(manager, id, asked.limit, asked.cursor)
+    return newest_page(manager, id, asked.limit)
+
+
+def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
+    """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
+    parents = {stored.parent_id or ROOT for stored in messages}
+    children = own.manager.children(id, sorted(parents))
+    return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
+
+
+def _appended(
+    own: OwnConversations, id: str, messages: list[Message], parent_id: int | None
+) -> Answer[AddedMessages]:
+    files = Attachments(own.node_parts.objects)
+    kept = [files.put_away(message, id) for message in messages]
+    ids = own.manager.append_messages(id, kept, parent_id=parent_id)
+    stored = own.manager.storage.messages_by_id(ids)
+    return Answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
+
+
+def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Answer[MessageAnswer]:
+    manager = own.manager
+    pin = manager.pin_message if pinned else manager.unpin_message
+    known = manager.get_message(id, message_id) is not None and pin(message_id)
+    stored = manager.get_message(id, message_id) if known else None
+    if stored is None:
+        raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
+    return Answer(_told(own, id, [stored])[0])

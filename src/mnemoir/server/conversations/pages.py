@@ -1,0 +1,110 @@
+"""Pages of messages: of a way through a conversation in both directions, and of its tree by id.
+
+A way goes on from whichever message its page ends with, so a page belongs to the branch that it was begun on, also
+when the head has moved since.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.parameters import LARGEST_ID
+
+_OLDER, _NEWER, _TREE = "thread", "newer", "tree"
+_AT_ONCE = 64  # messages, for each may have megabytes
+_PAGE_CHARACTERS = 8 * 1024 * 1024  # a page ends behind the message that is over it
+
+Read = Callable[[int, int], list[StoredMessage]]  # so many, behind that id; 0 for the first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Messages, oldest first; the cursors of the pages that follow in the one direction and in the other."""
+
+    messages: Sequence[StoredMessage]
+    next: str | None
+    newer: str | None = None
+
+
+def tree_page(manager: MemoryManager, id: str, limit: int, cursor: str | None) -> Page:
+    """Of all branches, by id. Raises InvalidCursor."""
+    last = 0 if cursor is None else _place(cursor, _TREE)
+    found, goes_on = _read(lambda count, after: manager.message_tree(id, count, after=after), limit, last)
+    return Page(messages=found, next=write_cursor(_TREE, found[-1].id) if goes_on else None)
+
+
+def newest_page(manager: MemoryManager, id: str, limit: int) -> Page:
+    """The end of the thread."""
+    found, goes_on = _read(lambda count, before: manager.thread(id, count, before=before or None), limit, 0)
+    return Page(messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None)
+
+
+def following_page(manager: MemoryManager, id: str, limit: int, cursor: str) -> Page:
+    """What is in front of the page that the cursor is from, or behind it. Raises InvalidCursor."""
+    try:
+        last = _place(cursor, _OLDER)
+    except InvalidCursor:
+        last = _place(cursor, _NEWER)
+        found, goes_on = _behind(manager, id, limit, last)
+        return Page(
+            messages=found, next=_cursor(_OLDER, found[:1]), newer=_cursor(_NEWER, found[-1:]) if goes_on else None
+        )
+    found, goes_on = _before(manager, id, limit, last)
+    return Page(
+        messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None, newer=_cursor(_NEWER, found[:1])
+    )
+
+
+def page_around(manager: MemoryManager, id: str, limit: int, message_id: int) -> Page:
+    """A message in the middle of what is in front of it and behind it; for ROOT the beginning of the thread.
+
+    Raises MessageNotFoundError.
+    """
+    sought = manager.get_message(id, message_id) if message_id != ROOT else None
+    if sought is None and message_id != ROOT:
+        raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
+    middle = [] if sought is None else [sought]
+    half = (limit - 1) // 2 if middle else 0
+    before, is_more_before = _before(manager, id, half, message_id) if half else ([], bool(middle))
+    behind, is_more_behind = _behind(manager, id, limit - half - len(middle), message_id)
+    messages = [*before[::-1], *middle, *behind]
+    return Page(
+        messages=messages,
+        next=_cursor(_OLDER, messages[:1]) if is_more_before else None,
+        newer=_cursor(_NEWER, messages[-1:]) if is_more_behind else None,
+    )
+
+
+def _before(manager: MemoryManager, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
+    return _read(lambda count, last: manager.way_before(id, last, count), limit, message_id)
+
+
+def _behind(manager: MemoryManager, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
+    return _read(lambda count, last: manager.way_behind(id, last, count), limit, message_id)
+
+
+def _read(read: Read, limit: int, last: int) -> tuple[list[StoredMessage], bool]:
+    """At most `limit`, fewer where they are large; and whether there may be more."""
+    found: list[StoredMessage] = []
+    characters = 0
+    while len(found) <= limit and characters < _PAGE_CHARACTERS:
+        more = read(min(limit + 1 - len(found), _AT_ONCE), last)
+        if not more:  # a damaged message is left out, so fewer than asked for is not the end
+            return found, False
+        found += more
+        last = more[-1].id
+        characters += sum(len(stored.message.text) for stored in more)
+    return found[:limit], True
+
+
+def _cursor(direction: str, at: Sequence[StoredMessage]) -> str | None:
+    return write_cursor(direction, at[0].id) if at else None
+
+
+def _place(cursor: str, of: str) -> int:
+    (place,) = read_cursor(cursor, of, int)
+    if not isinstance(place, int) or not 0 < place <= LARGEST_ID:
+        raise InvalidCursor
+    return place

@@ -1,0 +1,90 @@
+"""`/api/conversations/prune` and `/node-memory/cleanup`: the end of what was not used for long.
+
+Facts that were learned from a pruned conversation stay: memory outlives the talk. Forgetting takes them too.
+"""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from mnemoir.conversations.node_cleanup import Report, cleanup_node_memory
+from mnemoir.conversations.removal import remove_if_old
+from mnemoir.conversations.sessions import naive_utc
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import utc_now
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
+from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
+from mnemoir.server.site import Site
+
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+
+class PrunedAnswer(Done):
+    """The conversations that were removed, or would be."""
+
+    ids: list[str]
+
+
+class CleanupAnswer(Done):
+    """The node memories that were removed, or would be: objects, and their bytes."""
+
+    deleted: int
+    kept: int
+    failed: int
+    bytes: int
+
+
+@router.post("/prune", summary="Remove what was not used for so many days")
+async def prune(
+    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
+) -> Answer[PrunedAnswer]:
+    scope = owner_in_body(request, scope, body.user_id)
+    before = naive_utc(utc_now()) - timedelta(days=body.days)
+    ids: list[str] = []
+    async with opened(site, scope) as own:
+        if own is not None:
+            ids = await asyncio.to_thread(own.manager.storage.old_sessions, body.days)
+            if not body.dry_run:
+                ids = [id for id in ids if await _removed(site, scope, own, id, before)]
+    verb = "Would delete" if body.dry_run else "Deleted"
+    return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
+
+
+@router.post("/node-memory/cleanup", summary="Remove node memories that are old, or whose conversation is gone")
+async def cleanup(
+    request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
+) -> Answer[CleanupAnswer]:
+    scope = owner_in_body(request, scope, body.user_id)
+    async with opened(site, scope) as own:
+        report = Report() if own is None else await asyncio.to_thread(_cleaned, own, body)
+    verb = "Would delete" if body.dry_run else "Deleted"
+    message = f"{verb} {report.deleted} node memories, kept {report.kept}"
+    return Answer(
+        {
+            "success": report.failed == 0,
+            "message": message,
+            "deleted": report.deleted,
+            "kept": report.kept,
+            "failed": report.failed,
+            "bytes": report.bytes,
+        }
+    )
+
+
+async def _removed(site: Site, scope: Owner, own: OwnConversations, id: str, before: datetime) -> bool:
+    async with site.parts.conversations.deciding(scope, id):
+        return await asyncio.to_thread(remove_if_old, own, id, before)
+
+
+def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:
+    return cleanup_node_memory(
+        own.node_parts.objects,
+        body.older_than_days,
+        lambda app, conversation: own.manager.session_exists(conversation),
+        body.dry_run,
+    )

@@ -1,0 +1,262 @@
+"""`/api/conversations`: each user's conversations are listed, begun, changed, branched and forgotten.
+
+An id may hold any printable characters; slashes too, when they are encoded (`a%2Fb`). What changes a conversation is
+on the disk before it is answered.
+"""
+
+import asyncio
+import uuid
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends, Query, Request
+from pydantic import BeforeValidator
+
+from mnemoir.app.forgetting import Forgotten, not_found
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.conversation_nodes import copy_node_memories
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionExistsError
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.server.conversations.access import (
+    CONVERSATIONS,
+    ONE,
+    OwnerHere,
+    UserQuery,
+    holding,
+    opened,
+    owner_in_body,
+)
+from mnemoir.server.conversations.answers import ConversationAnswer, conversations_json
+from mnemoir.server.conversations.bodies import (
+    BranchBody,
+    ConversationBody,
+    ConversationChange,
+    HeadBody,
+    read_messages,
+)
+from mnemoir.server.conversations.titles import Place, page_called, place_of
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.parameters import Cursor, whole_number
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, BodyOf, Done, JsonObject, Routes, SiteHere
+
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+_MOST_LISTED = 200
+_LIST = "conversations"
+_FLUSH_S = 60.0
+_changing = KeyedLock()  # what is noted about a conversation is read, changed and written back
+
+Limit = Annotated[int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+Called = Annotated[
+    str | None, Query(max_length=1000, description="words of the title, or of the first words where there is none")
+]
+
+
+class ConversationPage(JsonObject):
+    """Conversations, newest activity first; `next` is the cursor of the following page."""
+
+    results: list[ConversationAnswer]
+    next: str | None
+
+
+class FlushAnswer(JsonObject):
+    """All vectors and summaries are made."""
+
+    id: str
+    messages: int
+
+
+class ForgottenAnswer(Done):
+    """A conversation that was forgotten, and how much there was."""
+
+    messages: int
+    memories: int
+    node_memories: int
+
+
+class AllForgottenAnswer(ForgottenAnswer):
+    """All conversations of a user that were forgotten."""
+
+    conversations: int
+
+
+class ConversationExists(Conflict):
+    """The user has a conversation of that id."""
+
+    code = "conversation_exists"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"There is a conversation {id[:80]!r} already. Choose another id.", field="id")
+
+
+@router.get("", summary="A user's conversations, newest activity first")
+async def list_conversations(
+    site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None, q: Called = None
+) -> Answer[ConversationPage]:
+    before = None if cursor is None else _place(cursor)
+    async with opened(site, scope) as own:
+        if own is None:
+            return Answer({"results": [], "next": None})
+        return await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
+
+
+@router.post("", summary="Begin a conversation", status_code=201)
+async def create(
+    request: Request,
+    site: SiteHere,
+    scope: OwnerHere,
+    body: Annotated[ConversationBody, Depends(BodyOf(ConversationBody))],
+) -> Answer[ConversationAnswer]:
+    scope = owner_in_body(request, scope, body.user_id)
+    messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
+    async with site.parts.conversations.of(scope) as own:
+        return await asyncio.to_thread(_created, own, scope.user, body, messages)
+
+
+@router.delete("", summary="Forget all conversations of a user, and all that was made of them")
+async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Answer[AllForgottenAnswer]:
+    if user is None:  # a missing filter never means everybody's, nor anybody's in particular
+        raise InvalidRequest(
+            "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
+        )
+    forgotten = await site.parts.forgetting.forget_all(scope)
+    message = f"Deleted {forgotten.conversations} conversations with {forgotten.messages} messages"
+    return Answer({**_forgotten(forgotten, message), "conversations": forgotten.conversations})
+
+
+@router.get(ONE, summary="One conversation")
+async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ConversationAnswer]:
+    async with holding(site, scope, id) as own:
+        return await asyncio.to_thread(_shown, own, scope.user, id)
+
+
+@router.patch(ONE, summary="Change what is noted about it")
+async def change(
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    body: Annotated[ConversationChange, Depends(BodyOf(ConversationChange))],
+) -> Answer[ConversationAnswer]:
+    async with _changing.hold((scope, id)), holding(site, scope, id) as own:
+        return await asyncio.to_thread(_changed, own, scope.user, id, body)
+
+
+@router.delete(ONE, summary="Forget it, and all that was made of what was said in it")
+async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenAnswer]:
+    async with holding(site, scope, id):
+        forgotten = await site.parts.forgetting.forget(scope, id)
+    return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten.messages} messages"))
+
+
+@router.put(ONE + "/head", summary="Let its thread end with another message")
+async def set_head(
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[HeadBody, Depends(BodyOf(HeadBody))]
+) -> Answer[ConversationAnswer]:
+    async with holding(site, scope, id) as own:
+        if not await asyncio.to_thread(own.manager.set_head, id, body.message_id, to_newest=body.to_newest):
+            raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {body.message_id}.")
+        return await asyncio.to_thread(_shown, own, scope.user, id)
+
+
+@router.post(ONE + "/branch", summary="Begin another one with a copy of its thread", status_code=201)
+async def branch(
+    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(BodyOf(BranchBody))]
+) -> Answer[ConversationAnswer]:
+    async with holding(site, scope, id) as own:
+        return await asyncio.to_thread(_branched, own, scope.user, id, body)
+
+
+@router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")
+async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Answer[FlushAnswer]:
+    async with holding(site, scope, id) as own:
+        await own.manager.wait_for_pending_embeddings()
+        await asyncio.to_thread(own.manager.strategy.drain, _FLUSH_S)
+        count = await asyncio.to_thread(own.manager.get_message_count, id)
+    return Answer({"id": id, "messages": count})
+
+
+def _forgotten(forgotten: Forgotten, message: str) -> ForgottenAnswer:
+    return {
+        "success": True,
+        "message": message,
+        "messages": forgotten.messages,
+        "memories": forgotten.memories,
+        "node_memories": forgotten.node_memories,
+    }
+
+
+def _place(cursor: str) -> tuple[datetime, str]:
+    at, id = read_cursor(cursor, _LIST, str, str)
+    try:
+        return datetime.fromisoformat(str(at)).replace(tzinfo=None), str(id)
+    except ValueError:
+        raise InvalidCursor from None
+
+
+def _listed(
+    own: OwnConversations, user: str, limit: int, before: Place | None, called: str
+) -> Answer[ConversationPage]:
+    if called.strip():
+        page, last = page_called(own.manager, called, limit, before)
+    else:
+        found = own.manager.list_page(limit + 1, before=before)
+        page = found[:limit]
+        last = place_of(page[-1]) if len(found) > limit else None
+    following = None if last is None else write_cursor(_LIST, last[0].isoformat(timespec="microseconds"), last[1])
+    return Answer({"results": conversations_json(own.manager, page, user), "next": following})
+
+
+def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
+    record = own.manager.get_session(id)
+    if record is None:  # deleted a moment ago
+        raise not_found(id)
+    return Answer(conversations_json(own.manager, [record], user)[0], status)
+
+
+def _created(
+    own: OwnConversations, user: str, body: ConversationBody, messages: list[Message]
+) -> Answer[ConversationAnswer]:
+    """Whole or not at all."""
+    manager, id = own.manager, body.id or str(uuid.uuid4())
+    try:
+        manager.create_session(body.system_prompt or "", body.metadata(user), id)
+    except SessionExistsError:
+        raise ConversationExists(id) from None
+    try:
+        if messages:
+            files = Attachments(own.node_parts.objects)
+            manager.append_messages(id, [files.put_away(one, id) for one in messages], parent_id=ROOT)
+    except BaseException:
+        manager.delete_session(id)
+        raise
+    return _shown(own, user, id, 201)
+
+
+def _changed(own: OwnConversations, user: str, id: str, body: ConversationChange) -> Answer[ConversationAnswer]:
+    record = own.manager.get_session(id)
+    if record is None:
+        raise not_found(id)
+    prompt = (body.system_prompt or "") if "system_prompt" in body.model_fields_set else None
+    own.manager.update_session(id, system_prompt=prompt, metadata=body.applied_to(record.metadata))
+    if body.clear_context:
+        own.manager.clear_context(id)
+    return _shown(own, user, id)
+
+
+def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> Answer[ConversationAnswer]:
+    record = own.manager.get_session(id)
+    if record is None:
+        raise not_found(id)
+    metadata = record.metadata if body.title is None else replace(record.metadata, title=body.title)
+    try:
+        new_id = own.manager.branch_session(id, body.message_id, body.id, metadata)
+    except SessionExistsError:
+        raise ConversationExists(body.id or "") from None
+    Attachments(own.node_parts.objects).copy(id, new_id)
+    copy_node_memories(own.node_parts.objects, id, new_id)
+    return _shown(own, user, new_id, 201)

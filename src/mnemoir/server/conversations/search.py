@@ -1,0 +1,129 @@
+"""`/api/conversations/search`: what was said, found by words, by meaning or by both, in all branches."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import Query
+from pydantic import BeforeValidator
+
+from mnemoir.app.forgetting import not_found
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Role
+from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.session_search import SearchHit
+from mnemoir.conversations.sessions import ROOT, StoredMessage
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
+from mnemoir.server.conversations.answers import MessageAnswer, message_json
+from mnemoir.server.parameters import Question, whole_number
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+_MOST_FOUND = 100
+_WORDS_ALONE = 0.0  # the weight of meaning
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+
+
+class FoundMessage(JsonObject):
+    """A message that was found, and the title of its conversation."""
+
+    conversation_id: str
+    title: str | None
+    message: MessageAnswer
+    score: float
+
+
+class FoundMessages(JsonObject):
+    """Hits, best first."""
+
+    results: list[FoundMessage]
+
+
+def _instant(raw: object) -> datetime:
+    found = from_text(raw)
+    if found is None:
+        raise ValueError("must be an ISO 8601 time")
+    return found
+
+
+Words = Annotated[Question, Query(alias="q", description="a question, or some words")]
+Within = Annotated[str | None, Query(description="only in this conversation")]
+Since = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant counts in")]
+Until = Annotated[datetime | None, BeforeValidator(_instant), Query(description="ISO 8601; that instant does not")]
+Related = Annotated[bool, Query(description="leave out what shares no word with `q` and is hardly like it")]
+Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")]
+
+
+@router.get("/search", summary="Find messages, best first")
+async def search(
+    site: SiteHere,
+    scope: OwnerHere,
+    query: Words,
+    conversation_id: Within = None,
+    role: Role | None = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = 10,
+    mode: Mode = "hybrid",
+    related: Related = False,
+) -> Answer[FoundMessages]:
+    filters = SearchFilter(
+        since=since,
+        until=until,
+        roles=None if role is None else [role],
+        session_ids=None if conversation_id is None else [conversation_id],
+        related=related,
+    )
+    async with opened(site, scope) as own:
+        await _require(own, conversation_id)
+        if own is None:
+            return Answer({"results": []})
+        hits = await _found(own.manager, query, limit, filters, mode)
+        return await asyncio.to_thread(_told, own.manager, hits)
+
+
+async def _require(own: OwnConversations | None, id: str | None) -> None:
+    if id is not None and (own is None or not await asyncio.to_thread(own.manager.session_exists, id)):
+        raise not_found(id)
+
+
+async def _found(
+    manager: MemoryManager, query: str, limit: int, filters: SearchFilter, mode: Mode
+) -> Sequence[SearchHit]:
+    if mode == "hybrid":
+        return await manager.search_hybrid(query, limit, filters)
+    if mode == "keyword":
+        return await manager.search_hybrid(query, limit, filters, alpha=_WORDS_ALONE)
+    if not manager.semantic_search_enabled:
+        raise InvalidRequest(
+            "Vectors of conversations are switched off: set memory.vector_store.enabled, or choose another mode.",
+            field="mode",
+        )
+    return await manager.search(query, limit, filters=filters)
+
+
+def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
+    def message(stored: StoredMessage) -> MessageAnswer:
+        parent = stored.parent_id or ROOT
+        return message_json(stored, manager.children(stored.session_id, [parent])[parent])
+
+    sessions = {id: manager.get_session(id) for id in {hit.session_id for hit in hits}}
+    titles = {id: session.metadata.title for id, session in sessions.items() if session}
+    results: list[FoundMessage] = [
+        {
+            "conversation_id": hit.session_id,
+            "title": titles.get(hit.session_id),
+            "message": message(hit.stored),
+            "score": hit.score,
+        }
+        for hit in hits
+        if hit.stored is not None
+    ]
+    return Answer({"results": results})

@@ -1,0 +1,149 @@
+"""Conversations out and in again.
+
+An export is written while it is read, so a long conversation takes no more memory than a short one. An import is
+checked whole before the first conversation of it is stored.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Annotated, Any
+
+from fastapi import Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.transfer import (
+    ExportFormat,
+    ImportFormat,
+    ImportReport,
+    OnConflict,
+    export_all,
+    export_session,
+    import_sessions,
+)
+from mnemoir.conversations.transfer.importing import SkippedSession
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.bodies import read_body
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, opened
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, Done, Routes, SiteHere
+from mnemoir.server.site import Site
+
+router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
+
+_PIECE_BYTES = 256 * 1024
+_IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
+_MEDIA_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "json": "application/json",
+    "markdown": "text/markdown",
+    "chatml": "text/plain",
+}
+_NAMES = {"jsonl": "jsonl", "json": "json", "markdown": "md", "chatml": "txt"}
+_WITH_FILES = ("jsonl", "json")  # the others are for reading
+_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+DryRun = Annotated[bool, Query(description="only check it")]
+Pieces = Callable[[OwnConversations], Iterator[bytes]]
+
+
+@router.get("/export", summary="All conversations of a user as JSON lines")
+async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
+    async with opened(site, scope) as own:
+        if own is None:
+            return _download(_nothing(), "jsonl")
+
+    def pieces(own: OwnConversations) -> Iterator[bytes]:
+        return export_all(own.manager, attachments=Attachments(own.node_parts.objects))
+
+    return _download(_streamed(site, scope, pieces), "jsonl")
+
+
+@router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
+async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
+    def pieces(own: OwnConversations) -> Iterator[bytes]:
+        files = Attachments(own.node_parts.objects) if format in _WITH_FILES else None
+        return export_session(own.manager, id, format, attachments=files)
+
+    async with holding(site, scope, id):
+        return _download(_streamed(site, scope, pieces), format)
+
+
+class ConversationsImported(Done):
+    """What an import stored, or would store; `skipped` tells why of each that was left out."""
+
+    conversations: int
+    messages: int
+    skipped: list[SkippedSession]
+
+
+@router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
+async def import_file(
+    request: Request,
+    site: SiteHere,
+    scope: OwnerHere,
+    format: ImportFormat = "auto",
+    on_conflict: OnConflict = "skip",
+    dry_run: DryRun = False,
+) -> Answer[ConversationsImported]:
+    data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+
+    def store(own: OwnConversations) -> ImportReport:
+        return import_sessions(
+            own.manager,
+            data,
+            format=format,
+            on_conflict=on_conflict,
+            dry_run=dry_run,
+            user=scope.user,
+            attachments=Attachments(own.node_parts.objects),
+        )
+
+    # one after the other: of a file that is sent twice at once, the second finds what the first has stored
+    async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
+        report = await asyncio.to_thread(store, own)
+    verb = "Would import" if dry_run else "Imported"
+    return Answer(
+        {
+            "success": True,
+            "message": f"{verb} {report.sessions} conversations with {report.messages} messages",
+            "conversations": report.sessions,
+            "messages": report.messages,
+            "skipped": list(report.skipped),
+        }
+    )
+
+
+def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:
+    headers = {"content-disposition": f'attachment; filename="conversations.{_NAMES[format]}"'}
+    return StreamingResponse(pieces, media_type=_MEDIA_TYPES[format], headers=headers)
+
+
+async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
+    """In pieces of some size: each is made in a thread, and going there for each line would cost more than it."""
+    async with site.parts.conversations.of(scope) as own:
+        pieces = pieces_of(own)
+        while piece := await asyncio.to_thread(_piece, pieces):
+            yield piece
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""
+
+
+def _piece(pieces: Iterator[bytes]) -> bytes:
+    """The next bytes; b"" at the end."""
+    taken: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        taken.append(piece)
+        size += len(piece)
+        if size >= _PIECE_BYTES:
+            break
+    return b"".join(taken)

@@ -1,0 +1,190 @@
+"""`/api/conversations/{id}/window`: what a model would be shown, and what became of the messages of the thread."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Query
+
+from mnemoir.agent.memory import Reader
+from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
+from mnemoir.app.conversation_parts import make_strategy
+from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.counters import CHARS4
+from mnemoir.conversations.messages import Role
+from mnemoir.conversations.sessions import Summary
+from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.conversations.window_parts import ToldWindow, told_window
+from mnemoir.conversations.window_states import PartState, WindowPart
+from mnemoir.core.clock import to_text
+from mnemoir.core.tokens import estimate_tokens
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.answers import SentMessage, sent_json
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+
+router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
+
+_MOST_TOKENS = 1_000_000
+_LONGEST_QUESTION = 10_000  # characters; what lies behind them tells an embedding model nothing more
+
+Tokens = Annotated[int | None, Query(ge=1, le=_MOST_TOKENS, description="else as the server's settings say")]
+Chosen = Annotated[StrategyName | None, Query(description="else as the server's settings say")]
+Question = Annotated[str | None, Query(alias="q", description="also tell what would be recalled for this question")]
+Summarise = Annotated[bool, Query(description="false asks no model: the summary there is, or none")]
+
+
+class WindowPartAnswer(JsonObject):
+    """A message that the window holds, or a stretch of the thread that it does not hold.
+
+    `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
+    stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
+    front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
+    are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
+    system messages, those pinned, and those with an importance of 0.6 or more.
+    """
+
+    state: PartState
+    tokens: int
+    messages: int
+    first_id: int | None
+    last_id: int | None
+    role: Role | None
+    text: str | None
+
+
+class WindowSummary(JsonObject):
+    """The stored summary that the window shows, shortened where it had to be."""
+
+    text: str
+    upto_message_id: int
+    tokens: int
+    model: str
+    created_at: str | None
+
+
+class RecalledAnswer(JsonObject):
+    """What would be recalled for a question: the line that a model is shown, best first."""
+
+    role: Role
+    text: str
+    tokens: int
+
+
+class WindowAnswer(JsonObject):
+    """What a model would be shown, and what became of the thread, from its oldest message to the newest.
+
+    `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
+    """
+
+    strategy: StrategyName
+    max_tokens: int
+    tokens: int
+    messages: list[SentMessage]
+    parts: list[WindowPartAnswer]
+    summary: WindowSummary | None
+    recalled: list[RecalledAnswer] | None
+    recalls: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """A window as it was asked for."""
+
+    name: StrategyName
+    strategy: Strategy
+    budget: int
+    only_looks: bool
+
+
+@router.get("/window", summary="What a model would be shown of it")
+async def window(
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    max_tokens: Tokens = None,
+    strategy: Chosen = None,
+    summarise: Summarise = True,
+    question: Question = None,
+) -> Answer[WindowAnswer]:
+    async with holding(site, scope, id) as own:
+        settings = site.parts.settings
+        name = strategy or settings.memory.strategy
+        own_one = name == settings.memory.strategy
+        wanted = _Wanted(
+            name=name,
+            strategy=own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name),
+            budget=own.manager.max_history_tokens if max_tokens is None else max_tokens,
+            only_looks=not summarise,
+        )
+        told = await asyncio.to_thread(_told, own, id, wanted)
+        rag = settings.memory.rag
+        limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
+        recalled = await _recalled(own, question, limits, told)
+        return await asyncio.to_thread(_answer, own, wanted, told, recalled, rag.enabled)
+
+
+def _told(own: OwnConversations, id: str, wanted: _Wanted) -> ToldWindow:
+    return told_window(
+        own.manager.storage,
+        id,
+        wanted.strategy,
+        wanted.budget,
+        keeps_important=wanted.name == "hybrid",
+        only_looks=wanted.only_looks,
+    )
+
+
+async def _recalled(
+    own: OwnConversations, question: str | None, limits: RetrievalLimits, told: ToldWindow
+) -> list[RecalledAnswer] | None:
+    """As a chat recalls it; None without a question."""
+    if question is None or not question.strip():
+        return None
+    found = await recalled_for(question[:_LONGEST_QUESTION], own.manager, Reader(), limits, told.messages)
+    return [_recalled_json(one) for one in found]
+
+
+def _answer(
+    own: OwnConversations, wanted: _Wanted, told: ToldWindow, recalled: list[RecalledAnswer] | None, recalls: bool
+) -> Answer[WindowAnswer]:
+    shown = Attachments(own.node_parts.objects).bring_back(list(told.messages))
+    body: WindowAnswer = {
+        "strategy": wanted.name,
+        "max_tokens": wanted.budget,
+        "tokens": CHARS4.count(told.messages),
+        "messages": [sent_json(message) for message in shown],
+        "parts": [_part_json(part) for part in told.parts],
+        "summary": None if told.summary is None else _summary_json(told.summary),
+        "recalled": recalled,
+        "recalls": recalls,
+    }
+    return Answer(body)
+
+
+def _part_json(part: WindowPart) -> WindowPartAnswer:
+    return {
+        "state": part.state,
+        "tokens": part.tokens,
+        "messages": part.messages,
+        "first_id": part.first,
+        "last_id": part.last,
+        "role": part.role,
+        "text": part.text,
+    }
+
+
+def _summary_json(summary: Summary) -> WindowSummary:
+    return {
+        "text": summary.text,
+        "upto_message_id": summary.upto_message_id,
+        "tokens": summary.token_count,
+        "model": summary.model,
+        "created_at": None if summary.created_at is None else to_text(summary.created_at),
+    }
+
+
+def _recalled_json(recalled: Recalled) -> RecalledAnswer:
+    message = recalled.message
+    return {"role": message.role, "text": message.text, "tokens": estimate_tokens(recalled.line)}

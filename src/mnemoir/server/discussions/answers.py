@@ -1,0 +1,233 @@
+"""What is remembered of discussions, as JSON."""
+
+from collections.abc import Sequence
+from typing import Any, NotRequired
+
+from mnemoir.core.discussions import (
+    ChunkSource,
+    ChunkSummary,
+    DiscussionListed,
+    Record,
+    RollingSummary,
+    SourceMessage,
+)
+from mnemoir.memory.discussions.transfer import DiscussionCopy
+from mnemoir.server.rest import Done, Json, JsonObject
+
+_FORMAT, _VERSION = "mnemoir-discussion", 1
+
+
+class SaidAnswer(JsonObject):
+    """A message word for word."""
+
+    role: str
+    content: str
+
+
+class ChunkSummaryAnswer(JsonObject):
+    """What a model wrote about a chunk. `stale_since` is there where its text is no longer in the conversation.
+
+    `source` is there where it was asked for; `messages` is how many the chunk has, null where that is not known.
+    """
+
+    id: str
+    text: str
+    hash: str
+    number: int
+    created_at: str | None
+    made_by: str | None
+    messages: int | None
+    stale_since: NotRequired[str]
+    source: NotRequired[list[SaidAnswer]]
+
+
+class DiscussionRecordAnswer(JsonObject):
+    """A record to search. `chunk` names what it was made of; `source` is there where it was asked for."""
+
+    id: int
+    text: str
+    created_at: str
+    metadata: dict[str, Any]
+    chunk: str | None
+    made_by: str | None
+    source: NotRequired[list[SaidAnswer]]
+
+
+class RollingSummaryAnswer(JsonObject):
+    """The summary of a whole discussion so far. `number` is that of the newest chunk summary in it."""
+
+    text: str
+    hash: str
+    number: int | None
+    updated_at: str | None
+    made_by: str | None
+
+
+class DiscussionPage(JsonObject):
+    """Discussions by id; `next` is `after` of the following page."""
+
+    results: Sequence[DiscussionListed]
+    next: str | None
+
+
+class DiscussionOverview(JsonObject):
+    """What is remembered of a discussion, in short."""
+
+    id: str
+    updated_at: str
+    chunk_summaries: int
+    records: int
+    has_summary: bool
+    bytes: int
+    summary: RollingSummaryAnswer | None
+    latest: list[ChunkSummaryAnswer]
+
+
+class DiscussionMemories(JsonObject):
+    """Chunk summaries as they follow each other, or records, newest first."""
+
+    results: list[ChunkSummaryAnswer] | list[DiscussionRecordAnswer]
+    next: str | None
+
+
+class RollingSummaryHeld(JsonObject):
+    """The rolling summary, null where there is none yet."""
+
+    summary: RollingSummaryAnswer | None
+
+
+class FoundRecords(JsonObject):
+    """Records, best first."""
+
+    results: list[DiscussionRecordAnswer]
+
+
+class DiscussionImported(Done):
+    """What an import stored."""
+
+    chunk_summaries: int
+    records: int
+
+
+class RebuildPlan(JsonObject):
+    """What a rebuild would ask models about, with `dry_run`."""
+
+    chunks: int
+    messages: int
+    tokens: int
+
+
+class RebuildStep(JsonObject):
+    """A line of a rebuild: how far it is, in chunks. The last one is `finished`, or has an `error` alone."""
+
+    done: NotRequired[int]
+    all: NotRequired[int]
+    finished: NotRequired[bool]
+    notes: NotRequired[list[str]]
+    error: NotRequired[str]
+    code: NotRequired[str]
+
+
+def summary_json(summary: ChunkSummary, said: Sequence[SourceMessage] | None) -> ChunkSummaryAnswer:
+    """A chunk summary; with the words of its chunk unless `said` is None."""
+    told: ChunkSummaryAnswer = {
+        "id": summary.id,
+        "text": summary.text,
+        "hash": summary.hash,
+        "number": summary.number,
+        "created_at": summary.created_at or None,
+        "made_by": summary.made_by or None,
+        "messages": len(summary.digests) or None,
+    }
+    if summary.stale_since is not None:
+        told["stale_since"] = summary.stale_since
+    if said is not None:
+        told["source"] = source_json(said)
+    return told
+
+
+def record_json(record: Record, said: Sequence[SourceMessage] | None) -> DiscussionRecordAnswer:
+    """A record; with the words of its chunk unless `said` is None."""
+    told: DiscussionRecordAnswer = {
+        "id": record.id,
+        "text": record.text,
+        "created_at": record.created_at,
+        "metadata": dict(record.metadata),
+        "chunk": record.chunk,
+        "made_by": record.made_by or None,
+    }
+    if said is not None:
+        told["source"] = source_json(said)
+    return told
+
+
+def rolling_json(rolling: RollingSummary | None) -> RollingSummaryAnswer | None:
+    """The rolling summary; None for none."""
+    if rolling is None:
+        return None
+    return {
+        "text": rolling.text,
+        "hash": rolling.hash,
+        "number": rolling.number,
+        "updated_at": rolling.updated_at or None,
+        "made_by": rolling.made_by or None,
+    }
+
+
+def overview_json(
+    listed: DiscussionListed, rolling: RollingSummary | None, latest: Sequence[ChunkSummary]
+) -> DiscussionOverview:
+    """A discussion in short, with its newest chunk summaries."""
+    return {
+        "id": listed.id,
+        "updated_at": listed.updated_at,
+        "chunk_summaries": listed.chunk_summaries,
+        "records": listed.records,
+        "has_summary": listed.has_summary,
+        "bytes": listed.bytes,
+        "summary": rolling_json(rolling),
+        "latest": [summary_json(summary, None) for summary in latest],
+    }
+
+
+def source_json(said: Sequence[SourceMessage]) -> list[SaidAnswer]:
+    """Messages word for word."""
+    return [{"role": message.role, "content": message.text} for message in said]
+
+
+def copy_json(id: str, copy: DiscussionCopy) -> Json:
+    """What an export holds, and an import takes."""
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "id": id,
+        "rolling_summary": rolling_json(copy.rolling),
+        "chunk_summaries": [
+            {
+                "text": summary.text,
+                "number": summary.number,
+                "created_at": summary.created_at or None,
+                "stale": summary.is_stale,
+                "forgotten": summary.is_forgotten,
+                "made_by": summary.made_by or None,
+                **_chunk_json(summary.source),
+            }
+            for summary in copy.summaries
+        ],
+        "record_chunks": [
+            {
+                **_chunk_json(chunk.source),
+                "forgotten": chunk.is_forgotten,
+                "made_by": chunk.made_by or None,
+                "records": [
+                    {"created_at": record.created_at or None, "metadata": dict(record.metadata)}
+                    for record in chunk.records
+                ],
+            }
+            for chunk in copy.chunks
+        ],
+    }
+
+
+def _chunk_json(source: ChunkSource) -> Json:
+    return {"hash": source.hash, "digests": list(source.digests), "source": source_json(source.messages)}

@@ -1,0 +1,215 @@
+"""`/api/discussions`: what is remembered of discussions, and making it anew.
+
+An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). It names files only by way of
+`core.discussion_id`.
+"""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import Depends, Path, Query
+from pydantic import BeforeValidator
+from starlette.responses import Response
+
+from mnemoir.app.discussions import nothing_kept
+from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
+from mnemoir.memory.discussions.reading import RecordSearch, find_records
+from mnemoir.memory.discussions.transfer import copy_of, put_copy
+from mnemoir.server.discussions.answers import (
+    DiscussionImported,
+    DiscussionMemories,
+    DiscussionOverview,
+    DiscussionPage,
+    FoundRecords,
+    RebuildPlan,
+    RebuildStep,
+    RollingSummaryHeld,
+    copy_json,
+    overview_json,
+    record_json,
+    rolling_json,
+    summary_json,
+)
+from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
+from mnemoir.server.discussions.rebuild import RebuildAnswer
+from mnemoir.server.parameters import Cursor, Question, whole_number
+from mnemoir.server.raw_paths import RouteAsSent
+from mnemoir.server.rest import Answer, LargeBodyOf, Routes, SiteHere
+from mnemoir.server.site import Site
+
+router = Routes(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
+
+_MOST_LISTED = 1000
+_MOST_FOUND = 100
+_LONGEST_NUMBER = 19  # digits that fit in a row's id
+_LATEST = 3  # chunk summaries in an overview
+
+
+User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+Words = Annotated[Question, Query(alias="q", description="phrases, with semicolons between them")]
+FoundLimit = Annotated[
+    int, BeforeValidator(whole_number(5, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")
+]
+
+
+@router.get("", summary="Discussions of which something is remembered, by id")
+async def list_discussions(
+    site: SiteHere, user: User = None, limit: Limit = 100, after: Cursor = None
+) -> Answer[DiscussionPage]:
+    listed = await site.parts.discussions.listed(user)
+    found = [one for one in listed if after is None or one.id > after]
+    page = found[:limit]
+    following = page[-1].id if len(found) > limit else None
+    return Answer({"results": page, "next": following})
+
+
+@router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
+async def memories(
+    site: SiteHere,
+    id: str,
+    user: User = None,
+    kind: Kind = "summaries",
+    limit: Limit = 100,
+    after: Cursor = None,
+    stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
+    sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
+) -> Answer[DiscussionMemories]:
+    discussion = await site.parts.discussions.require(user, id)
+    if kind == "records" and stale:
+        raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
+    if kind == "records":
+        return Answer(await _records(site, discussion, limit, after, sources=sources))
+    return Answer(await _summaries(site, discussion, limit, after, stale=stale, sources=sources))
+
+
+@router.delete(
+    "/{id}/memories/{key}",
+    summary="Forget a chunk: its words, what was made of them, and the rolling summary if it may be in that",
+    status_code=204,
+)
+async def forget(
+    site: SiteHere,
+    id: str,
+    key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
+    user: User = None,
+    kind: Kind = "summaries",
+) -> Response:
+    discussion = await site.parts.discussions.require(user, id)
+    if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
+        raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
+    return Response(status_code=204)
+
+
+@router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
+async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Answer[RollingSummaryHeld]:
+    discussion = await site.parts.discussions.require(user, id)
+    return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
+
+
+@router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
+async def search(
+    site: SiteHere,
+    id: str,
+    query: Words,
+    user: User = None,
+    limit: FoundLimit = 5,
+    mode: Literal["keyword", "hybrid"] = "keyword",
+) -> Answer[FoundRecords]:
+    discussion = await site.parts.discussions.require(user, id)
+    found = await find_records(
+        site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
+    )
+    return Answer({"results": [record_json(record, None) for record in found]})
+
+
+@router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
+async def export(site: SiteHere, id: str, user: User = None) -> Response:
+    discussion = await site.parts.discussions.require(user, id)
+    copy = await copy_of(site.parts.discussions.memory, discussion)
+    return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
+
+
+@router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
+async def import_discussion(
+    site: SiteHere,
+    id: str,
+    body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
+    user: User = None,
+    replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
+) -> Answer[DiscussionImported]:
+    discussion = await site.parts.discussions.discussion(user, id)
+    copy = await asyncio.to_thread(body.copy_of_it)
+    await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
+    summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
+    message = f"Imported {summaries} chunk summaries and {records} records"
+    return Answer({"success": True, "message": message, "chunk_summaries": summaries, "records": records})
+
+
+@router.post(
+    "/{id}/rebuild",
+    summary="Make all memories of a discussion anew; JSON lines tell how far it is",
+    response_model=RebuildStep | RebuildPlan,
+)
+async def rebuild(
+    site: SiteHere,
+    id: str,
+    body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
+    user: User = None,
+    dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
+) -> Response:
+    discussions = site.parts.discussions
+    if dry_run:
+        plan = await discussions.plan(user, id, body.conversation())
+        return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
+    return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
+
+
+@router.get("/{id}", summary="What is remembered of a discussion, in short")
+async def overview(site: SiteHere, id: str, user: User = None) -> Answer[DiscussionOverview]:
+    discussions = site.parts.discussions
+    discussion = await discussions.discussion(user, id)
+    told = await discussions.memory.files.told(discussion)
+    if told is None:
+        raise nothing_kept(id)
+    latest = await discussions.memory.ledger.newest(discussion, _LATEST)
+    return Answer(overview_json(told, await discussions.memory.summaries.load(discussion), latest))
+
+
+@router.delete("/{id}", summary="Forget a discussion", status_code=204)
+async def delete(site: SiteHere, id: str, user: User = None) -> Response:
+    await site.parts.discussions.remove(user, id)
+    return Response(status_code=204)
+
+
+async def _summaries(
+    site: Site, discussion: Discussion, limit: int, after: str | None, *, stale: bool, sources: bool
+) -> DiscussionMemories:
+    ledger = site.parts.discussions.memory.ledger
+    told = [summary for summary in await ledger.all(discussion) if summary.forgotten_at is None]
+    kept = [summary for summary in told if stale or summary.stale_since is None]
+    start = 0
+    if after is not None:
+        found = next((at for at, summary in enumerate(kept) if summary.id == after), None)
+        if found is None:
+            raise InvalidRequest("There is no such page any more. Begin without `after`.", field="after")
+        start = found + 1
+    page = kept[start : start + limit]
+    said = await ledger.sources(discussion) if sources else None
+    results = [summary_json(one, None if said is None else said.get(one.id, ())) for one in page]
+    return {"results": results, "next": page[-1].id if start + limit < len(kept) else None}
+
+
+async def _records(
+    site: Site, discussion: Discussion, limit: int, after: str | None, *, sources: bool
+) -> DiscussionMemories:
+    store = site.parts.discussions.memory.records
+    if after is not None and not (after.isascii() and after.isdecimal() and len(after) < _LONGEST_NUMBER):
+        raise InvalidRequest("There is no such page. Begin without `after`.", field="after")
+    found = await store.newest(discussion, limit=limit + 1, before=None if after is None else int(after))
+    page = found[:limit]
+    said = await store.sources(discussion) if sources else None
+    results = [record_json(one, None if said is None else said.get(one.chunk or "", ())) for one in page]
+    return {"results": results, "next": str(page[-1].id) if len(found) > limit else None}

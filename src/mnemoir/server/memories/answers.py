@@ -1,0 +1,222 @@
+"""Memories, changes and history as JSON."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NotRequired
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
+from mnemoir.core.memories import Hit as FoundMemory
+from mnemoir.memory.facts import AddResult, freshness
+from mnemoir.ports.memory_store import Visible
+from mnemoir.search.recall import SearchResult
+from mnemoir.server.rest import JsonObject
+
+State = Literal["current", "fading", "hidden", "expired", "deleted"]
+Event = Literal["ADD", "UPDATE", "DELETE"]
+
+
+class Success(JsonObject):
+    """It was done."""
+
+    success: Literal[True]
+
+
+class MemoryRecord(JsonObject):
+    """A memory as every route gives it; what is not set of the optional members is left out."""
+
+    id: str
+    memory: str
+    user_id: str
+    created_at: str
+    updated_at: str
+    metadata: dict[str, Any] | None
+    agent_id: NotRequired[str]
+    app_id: NotRequired[str]
+    run_id: NotRequired[str]
+    role: NotRequired[str]
+    name: NotRequired[str]
+    expiration_date: NotRequired[str]
+    valid_to: NotRequired[str]
+    replaced_by: NotRequired[str]
+
+
+class ListedMemory(MemoryRecord):
+    """A memory with how it stands: `fading` is the last quarter before it decays at `decays_at`."""
+
+    kind: Literal["fact", "message"]
+    state: State
+    decays_at: str | None
+
+
+class Hit(MemoryRecord):
+    """A memory with its score, 0 to 1; `signals` holds each stage's own figure when they were asked for."""
+
+    score: float
+    signals: NotRequired[dict[str, float]]
+
+
+class SearchAnswer(JsonObject):
+    """Best first. `stages` and `signals` come with `explain`."""
+
+    results: list[Hit]
+    degraded: NotRequired[list[str]]
+    stages: NotRequired[dict[str, Any]]
+
+
+class AppliedChange(JsonObject):
+    """A change that was made."""
+
+    id: str
+    memory: str
+    event: Event
+    previous_memory: NotRequired[str | None]
+
+
+class TokenUsage(JsonObject):
+    """What the model used."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+
+
+class AddAnswer(JsonObject):
+    """What an add changed, in order; `status` and `event_id` with `async_mode`."""
+
+    results: list[AppliedChange]
+    message: str
+    usage: NotRequired[TokenUsage]
+    status: NotRequired[Literal["PENDING"]]
+    event_id: NotRequired[str]
+
+
+class Turn(JsonObject):
+    """Words that a change came from."""
+
+    role: str
+    content: str
+    name: str | None
+    timestamp: str | None
+
+
+class HistoryEvent(JsonObject):
+    """One change of a memory. `session` is the conversation its turns were said in."""
+
+    id: str
+    memory_id: str
+    event: Event
+    old_memory: str | None
+    new_memory: str | None
+    created_at: str
+    reason: str
+    model: str | None
+    turns: list[Turn]
+    session: str | None
+
+
+def memory_json(memory: Memory) -> MemoryRecord:
+    """The record of the contract, and after it what else is set."""
+    record: MemoryRecord = {
+        "id": memory.id,
+        "memory": memory.text,
+        "user_id": memory.user,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at or memory.created_at,
+        "metadata": None if memory.metadata is None else dict(memory.metadata),
+    }
+    if memory.agent is not None:
+        record["agent_id"] = memory.agent
+    if memory.app is not None:
+        record["app_id"] = memory.app
+    if memory.conversation is not None:
+        record["run_id"] = memory.conversation
+    if memory.role is not None:
+        record["role"] = memory.role
+    if memory.speaker is not None:
+        record["name"] = memory.speaker
+    if memory.expires_on is not None:
+        record["expiration_date"] = memory.expires_on
+    if memory.valid_to is not None:
+        record["valid_to"] = memory.valid_to
+    if memory.replaced_by is not None:
+        record["replaced_by"] = memory.replaced_by
+    return record
+
+
+def listed_json(memory: Memory, visible: Visible) -> ListedMemory:
+    """The record with how it stands."""
+    fresh = freshness(memory, visible)
+    return {
+        **memory_json(memory),
+        "kind": memory.kind,
+        "state": fresh.state,
+        "decays_at": None if fresh.decays_at is None else to_text(fresh.decays_at),
+    }
+
+
+def turn_json(turn: SourceTurn) -> Turn:
+    """Words that a change came from."""
+    return {"role": turn.role, "content": turn.text, "name": turn.speaker, "timestamp": turn.said_at}
+
+
+def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
+    """What an add did, in the order it was done."""
+    added = sum(change.event == "ADD" for change in result.applied)
+    body: AddAnswer = {
+        "results": [applied_json(change) for change in result.applied],
+        "message": (
+            f"Added {added} memories successfully" if result.facts_found else "No new information found to store"
+        ),
+    }
+    if include_usage:
+        body["usage"] = {
+            "input_tokens": result.usage.input_tokens,
+            "output_tokens": result.usage.output_tokens,
+            "cached_tokens": result.usage.cached_tokens,
+        }
+    return body
+
+
+def search_json(result: SearchResult, *, explain: bool) -> SearchAnswer:
+    """What was found, best first; `degraded` only when something was missing."""
+    body: SearchAnswer = {"results": [_hit_json(hit, explain=explain) for hit in result.hits]}
+    if result.degraded:
+        body["degraded"] = list(result.degraded)
+    if explain:
+        body["stages"] = dict(result.stages)
+    return body
+
+
+def history_json(entries: Sequence[HistoryEntry]) -> list[HistoryEvent]:
+    """Oldest first, each change with the turns it came from."""
+    return [_entry_json(entry) for entry in entries]
+
+
+def applied_json(change: Applied) -> AppliedChange:
+    """A change as it happened."""
+    entry: AppliedChange = {"id": change.memory.id, "memory": change.memory.text, "event": change.event}
+    if change.event == "UPDATE":
+        entry["previous_memory"] = change.previous_text
+    return entry
+
+
+def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
+    found: Hit = {**memory_json(hit.memory), "score": hit.score, "signals": dict(hit.signals)}
+    if not explain:
+        del found["signals"]
+    return found
+
+
+def _entry_json(entry: HistoryEntry) -> HistoryEvent:
+    return {
+        "id": entry.id,
+        "memory_id": entry.memory_id,
+        "event": entry.event,
+        "old_memory": entry.old_text,
+        "new_memory": entry.new_text,
+        "created_at": entry.at,
+        "reason": entry.reason,
+        "model": entry.model,
+        "turns": [turn_json(turn) for turn in entry.turns],
+        "session": entry.session,
+    }

@@ -1,0 +1,236 @@
+"""What the memory routes accept: types strict, unknown members ignored, nothing obeyed that is not listed here."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Kind
+from mnemoir.core.scope import entity_name
+from mnemoir.memory.facts import AddRequest, Turn
+from mnemoir.ports.memory_store import Receipt, Visible, Wanted
+from mnemoir.server.parameters import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
+
+MOST_MESSAGES = 1000
+MOST_SEARCHED = 100
+MOST_LISTED = 1000
+MOST_IDS = 200
+LONGEST_WORDS = 1000
+_LONGEST_PROMPT = 50_000
+_LONGEST_MEMORY = 100_000
+_TEXT_PARTS = ("text", "input_text", "output_text")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+class InvalidFilter(InvalidRequest):
+    """A condition that this server would have to drop; it refuses instead."""
+
+    code = "invalid_filter"
+
+
+def _day(raw: str) -> str:
+    try:
+        if not _DAY.fullmatch(raw):
+            raise ValueError
+        date.fromisoformat(raw)
+    except ValueError:
+        raise ValueError("must be a date written YYYY-MM-DD") from None
+    return raw
+
+
+def _joined(content: object) -> object:
+    """Text parts joined by newlines; parts of other types carry nothing to remember."""
+    if not isinstance(content, list):
+        return content
+    texts = []
+    for part in content:
+        if not isinstance(part, Mapping):
+            raise ValueError("must be a string or a list of parts, each an object")
+        if part.get("type", "text") in _TEXT_PARTS:
+            text = part.get("text")
+            if not isinstance(text, str):
+                raise ValueError("a text part must have a string `text`")
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def _time(text: str) -> str:
+    if from_text(text) is None:
+        raise ValueError("must be an ISO 8601 time")
+    return text
+
+
+Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+SearchLimit = Annotated[int, BeforeValidator(strict_whole_number(5, MOST_SEARCHED), json_schema_input_type=int)]
+
+
+class MessageBody(Body):
+    """One message; `name`, `timestamp` and `metadata` are its own, over the request's."""
+
+    role: Annotated[str, Field(min_length=1, max_length=64)]
+    content: Annotated[str, BeforeValidator(_joined, json_schema_input_type=str | list[dict[str, Any]])]
+    name: Annotated[str | None, Field(max_length=256)] = None
+    timestamp: Instant | None = None
+    metadata: dict[str, Any] | None = None
+
+    def turn(self) -> Turn:
+        """As fact memory takes it."""
+        return Turn(
+            role=self.role,
+            text=self.content,
+            speaker=(self.name or "").strip() or None,
+            said_at=self.timestamp,
+            metadata=self.metadata,
+        )
+
+
+class AddBody(Body):
+    """`POST /api/memories`."""
+
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
+    user_id: UserId
+    metadata: dict[str, Any] | None = None
+    infer: bool | None = True
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
+    timestamp: Instant | None = None
+    expiration_date: Day | None = None
+    async_mode: bool | None = False
+    include_usage: bool | None = False
+
+    def request(self, receipt: Receipt | None) -> AddRequest:
+        """As fact memory takes it."""
+        return AddRequest(
+            turns=[message.turn() for message in self.messages],
+            metadata=self.metadata,
+            infer=self.infer is not False,
+            said_at=self.timestamp,
+            expires_on=self.expiration_date,
+            receipt=receipt,
+        )
+
+
+class SearchBody(Body):
+    """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+
+    `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
+    time that `since` and `until` go by.
+    """
+
+    query: Annotated[str, AfterValidator(not_blank)]
+    user_id: UserId
+    limit: SearchLimit = 5
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    filters: dict[str, Any] | None = None
+    explain: bool | None = False
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
+    kind: Kind | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    by: Literal["created", "updated"] | None = None
+    source: str | None = None
+    q: Annotated[str, Field(max_length=LONGEST_WORDS)] | None = None
+    id: Annotated[list[str], Field(max_length=MOST_IDS)] | None = None
+    hidden: Literal["without", "with", "only"] | None = None
+
+    @property
+    def text(self) -> str:
+        """The part of the query that is searched for."""
+        return self.query[:LONGEST_QUERY]
+
+    def narrowing(self) -> dict[str, str | None]:
+        """agent, app and run to look in. Raises InvalidFilter."""
+        own = {"agent_id": self.agent_id, "app_id": self.app_id, "run_id": self.run_id}
+        for field, value in (self.filters or {}).items():
+            own[field] = _filter(field, value, own)
+        return own
+
+    def wanted(self, visible: Visible) -> Wanted:
+        """The list of what may be found."""
+        return Wanted(
+            visible=visible,
+            hidden=self.hidden or "without",
+            kind=self.kind,
+            since=self.since,
+            until=self.until,
+            session=self.source,
+            words=self.q if self.q and self.q.strip() else None,
+            ids=None if self.id is None else [MemoryId(each) for each in self.id],
+            by=self.by or "created",
+        )
+
+
+class EditBody(Body):
+    """`PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
+
+    The memory's own text again says that it still holds, and renews it.
+    """
+
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
+    metadata: dict[str, Any] | None = None
+    updated_at: Annotated[str, AfterValidator(_time)] | None = None
+
+
+class RestoreBody(Body):
+    """`POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted."""
+
+    to: Annotated[str, Field(max_length=128)] | None = None
+
+
+class MergeBody(Body):
+    """`POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go."""
+
+    user_id: UserId
+    ids: Annotated[list[str], Field(min_length=2, max_length=100)]
+    keep: str
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
+
+
+class PromptBody(Body):
+    """`PUT /api/memories/extraction-prompt`."""
+
+    prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(not_blank)]
+
+
+class SettingsBody(Body):
+    """`PUT /api/memories/settings`, any subset; null takes the project's own value back."""
+
+    memoryEnabled: bool | None = None
+    decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
+    searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
+
+
+class ImportedMemory(Body):
+    """One line of `POST /api/import`: a memory as `GET /api/export` and the memory routes give it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")] | None = None
+    memory: Annotated[str, AfterValidator(not_blank)]
+    user_id: UserId
+    created_at: Instant
+    updated_at: Instant | None = None
+    metadata: dict[str, Any] | None = None
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
+    role: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    name: Annotated[str, Field(max_length=256)] | None = None
+    expiration_date: Day | None = None
+
+
+def _filter(field: str, value: object, own: Mapping[str, str | None]) -> str:
+    if field not in own:
+        allowed = ", ".join(own)
+        raise InvalidFilter(f"Filter {field[:64]!r} is not supported. Use one of: {allowed}.", field="filters")
+    if not isinstance(value, str) or value == "*":
+        raise InvalidFilter(f"Filter {field!r} must be one id, written as a string.", field="filters")
+    if own[field] not in (None, value):
+        raise InvalidFilter(f"Filter {field!r} contradicts the request's own {field}.", field="filters")
+    return entity_name(value, field)

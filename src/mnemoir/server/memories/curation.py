@@ -1,0 +1,97 @@
+"""What a person changes in the memories: edit one, take a deleted one back, look for duplicates and merge them."""
+
+from typing import Annotated
+
+from fastapi import Depends
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import KEPT
+from mnemoir.memory.facts import Edit
+from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
+from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
+from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+
+router = Routes(prefix="/api/memories", tags=["memories"])
+
+_MOST_GROUPS = 200
+
+
+class DuplicateGroup(JsonObject):
+    """Facts that say nearly the same, the one to keep first; `likeness` (0 to 1) of each further one to it."""
+
+    memories: list[MemoryRecord]
+    likeness: list[float]
+
+
+class Duplicates(JsonObject):
+    """Most alike first. `total` counts groups, `compared` the facts that were looked at."""
+
+    results: list[DuplicateGroup]
+    total: int
+    compared: int
+
+
+class MergeAnswer(JsonObject):
+    """The changes, and the memory that was kept as it is now."""
+
+    results: list[AppliedChange]
+    memory: MemoryRecord
+
+
+@router.get("/duplicates", summary="Groups of facts that say nearly the same")
+async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[Duplicates]:
+    scope = owner(project, named_user(user, "compare"))
+    groups, compared = await site.parts.facts.duplicates(scope)
+    results: list[DuplicateGroup] = [
+        {
+            "memories": [memory_json(memory) for memory in group.memories],
+            "likeness": [round(likeness, 4) for likeness in group.likeness],
+        }
+        for group in groups[:_MOST_GROUPS]
+    ]
+    return Answer({"results": results, "total": len(groups), "compared": compared})
+
+
+@router.post("/merge", summary="Keep one of several memories; the others can be restored")
+async def merge(
+    site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(BodyOf(MergeBody))]
+) -> Answer[MergeAnswer]:
+    scope, ids = owner(project, body.user_id), [MemoryId(each) for each in body.ids]
+    applied = await site.parts.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
+    site.count("merge")
+    return Answer(
+        {"results": [applied_json(change) for change in applied], "memory": memory_json(applied[-1].memory)}
+    )
+
+
+@router.post("/{memory_id:path}/restore", summary="Take a deleted memory back, or an earlier text of one")
+async def restore(
+    site: SiteHere,
+    project: ProjectHere,
+    memory_id: str,
+    body: Annotated[RestoreBody, Depends(BodyOf(RestoreBody))],
+    user: UserQuery = None,
+) -> Answer[MemoryRecord]:
+    memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), _user(user), body.to)
+    site.count("restore")
+    return Answer(memory_json(memory))
+
+
+@router.patch("/{memory_id:path}", summary="Change what a memory says, or its metadata")
+async def edit(
+    site: SiteHere,
+    project: ProjectHere,
+    memory_id: str,
+    body: Annotated[EditBody, Depends(BodyOf(EditBody))],
+    user: UserQuery = None,
+) -> Answer[MemoryRecord]:
+    metadata = body.metadata if "metadata" in body.model_fields_set else KEPT
+    wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
+    memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, _user(user))
+    site.count("edit")
+    return Answer(memory_json(memory))
+
+
+def _user(user: str | None) -> str | None:
+    return None if user is None else user.strip()

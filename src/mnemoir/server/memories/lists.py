@@ -1,0 +1,261 @@
+"""`GET /api/memories` with its conditions, and one memory with all that is known of it."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import Query, Request
+from pydantic import BeforeValidator
+
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import HistoryEntry, Kind, Memory
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.memory.facts import unknown_memory
+from mnemoir.ports.memory_store import Place, Project, Wanted
+from mnemoir.server.conversations.access import opened
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.memories.answers import (
+    HistoryEvent,
+    ListedMemory,
+    MemoryRecord,
+    Turn,
+    history_json,
+    listed_json,
+    memory_json,
+    turn_json,
+)
+from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
+from mnemoir.server.parameters import Cursor, offset_number, whole_number
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+from mnemoir.server.site import Site
+
+router = Routes(prefix="/api/memories", tags=["memories"])
+
+Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc"]
+_LIST = "memories"
+_LOOKED_AT = 5_000  # messages of one conversation, to find the words of a source again
+_AT_ONCE = 500
+
+ListLimit = Annotated[int, BeforeValidator(whole_number(100, MOST_LISTED)), Query(description="0 means 1000")]
+Offset = Annotated[int, BeforeValidator(offset_number), Query()]
+At = Annotated[str | None, Query(description="ISO 8601: what was current then instead of what is now")]
+UserQuery = Annotated[str | None, Query(alias="user_id")]
+Instant = Annotated[str | None, Query(description="ISO 8601, of the time that `order` goes by")]
+LearnedIn = Annotated[str | None, Query(description="the conversation it was learned in")]
+Words = Annotated[
+    str | None, Query(max_length=LONGEST_WORDS, description="all of these words stand in it, in whatever case")
+]
+Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; may be repeated")]
+Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
+
+
+class MemoryPage(JsonObject):
+    """Newest first."""
+
+    results: list[MemoryRecord]
+    total: int
+
+
+class ListedMemories(JsonObject):
+    """A page of a list; `next` is the cursor of the page behind it."""
+
+    results: list[ListedMemory]
+    total: int
+    next: str | None
+
+
+class Source(Turn):
+    """A turn that the memory came from. `message_id` is its place in the conversation, where that is still kept."""
+
+    event_id: str
+    session: str | None
+    message_id: int | None
+
+
+class MemoryDetails(JsonObject):
+    """One memory with all that is known of it."""
+
+    memory: ListedMemory
+    sources: list[Source]
+    history: list[HistoryEvent]
+
+
+@router.get("", summary="List one user's memories by conditions, newest first")
+async def list_of_user(
+    site: SiteHere,
+    project: ProjectHere,
+    user: UserQuery = None,
+    limit: ListLimit = 100,
+    offset: Offset = 0,
+    at: At = None,
+    kind: Kind | None = None,
+    since: Instant = None,
+    until: Instant = None,
+    source: LearnedIn = None,
+    q: Words = None,
+    ids: Ids = None,
+    hidden: Hidden = "without",
+    order: Order = "created_desc",
+    cursor: Cursor = None,
+) -> Answer[ListedMemories]:
+    scope = owner(project, named_user(user, "list"))
+    by, direction = order.split("_")
+    wanted = Wanted(
+        visible=await site.parts.facts.visible(scope, at=instant_of(at, "at")),
+        hidden=hidden,
+        kind=kind,
+        since=instant_of(since, "since"),
+        until=instant_of(until, "until"),
+        session=source,
+        words=q if q and q.strip() else None,
+        ids=_ids(ids),
+        by="updated" if by == "updated" else "created",
+        ascending=direction == "asc",
+    )
+    site.count("list")
+    if wanted.visible.at is not None:
+        return await _past(site, scope, wanted, limit, offset)
+    after = None if cursor is None else _place(cursor, order)
+    found = await site.parts.store.select(scope, wanted, limit=offset + limit + 1, after=after)
+    page = found[offset : offset + limit]
+    return Answer(
+        {
+            "results": [listed_json(memory, wanted.visible) for memory in page],
+            "total": await site.parts.store.select_count(scope, wanted),
+            "next": _cursor(page[-1], wanted, order) if page and len(found) > offset + limit else None,
+        }
+    )
+
+
+@router.get("/{memory_id:path}/details", summary="One memory with its sources, its history and when it decays")
+async def details(
+    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Answer[MemoryDetails] | Answer[MemoryPage]:
+    if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
+        return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
+    scope = await _owner_of(site, project, MemoryId(memory_id), user)
+    memory, visible = await _found(site, scope, MemoryId(memory_id)), await site.parts.facts.visible(scope)
+    entries = await site.parts.facts.history(project, MemoryId(memory_id), scope.user)
+    deleted = memory is None or memory.valid_to is not None
+    memory = memory or await site.parts.store.removed(scope, MemoryId(memory_id))
+    if memory is None:
+        raise unknown_memory(MemoryId(memory_id))
+    told = listed_json(memory, visible)
+    if deleted:
+        told |= {"state": "deleted", "decays_at": None}
+    return Answer[MemoryDetails](
+        {"memory": told, "sources": await _sources(site, scope, entries), "history": history_json(entries)}
+    )
+
+
+async def page_of(
+    site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None
+) -> Answer[MemoryPage]:
+    """The contract's list: newest first, or what was current at an instant."""
+    scope, instant = owner(project, user), instant_of(at, "at")
+    memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
+    total = await site.parts.facts.count(scope, instant)
+    site.count("list")
+    return Answer({"results": [memory_json(memory) for memory in memories], "total": total})
+
+
+def instant_of(text: str | None, field: str) -> datetime | None:
+    """The time a query names. Raises InvalidRequest."""
+    instant = None if text is None else from_text(text)
+    if text is not None and instant is None:
+        raise InvalidRequest(f"{field} must be an ISO 8601 time.", code="validation_error", field=field)
+    return instant
+
+
+async def _past(site: Site, scope: Owner, wanted: Wanted, limit: int, offset: int) -> Answer[ListedMemories]:
+    if wanted != Wanted(visible=wanted.visible):
+        raise InvalidRequest("at shows a whole list and goes with no other condition.", code="invalid_filter")
+    memories = await site.parts.store.page(scope, wanted.visible, limit=limit, offset=offset)
+    total = await site.parts.store.count(scope, wanted.visible)
+    results = [listed_json(memory, wanted.visible) for memory in memories]
+    return Answer({"results": results, "total": total, "next": None})
+
+
+def _ids(ids: list[str] | None) -> list[MemoryId] | None:
+    if ids is not None and len(ids) > MOST_IDS:
+        raise InvalidRequest(f"Name at most {MOST_IDS} ids.", code="validation_error", field="id")
+    return None if ids is None else [MemoryId(each) for each in ids]
+
+
+def _cursor(memory: Memory, wanted: Wanted, order: Order) -> str:
+    created = from_text(memory.created_at)
+    at = (from_text(memory.updated_at) or created) if wanted.by == "updated" else created
+    return write_cursor(f"{_LIST} {order}", "" if at is None else repr(at.timestamp()), memory.id)
+
+
+def _place(cursor: str, order: Order) -> Place:
+    at, memory_id = read_cursor(cursor, f"{_LIST} {order}", str, str)
+    try:
+        seconds = float(at) if at else None
+    except ValueError:
+        raise InvalidCursor from None
+    if seconds is not None and not math.isfinite(seconds):
+        raise InvalidCursor
+    return Place(at=seconds, memory_id=MemoryId(str(memory_id)))
+
+
+async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str | None) -> Owner:
+    scope = await site.parts.store.locate(project, memory_id)
+    if scope is None and user is not None:
+        return owner(project, user)
+    if scope is None or (user is not None and user.strip() != scope.user):
+        raise unknown_memory(MemoryId(memory_id))
+    return scope
+
+
+async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None:
+    return await site.parts.store.get(scope, memory_id)
+
+
+async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[Source]:
+    """Every turn of every event, oldest first, with its message where the conversation is still kept."""
+    sessions = {entry.session for entry in entries if entry.session}
+    wanted = {
+        session: {(turn.role, turn.text) for entry in entries if entry.session == session for turn in entry.turns}
+        for session in sessions
+    }
+    messages: dict[tuple[str | None, str, str], int] = {}
+    if wanted:
+        async with opened(site, scope) as own:
+            for session, turns in wanted.items() if own is not None else ():
+                assert own is not None
+                found = await asyncio.to_thread(_message_ids, own, session, turns)
+                messages |= {(session, *turn): message_id for turn, message_id in found.items()}
+    return [
+        {
+            **turn_json(turn),
+            "event_id": entry.id,
+            "session": entry.session,
+            "message_id": messages.get((entry.session, turn.role, turn.text)),
+        }
+        for entry in entries
+        for turn in entry.turns
+    ]
+
+
+def _message_ids(own: OwnConversations, session: str, turns: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Where the turns stand in the conversation, each at the first message that says it."""
+    found: dict[tuple[str, str], int] = {}
+    if not own.manager.session_exists(session):
+        return found
+    last = looked_at = 0
+    while looked_at < _LOOKED_AT and len(found) < len(turns):
+        page = own.manager.message_tree(session, _AT_ONCE, after=last)
+        for stored in page:
+            said = (str(stored.message.role), stored.message.text)
+            if said in turns:
+                found.setdefault(said, stored.id)
+        if len(page) < _AT_ONCE:
+            break
+        last, looked_at = page[-1].id, looked_at + len(page)
+    return found

@@ -1,0 +1,180 @@
+"""A project's own settings and extraction prompt, and the state of work put off."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Annotated, Literal
+
+from fastapi import Depends
+
+from mnemoir.core.clock import from_epoch, to_text
+from mnemoir.core.errors import NotFound
+from mnemoir.core.ids import JobId
+from mnemoir.memory.facts import default_extraction_prompt
+from mnemoir.ports.jobs import Job
+from mnemoir.ports.memory_store import Owned, Project
+from mnemoir.server.memories.answers import AppliedChange, Success
+from mnemoir.server.memories.bodies import PromptBody, SettingsBody
+from mnemoir.server.memories.later import KIND
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
+
+router = Routes(tags=["project"])
+
+_PROMPT = "/api/memories/extraction-prompt"
+_SETTINGS = "/api/memories/settings"
+
+
+class UserOfProject(JsonObject):
+    """A user who has memories."""
+
+    user_id: str
+    memories: int
+    changed_at: str | None
+
+
+class ProjectWithUsers(JsonObject):
+    """A project and its users, by name."""
+
+    project: str
+    memories: int
+    changed_at: str | None
+    users: list[UserOfProject]
+
+
+class Projects(JsonObject):
+    """By name."""
+
+    results: list[ProjectWithUsers]
+
+
+class PromptAnswer(JsonObject):
+    """What extraction keeps."""
+
+    prompt: str
+    isCustom: bool
+
+
+class DefaultPrompt(JsonObject):
+    """The prompt that counts again."""
+
+    prompt: str
+
+
+class ProjectSettingsAnswer(JsonObject):
+    """A project's settings, the server's where it has none."""
+
+    memoryEnabled: bool
+    decayDays: float
+    searchLimit: int
+
+
+class JobEvent(JsonObject):
+    """How an add with `async_mode` went."""
+
+    id: str
+    event_type: Literal["ADD"]
+    status: Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
+    results: list[AppliedChange]
+    created_at: str
+    updated_at: str
+    error: str | None
+
+
+@router.get("/api/projects", summary="Projects with their users, for choosing among them")
+async def projects(site: SiteHere, project: ProjectHere) -> Answer[Projects]:
+    owned = await site.parts.store.owners(project.tenant)
+    return Answer(
+        {"results": [_with_users(name, list(users)) for name, users in groupby(owned, key=attrgetter("project"))]}
+    )
+
+
+@router.get(_PROMPT, summary="What extraction keeps, in this project")
+async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
+    own = (await site.parts.project_settings.load(project)).extraction_prompt
+    return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
+
+
+@router.put(_PROMPT, summary="Say what extraction keeps")
+async def set_prompt(
+    site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
+) -> Answer[Success]:
+    async with site.settings_change:
+        own = await site.parts.project_settings.load(project)
+        await site.parts.project_settings.save(project, replace(own, extraction_prompt=body.prompt))
+    return Answer({"success": True})
+
+
+@router.delete(_PROMPT, summary="Go back to the default prompt")
+async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
+    async with site.settings_change:
+        own = await site.parts.project_settings.load(project)
+        if own.extraction_prompt is not None:
+            await site.parts.project_settings.save(project, replace(own, extraction_prompt=None))
+    return Answer({"prompt": default_extraction_prompt()})
+
+
+@router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
+async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
+    own, options = await site.parts.project_settings.load(project), site.options
+    decay_days = options.decay_days if own.decay_days is None else own.decay_days
+    return Answer(
+        {
+            "memoryEnabled": own.memory_enabled is not False,
+            "decayDays": decay_days or 0,
+            "searchLimit": options.search_limit if own.search_limit is None else own.search_limit,
+        }
+    )
+
+
+@router.put(_SETTINGS, summary="Change a project's settings")
+async def change_settings(
+    site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
+) -> Answer[Success]:
+    names = {"memoryEnabled": "memory_enabled", "decayDays": "decay_days", "searchLimit": "search_limit"}
+    changed = {names[field]: value for field, value in body.model_dump(exclude_unset=True).items()}
+    async with site.settings_change:
+        own = await site.parts.project_settings.load(project)
+        await site.parts.project_settings.save(project, replace(own, **changed))
+    return Answer({"success": True})
+
+
+@router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
+async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
+    job = await site.parts.jobs.get(JobId(event_id))
+    if job is None or job.kind != KIND or not _belongs(job, project):
+        raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
+    return Answer(
+        {
+            "id": job.id,
+            "event_type": "ADD",
+            "status": job.state,
+            "results": list((job.result or {}).get("results", ())),
+            "created_at": job.created_at,
+            "updated_at": job.updated_at,
+            "error": job.error,
+        }
+    )
+
+
+def _with_users(name: str, users: Sequence[Owned]) -> ProjectWithUsers:
+    changed = [user.changed_at for user in users if user.changed_at is not None]
+    return {
+        "project": name,
+        "memories": sum(user.memories for user in users),
+        "changed_at": _time(max(changed, default=None)),
+        "users": [
+            {"user_id": user.user, "memories": user.memories, "changed_at": _time(user.changed_at)} for user in users
+        ],
+    }
+
+
+def _time(seconds: float | None) -> str | None:
+    instant = None if seconds is None else from_epoch(seconds)
+    return None if instant is None else to_text(instant)
+
+
+def _belongs(job: Job, project: Project) -> bool:
+    """A finished job has only its result left, which then names the scope; those of before named the project."""
+    known = job.payload.get("scope") or (job.result or {}).get("scope") or job.result or {}
+    return (known.get("tenant"), known.get("project")) == (project.tenant, project.project)

@@ -1,0 +1,148 @@
+"""`/api/memories`: add, search, list, delete, history."""
+
+import hashlib
+from typing import Annotated
+
+import orjson
+from fastapi import Depends, Header, Query, Request
+
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.memory.facts import unknown_memory
+from mnemoir.ports.memory_store import Receipt
+from mnemoir.server.errors import MethodNotAllowed
+from mnemoir.server.memories.answers import (
+    AddAnswer,
+    HistoryEvent,
+    SearchAnswer,
+    Success,
+    add_json,
+    history_json,
+    search_json,
+)
+from mnemoir.server.memories.bodies import AddBody, SearchBody
+from mnemoir.server.memories.later import KIND, payload_of
+from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+from mnemoir.server.site import Site
+
+router = Routes(prefix="/api/memories", tags=["memories"])
+
+_LONGEST_KEY = 255
+_HISTORY = b"/history"
+
+
+class HistoryAnswer(JsonObject):
+    """Oldest first."""
+
+    results: list[HistoryEvent]
+
+
+class Deleted(Success):
+    """One memory was deleted."""
+
+    message: str
+    id: str
+
+
+class DeletedAll(Success):
+    """All memories of a user were deleted."""
+
+    message: str
+    deleted: int
+
+
+@router.post("", summary="Extract memories from messages and store them")
+async def add(
+    site: SiteHere,
+    project: ProjectHere,
+    body: Annotated[AddBody, Depends(BodyOf(AddBody))],
+    idempotency_key: Annotated[str | None, Header()] = None,
+    include_usage: Annotated[bool, Query()] = False,
+) -> Answer[AddAnswer]:
+    scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
+    receipt = _receipt(idempotency_key, body, scope)
+    if body.async_mode:
+        return await _add_later(site, scope, body, receipt)
+    with site.parts.times.write.measured():
+        result = await site.parts.facts.add(scope, body.request(receipt))
+    site.count("add")
+    if site.metrics is not None:
+        site.metrics.usage("add", result.usage)
+    return Answer(add_json(result, include_usage=include_usage or body.include_usage is True))
+
+
+@router.post("/search", summary="Find what bears on a question")
+async def search(
+    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))]
+) -> Answer[SearchAnswer]:
+    scope = owner(project, body.user_id, **body.narrowing())
+    facts = site.parts.facts
+    among = body.wanted(await facts.visible(scope))
+    found = await facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0, among=among)
+    site.count("search")
+    return Answer(search_json(found, explain=body.explain is True))
+
+
+@router.delete(
+    "", summary="Forget all memories of one user, and the traces of its runs; nothing of it can be restored"
+)
+async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[DeletedAll]:
+    scope = owner(project, named_user(user, "delete"))
+    deleted = await site.parts.forgetting.forget_memories(scope)
+    site.count("delete")
+    return Answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
+
+
+@router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
+async def history(
+    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
+    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it is part of a user's name
+        return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
+    entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
+    if not entries:
+        raise unknown_memory(MemoryId(memory_id))
+    return Answer[HistoryAnswer]({"results": history_json(entries)})
+
+
+@router.get("/{user_id:path}", summary="List one user's memories, newest first")
+async def list_memories(
+    request: Request,
+    site: SiteHere,
+    project: ProjectHere,
+    user_id: str,
+    limit: ListLimit = 100,
+    offset: Offset = 0,
+    at: At = None,
+) -> Answer[MemoryPage]:
+    if request.scope["raw_path"].endswith((b"/memories/search", b"/memories/merge")):
+        raise MethodNotAllowed("GET", ["POST", "OPTIONS"])  # static names come before users
+    return await page_of(site, project, user_id, limit=limit, offset=offset, at=at)
+
+
+@router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
+async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Answer[Deleted]:
+    deleted = await site.parts.facts.delete(project, MemoryId(memory_id), None if user is None else user.strip())
+    site.count("delete")
+    return Answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
+
+
+async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> Answer[AddAnswer]:
+    """Write the add down as a job; `GET /api/events/{id}` tells how it went."""
+    event_id = await site.parts.background.put(KIND, payload_of(scope, body.request(receipt)))
+    message = "The messages are kept and will be processed"
+    return Answer({"results": [], "message": message, "status": "PENDING", "event_id": event_id})
+
+
+def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
+    if key is None:
+        return None
+    if not key.strip() or len(key) > _LONGEST_KEY:
+        raise InvalidRequest(
+            f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters.", code="invalid_idempotency_key"
+        )
+    narrowing = [scope.agent, scope.app, scope.conversation]
+    asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
+    return Receipt(key=key, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())

@@ -1,0 +1,1 @@
+"""OpenAI's and Ollama's protocols: their dialects, lists of models, vectors, and description."""

@@ -1,0 +1,193 @@
+"""The routes of OpenAI's and Ollama's protocols, described. FastAPI does not route them, so it cannot."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mnemoir.server.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
+from mnemoir.server.protocols import requests
+from mnemoir.wire import ollama_shapes as ollama
+from mnemoir.wire import openai_shapes as openai
+
+Json = dict[str, Any]
+
+_OPENAI_DOCS = "https://platform.openai.com/docs/api-reference"
+_OLLAMA_DOCS = "https://docs.ollama.com/api"
+_EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """One method of a path. `streamed` is the type and the model of each piece, where an answer may be streamed."""
+
+    summary: str
+    asked: type | None = None
+    answered: type | None = None
+    streamed: tuple[str, type] | None = None
+    is_chat: bool = False
+    is_text: bool = False
+
+
+_CHAT = Spoken(
+    summary="Chat, as OpenAI's servers have it",
+    asked=requests.ChatCompletionBody,
+    answered=openai.ChatCompletion,
+    streamed=(_EVENTS, openai.ChatCompletionChunk),
+    is_chat=True,
+)
+_COMPLETION = Spoken(
+    summary="Complete a prompt, as OpenAI's servers have it",
+    asked=requests.CompletionBody,
+    answered=openai.TextCompletion,
+    streamed=(_EVENTS, openai.TextCompletion),
+    is_chat=True,
+)
+_VECTORS = Spoken(
+    summary="Vectors of texts, as OpenAI's servers have it",
+    asked=requests.EmbeddingsBody,
+    answered=openai.EmbeddingList,
+)
+_MODELS = Spoken(summary="Names that `model` may have", answered=openai.ModelList)
+_MODEL = Spoken(summary="One of them", answered=openai.ModelCard)
+_OLLAMA_CHAT = Spoken(
+    summary="Chat, as Ollama's servers have it",
+    asked=requests.OllamaChatBody,
+    answered=ollama.OllamaChatLine,
+    streamed=(_LINES, ollama.OllamaChatLine),
+    is_chat=True,
+)
+_GENERATE = Spoken(
+    summary="Complete a prompt, as Ollama's servers have it",
+    asked=requests.OllamaGenerateBody,
+    answered=ollama.OllamaGenerateLine,
+    streamed=(_LINES, ollama.OllamaGenerateLine),
+    is_chat=True,
+)
+_CANCEL = Spoken(summary="End an answer under way", asked=requests.CancelBody, answered=requests.Cancelled)
+_REFUSED = Spoken(summary="Refused: Mnemoir does not manage models")
+_OF_OPENAI: Mapping[tuple[str, str], Spoken] = {
+    ("/chat/completions", "post"): _CHAT,
+    ("/completions", "post"): _COMPLETION,
+    ("/embeddings", "post"): _VECTORS,
+    ("/models", "get"): _MODELS,
+    ("/models/{model_id}", "get"): _MODEL,
+}
+_SPOKEN: Mapping[tuple[str, str], Spoken] = {
+    **_OF_OPENAI,
+    **{(f"/v1{path}", method): spoken for (path, method), spoken in _OF_OPENAI.items()},
+    ("/api/chat", "post"): _OLLAMA_CHAT,
+    ("/api/chat", "delete"): _CANCEL,
+    ("/api/generate", "post"): _GENERATE,
+    ("/api/generate", "delete"): _CANCEL,
+    ("/api/embed", "post"): Spoken(
+        summary="Vectors of texts, as Ollama's servers have it",
+        asked=requests.OllamaEmbedBody,
+        answered=ollama.OllamaEmbeddings,
+    ),
+    ("/api/embeddings", "post"): Spoken(
+        summary="The vector of a prompt, as older Ollamas have it",
+        asked=requests.OllamaPromptBody,
+        answered=ollama.OllamaEmbedding,
+    ),
+    ("/", "get"): Spoken(summary="That it runs; the web UI for browsers", is_text=True),
+    ("/api/version", "get"): Spoken(
+        summary="The version of Ollama's protocol that is spoken", answered=ollama.OllamaVersion
+    ),
+    ("/api/tags", "get"): Spoken(summary="Names that `model` may have, for Ollama", answered=ollama.OllamaTags),
+    ("/api/ps", "get"): Spoken(summary="The same, as if they were loaded", answered=ollama.OllamaLoadedModels),
+    ("/api/show", "post"): Spoken(
+        summary="What a model can do", asked=requests.OllamaShowBody, answered=ollama.OllamaShown
+    ),
+}
+
+_CHAT_PARAMETERS = (
+    ("query", "project", "or header X-Etienne-Project"),
+    ("query", "memoryEnabled", "`true` recalls and remembers"),
+    ("header", "X-Memory", "`on` recalls and remembers"),
+    ("header", "X-User-Id", "whose memories"),
+    ("header", "X-Conversation-Id", "which conversation the chat belongs to"),
+    ("header", "X-Idempotency-Key", "the same one sent twice at a time runs once"),
+)
+_CHAT_HEADERS = {
+    "X-Workflow-Run-Id": "the run that answered: GET /api/runs/{id}",
+    "X-Conversation-Id": "the conversation it was kept in, percent-encoded",
+    "X-Memory-Injected": "how many memories were recalled",
+    "X-Mnemoir-Dropped": "names of members of the request that the model did not get",
+    "X-Overhead-Duration-Ms": "the time that Mnemoir added",
+}
+
+
+def bodies() -> Iterator[type]:
+    """Every shape that a request in `operation` refers to."""
+    yield from (spoken.asked for spoken in _SPOKEN.values() if spoken.asked is not None)
+
+
+def answers() -> Iterator[type]:
+    """Every shape that an answer in `operation` refers to."""
+    yield from (ErrorAnswer, OpenAIErrorAnswer)
+    for spoken in _SPOKEN.values():
+        streamed = spoken.streamed[1] if spoken.streamed else None
+        yield from (shape for shape in (spoken.answered, streamed) if shape is not None)
+
+
+def methods_of(path: str, known: Iterable[str]) -> list[str]:
+    """The methods of a path in lower case: those `known`, and those that lie in front of the router."""
+    return sorted({method.lower() for method in known} | {method for at, method in _SPOKEN if at == path})
+
+
+def operation(path: str, method: str) -> Json:
+    """The description of one method (lower case) of a path; one that is in no table refuses whatever is asked."""
+    spoken = _SPOKEN.get((path, method), _REFUSED)
+    named = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+    parameters = [_parameter("path", name) for name in named]
+    if spoken.is_chat:
+        parameters += [_parameter(*told) for told in _CHAT_PARAMETERS]
+    described: Json = {
+        "tags": ["models and chat"],
+        "summary": spoken.summary,
+        "operationId": f"{method}{path.translate(_PLAIN)}",
+        "responses": {} if spoken is _REFUSED else {"200": _answer(spoken)},
+    }
+    if parameters:
+        described["parameters"] = parameters
+    if spoken.asked is not None:
+        if spoken is not _CANCEL:
+            described["externalDocs"] = {"url": _OLLAMA_DOCS if path.startswith("/api/") else _OPENAI_DOCS}
+        described["requestBody"] = {"required": True, "content": {"application/json": schema_of(spoken.asked)}}
+    return described
+
+
+def error_answer(path: str) -> Json:
+    """What every route may answer instead."""
+    model = OpenAIErrorAnswer if surface_of(path) == "openai" else ErrorAnswer
+    return {"description": "An error, with its code", "content": {"application/json": schema_of(model)}}
+
+
+_PLAIN = str.maketrans("/-.{}", "_____")
+
+
+def _answer(spoken: Spoken) -> Json:
+    answer: Json = {"description": "The answer", "content": {}}
+    if spoken.is_text:
+        answer["content"]["text/plain"] = {"schema": {"type": "string"}}
+    if spoken.answered is not None:
+        answer["content"]["application/json"] = schema_of(spoken.answered)
+    if spoken.streamed is not None:
+        kind, piece = spoken.streamed
+        answer["content"][kind] = schema_of(piece)
+        answer["description"] = "The whole answer, or, streamed, its pieces one after the other"
+    if spoken.is_chat:
+        answer["headers"] = {
+            name: {"description": told, "schema": {"type": "string"}} for name, told in _CHAT_HEADERS.items()
+        }
+    return answer
+
+
+def schema_of(model: type) -> Json:
+    """A model as the content of a body."""
+    return {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
+
+
+def _parameter(place: str, name: str, told: str = "") -> Json:
+    parameter: Json = {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
+    return {**parameter, "description": told} if told else parameter

@@ -1,0 +1,188 @@
+"""What clients ask before they chat: which models there are, and the server's own word that it is there.
+
+Any model name is accepted in a chat, for the workflow decides which model answers; the lists name what makes sense to
+show in a menu.
+"""
+
+import hashlib
+from datetime import UTC, datetime
+from time import time
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from mnemoir.app.workflows import forwarding_of
+from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
+from mnemoir.server.bodies import read_json
+from mnemoir.server.site import Site
+from mnemoir.wire.model_facts import ModelFacts
+from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
+from mnemoir.wire.openai_shapes import ModelCard, ModelList
+
+OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
+TREE_VERSION = "0.9"  # what servers of config trees have always said
+_CONTEXT_TOKENS = 131_072  # of a model that nobody says anything of
+_CAPABILITIES = ("completion", "tools")  # of such a model
+_STARTED = int(time())
+_TEMPLATE = "{{ .System }}{{ .Tools }}{{ .Prompt }}"  # LiteLLM looks here whether tools are taken
+_MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
+_WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
+
+
+def routes() -> list[Route]:
+    """All of them; the site is found in the application's state."""
+    return [
+        *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models")),
+        *(Route(f"{path}/{{model_id:path}}", _model, methods=["GET"]) for path in ("/v1/models", "/models")),
+        Route("/", _running, methods=["GET"]),
+        Route("/api/version", _version, methods=["GET"]),
+        Route("/api/tags", _tags, methods=["GET"]),
+        Route("/api/ps", _running_models, methods=["GET"]),
+        Route("/api/show", _show, methods=["POST"]),
+        *(Route(path, _refused, methods=["POST", "DELETE"]) for path in _WRITES),
+        Route("/api/blobs/{digest:path}", _refused, methods=["GET", "POST"]),
+    ]
+
+
+def _site(request: Request) -> Site:
+    site = request.app.state.site
+    assert isinstance(site, Site)
+    return site
+
+
+def _names(request: Request) -> list[str]:
+    parts = _site(request).parts
+    own = [] if parts.workflows.serves_tree else [parts.model.name]
+    return list(dict.fromkeys([*parts.workflows.model_names(), *own]))
+
+
+async def _models(request: Request) -> Response:
+    listed: ModelList = {"object": "list", "data": [_card(name) for name in _names(request)]}
+    return JSONResponse(listed)
+
+
+async def _model(request: Request) -> Response:
+    name = request.path_params["model_id"]
+    if name not in _names(request):
+        known = ", ".join(_names(request))
+        raise NotFound(f"There is no model {name[:128]!r} here. Use one of: {known}.", code="model_not_found")
+    return JSONResponse(_card(name))
+
+
+def _card(name: str) -> ModelCard:
+    return {"id": name, "object": "model", "created": _STARTED, "owned_by": "mnemoir"}
+
+
+async def _running(request: Request) -> Response:
+    return PlainTextResponse("Mnemoir is running", headers={"vary": "Accept"})  # browsers get the web UI here
+
+
+async def _version(request: Request) -> Response:
+    serves_tree = _site(request).parts.workflows.serves_tree
+    return JSONResponse({"version": TREE_VERSION if serves_tree else OLLAMA_VERSION})
+
+
+async def _tags(request: Request) -> Response:
+    facts = await _facts(request)
+    tags: OllamaTags = {"models": [_tag(request, name, facts) for name in _names(request)]}
+    return JSONResponse(tags)
+
+
+async def _running_models(request: Request) -> Response:
+    facts = await _facts(request)
+    loaded: OllamaLoadedModels = {
+        "models": [
+            {
+                **_tag(request, name, facts),
+                "expires_at": "2318-04-10T23:47:16.854Z",
+                "size_vram": 0,
+                "context_length": _context_tokens(request, name, facts),
+            }
+            for name in _names(request)
+        ]
+    }
+    return JSONResponse(loaded)
+
+
+async def _show(request: Request) -> Response:
+    body = await read_json(request.scope, request.receive, _site(request).options.max_body_bytes)
+    asked = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
+    if not isinstance(asked, str):
+        raise InvalidRequest("model is missing; name the model to show.", field="model")
+    if _tagged(asked) not in map(_tagged, _names(request)):
+        raise NotFound(f"model '{asked[:128]}' not found", code="model_not_found")
+    facts = await _facts(request)
+    shown: OllamaShown = {
+        "license": "",
+        "modelfile": f"FROM {_tagged(asked)}",
+        "parameters": facts.parameters,
+        "template": facts.template or _TEMPLATE,
+        "modified_at": _MODIFIED,
+        "details": _details(facts),
+        "model_info": {
+            "general.architecture": "mnemoir",
+            "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
+            "general.parameter_count": 0,
+            "mnemoir.context_length": _context_tokens(request, asked, facts),
+        },
+        "capabilities": _capabilities(request, asked, facts),
+    }
+    return JSONResponse(shown)
+
+
+async def _facts(request: Request) -> ModelFacts:
+    """What the server's own model is said to be; nothing for a tree, whose nodes ask others."""
+    parts = _site(request).parts
+    return ModelFacts() if parts.workflows.serves_tree else await parts.inquiry.facts()
+
+
+def _capabilities(request: Request, name: str, facts: ModelFacts) -> list[str]:
+    parts = _site(request).parts
+    if not parts.workflows.serves_tree:
+        told = list(facts.capabilities or _CAPABILITIES)
+        is_passed = forwarding_of(parts.settings).forward != "none"
+        return [ability for ability in told if is_passed or ability != "insert"]  # a suffix goes on as it came
+    abilities = parts.workflows.abilities(name)
+    if abilities is None:
+        return list(_CAPABILITIES)
+    known = {"tools": abilities.tools, "vision": abilities.pictures}
+    return ["completion", *(ability for ability, passes in known.items() if passes)]
+
+
+def _context_tokens(request: Request, name: str, facts: ModelFacts) -> int:
+    abilities = _site(request).parts.workflows.abilities(name)
+    told = facts.context_tokens if abilities is None else abilities.context_tokens
+    return told or _CONTEXT_TOKENS
+
+
+async def _refused(request: Request) -> Response:
+    raise NotSupported("Mnemoir does not manage models. Do it at the model's own server.")
+
+
+def _tagged(name: str) -> str:
+    return name if ":" in name else f"{name}:latest"
+
+
+def _tag(request: Request, name: str, facts: ModelFacts) -> OllamaTag:
+    digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
+    return {
+        "name": name if _site(request).parts.workflows.serves_tree else _tagged(name),
+        "model": _tagged(name),
+        "modified_at": _MODIFIED,
+        "size": facts.size_bytes or 0,
+        "digest": digest,
+        "details": _details(facts),
+    }
+
+
+def _details(facts: ModelFacts) -> OllamaDetails:
+    known = facts.details
+    return {
+        "parent_model": known.get("parent_model", ""),
+        "format": known.get("format", "gguf"),
+        "family": known.get("family", "mnemoir"),
+        "parameter_size": known.get("parameter_size", "0"),
+        "quantization_level": known.get("quantization_level", "none"),
+        "families": [known.get("family", "mnemoir")],
+    }

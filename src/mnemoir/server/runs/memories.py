@@ -1,0 +1,136 @@
+"""What a run read from memory and wrote to it, also what was learned from it behind its answer.
+
+The job of a turn names the memories that changed and quotes none. So a memory that was forgotten since is told here
+without its words.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mnemoir.core.ids import JobId, MemoryId
+from mnemoir.core.runs import NodeTrace, RecalledMemory, RunStatus, RunTrace, WrittenKind, WrittenMemory
+from mnemoir.core.scope import Scope
+from mnemoir.ports.jobs import Job, JobQueue
+from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.server.rest import JsonObject
+
+Event = Literal["ADD", "UPDATE", "DELETE"]
+JobState = Literal["waiting", "running", "done", "failed", "gone"]
+
+_STATES: Mapping[str, JobState] = {
+    "PENDING": "waiting",
+    "RUNNING": "running",
+    "SUCCEEDED": "done",
+    "FAILED": "failed",
+}
+
+
+class RunShort(JsonObject):
+    """A run in a line."""
+
+    id: str
+    status: RunStatus
+    workflow: str
+    conversation: str | None
+    nodes: int
+    memories: Sequence[RecalledMemory]
+    first_token_ms: float | None
+    duration_ms: float | None
+    input_tokens: int
+    output_tokens: int
+    tokens_counted: bool
+    error: str | None
+
+
+class RunLearned(JsonObject):
+    """A memory that changed because of a run; `text` is how it reads now, null when it is gone."""
+
+    id: str
+    event: Event
+    text: str | None
+
+
+class RunRemembering(JsonObject):
+    """What was written in a run, and what became of it. `node` is its place among all nodes of the run."""
+
+    node: int
+    title: str
+    kind: WrittenKind
+    count: int
+    state: Annotated[
+        JobState, Field(description="`done` for all that was written at once; `gone` when nobody knows any more")
+    ]
+    error: str | None
+    learned: Sequence[RunLearned]
+
+
+class RunMemories(JsonObject):
+    """What was read from memory in a run, and written to it, also behind the answer."""
+
+    read: Sequence[RecalledMemory]
+    written: Sequence[RunRemembering]
+
+
+async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore) -> RunMemories:
+    """Both, in the order of the nodes; a memory that several nodes read stands once."""
+    nodes = list(run.nodes())
+    written = [
+        await _remembering(place, node, one, run.scope, jobs, store)
+        for place, node in enumerate(nodes)
+        for one in node.written
+    ]
+    return {"read": _read(nodes), "written": written}
+
+
+def summary_of(run: RunTrace) -> RunShort:
+    """A run in a line, with the memories that it read."""
+    nodes = list(run.nodes())
+    return {
+        "id": run.id,
+        "status": run.status,
+        "workflow": run.workflows[-1].name if run.workflows else "",
+        "conversation": run.scope.conversation,
+        "nodes": len(nodes),
+        "memories": _read(nodes),
+        "first_token_ms": run.first_token_ms,
+        "duration_ms": run.duration_ms,
+        "input_tokens": sum(node.input_tokens for node in nodes),
+        "output_tokens": sum(node.output_tokens for node in nodes),
+        "tokens_counted": any(node.tokens_counted for node in nodes),
+        "error": run.error,
+    }
+
+
+def _read(nodes: Sequence[NodeTrace]) -> list[RecalledMemory]:
+    read = {(memory.id, memory.text): memory for node in nodes for memory in node.memories}
+    return list(read.values())
+
+
+async def _remembering(
+    place: int, node: NodeTrace, written: WrittenMemory, scope: Scope, jobs: JobQueue, store: MemoryStore
+) -> RunRemembering:
+    job = await jobs.get(JobId(written.id)) if written.kind == "turn" else None
+    learned = (job.result or {}).get("learned", ()) if job else ()
+    return {
+        "node": place,
+        "title": node.title,
+        "kind": written.kind,
+        "count": written.count,
+        "state": _state(written, job),
+        "error": job.error if job else None,
+        "learned": [await _learned(change, scope, store) for change in learned],
+    }
+
+
+def _state(written: WrittenMemory, job: Job | None) -> JobState:
+    if written.kind != "turn":
+        return "done"
+    return _STATES[job.state] if job else "gone"
+
+
+async def _learned(change: Mapping[str, Any], scope: Scope, store: MemoryStore) -> RunLearned:
+    history: Sequence[Any] = await store.history(scope.owner, MemoryId(change["memory_id"]))
+    text = history[-1].new_text if history and history[-1].event != "DELETE" else None
+    return {"id": change["memory_id"], "event": change["event"], "text": text}

@@ -1,0 +1,156 @@
+"""`/api/runs`: what workflows did, and what they are doing.
+
+A trace holds what people said, so the same keys guard it as guard memories.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Annotated
+
+import orjson
+from fastapi import Query, Request
+from pydantic import BeforeValidator
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.runs import RunStatus, RunTrace
+from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
+from mnemoir.server.departure import Departure
+from mnemoir.server.parameters import Cursor, whole_number
+from mnemoir.server.rest import Answer, Json, JsonObject, Routes, SiteHere
+from mnemoir.server.runs.commands import RunCommand, node_command, run_command
+from mnemoir.server.runs.memories import RunMemories, RunShort, memories_of, summary_of
+from mnemoir.server.site import Site
+from mnemoir.server.streaming import Headers, Outflow
+from mnemoir.server.visit import visit_of
+
+router = Routes(prefix="/api/runs", tags=["runs"])
+
+_MOST_LISTED = 200
+_SILENCE = b":\n\n"  # a comment, which no reader of events takes for one
+
+_EVENTS: dict[int | str, Json] = {
+    200: {"model": RunSummary | NodeMoved, "description": "Events, each with a run or a node as `data`"}
+}
+
+ListLimit = Annotated[
+    int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
+]
+
+
+class RunPage(JsonObject):
+    """A page of runs, newest first; `next` is the `before` of the page after it."""
+
+    results: Sequence[RunSummary]
+    next: str | None
+
+
+@router.get("", summary="The last runs of workflows, newest first")
+async def list_runs(
+    site: SiteHere,
+    limit: ListLimit = 50,
+    before: Cursor = None,
+    status: RunStatus | None = None,
+    workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
+    conversation: str | None = None,
+    user: Annotated[str | None, Query(description="Of the config tree, or a user id")] = None,
+    error: Annotated[str | None, Query(description="A part of its error")] = None,
+    since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
+) -> Answer[RunPage]:
+    only = RunFilter(
+        status=status,
+        workflow=workflow or None,
+        conversation=conversation or None,
+        user=user or None,
+        error=error or None,
+        since=_instant(since) if since else None,
+    )
+    found = await site.parts.runs.latest(limit=limit + 1, before=before, only=only)
+    page = found[:limit]
+    following = page[-1].id if len(found) > limit else None
+    return Answer({"results": page, "next": following})
+
+
+@router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
+async def live(
+    site: SiteHere,
+    nodes: Annotated[
+        bool, Query(description="Tell of their nodes too, as events of the name `node`: begun, speaking, ended")
+    ] = False,
+) -> Response:
+    return _Feed(site.parts.runs.follow(nodes=nodes), site.options.heartbeat_s)
+
+
+@router.get("/{run_id:path}/summary", summary="One run in a line")
+async def show_summary(site: SiteHere, run_id: str) -> Answer[RunShort]:
+    return Answer(summary_of(await _run(site, run_id)))
+
+
+@router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
+async def show_memories(site: SiteHere, run_id: str) -> Answer[RunMemories]:
+    return Answer(await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store))
+
+
+@router.get("/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command")
+async def show_command(
+    request: Request,
+    site: SiteHere,
+    run_id: str,
+    node: Annotated[int | None, Query(description="Its place among all nodes, from 0; else the client's")] = None,
+) -> Answer[RunCommand]:
+    run = await _run(site, run_id)
+    if node is not None:
+        return Answer(node_command(run, node))
+    origin = str(request.base_url).rstrip("/")
+    return Answer(run_command(run, origin, needs_key=bool(site.options.api_keys)))
+
+
+@router.get("/{run_id:path}", summary="One run, node by node")
+async def show(site: SiteHere, run_id: str) -> Answer[RunTrace]:
+    return Answer(await _run(site, run_id))
+
+
+async def _run(site: Site, run_id: str) -> RunTrace:
+    run = await site.parts.runs.get(run_id)
+    if run is None:
+        raise NotFound(f"There is no run {run_id[:128]!r} here, or no longer.", code="run_not_found")
+    return run
+
+
+def _instant(text: str) -> str:
+    instant = from_text(text)
+    if instant is None:
+        raise InvalidRequest(
+            f"since must be a time such as 2026-03-04T09:15:00Z, it is {text[:80]!r}.",
+            code="validation_error",
+            field="since",
+        )
+    return to_text(instant)
+
+
+class _Feed(Response):
+    """Sends each run that begins or ends, and each node if it was asked for, until the client leaves."""
+
+    def __init__(self, runs: AsyncGenerator[RunSummary | NodeMoved, None], heartbeat_s: float) -> None:
+        super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
+        self._runs = runs
+        self._heartbeat_s = heartbeat_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        def head() -> Headers:
+            own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+            return [*own, (b"x-accel-buffering", b"no")]
+
+        async with (
+            Departure(receive) as departure,
+            aclosing(self._runs) as runs,
+            Outflow(send, head=head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
+        ):
+            await out.write(_SILENCE)  # the head goes out with it: the client knows that it listens
+            async for told in runs:
+                name = b"event: node\n" if isinstance(told, NodeMoved) else b""
+                await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
+            await out.write(b"", more=False)
+        visit_of(scope).left = departure.happened

@@ -1,0 +1,129 @@
+"""For those who run the server: is it well, what does it count, how is it used."""
+
+from typing import Any, Literal
+
+from fastapi import Request
+from starlette.responses import JSONResponse, Response
+
+from mnemoir import __version__
+from mnemoir.app.parts import Parts
+from mnemoir.core.errors import NotFound, StorageUnavailable
+from mnemoir.server.errors import status_of
+from mnemoir.server.metrics import CONTENT_TYPE
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.status.docs_page import CONTENT_SECURITY, page
+from mnemoir.server.visit import visit_of
+
+router = Routes(tags=["operations"])
+
+
+class Health(JsonObject):
+    """`llm` is of the server's own model: `missing` where the offline one stands in for it."""
+
+    status: Literal["ok"]
+    version: str
+    storage: Literal["ok"]
+    llm: Literal["configured", "missing"]
+
+
+class Unhealthy(JsonObject):
+    """The same where the storage does not work, with the members of an error."""
+
+    status: Literal["unavailable"]
+    version: str
+    storage: Literal["unavailable"]
+    llm: Literal["configured", "missing"]
+    detail: str
+    error: str
+    code: str
+    request_id: str
+
+
+class VectorBacklog(JsonObject):
+    """How many of all texts still wait for a vector of the embedding model in use."""
+
+    model: str
+    pending: int
+    of: int
+
+
+class Ready(Health):
+    """Health, and the vectors."""
+
+    vectors: VectorBacklog
+
+
+_UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": Unhealthy, "description": "The storage does not work"}}
+
+
+@router.get("/health", summary="Whether the server and its storage work", responses=_UNHEALTHY)
+@router.get("/api/health", include_in_schema=False)
+async def health(request: Request, site: SiteHere) -> Answer[Health] | Answer[Unhealthy]:
+    return await _unhealthy(request, site) or Answer(_health(site.parts))
+
+
+@router.get(
+    "/ready",
+    summary="Health, and how many texts still wait for a vector of the embedding model in use",
+    responses=_UNHEALTHY,
+)
+async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhealthy]:
+    unhealthy = await _unhealthy(request, site)
+    if unhealthy is not None:
+        return unhealthy
+    pending, total = await site.parts.store.backlog(site.parts.embedding.name)
+    vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
+    return Answer[Ready]({**_health(site.parts), "vectors": vectors})
+
+
+def _llm(parts: Parts) -> Literal["configured", "missing"]:
+    """Whether chats are answered by a real model: the server's own, or those that a config tree names."""
+    return "configured" if parts.workflows.serves_tree or parts.model.provider != "offline" else "missing"
+
+
+def _health(parts: Parts) -> Health:
+    return {"status": "ok", "version": __version__, "storage": "ok", "llm": _llm(parts)}
+
+
+async def _unhealthy(request: Request, site: SiteHere) -> Answer[Unhealthy] | None:
+    """The answer where the storage does not work."""
+    try:
+        await site.parts.store.check()
+    except StorageUnavailable as exc:
+        told: Unhealthy = {
+            "status": "unavailable",
+            "version": __version__,
+            "storage": "unavailable",
+            "llm": _llm(site.parts),
+            "detail": exc.message,
+            "error": exc.message,
+            "code": exc.code,
+            "request_id": visit_of(request.scope).request_id,
+        }
+        return Answer(told, status_of(exc))
+    return None
+
+
+@router.get("/metrics", summary="Figures for Prometheus, when switched on")
+async def metrics(site: SiteHere) -> Response:
+    if site.metrics is None:
+        raise NotFound("Metrics are switched off. Set server.metrics to true.")
+    return Response(site.metrics.text(), headers={"content-type": CONTENT_TYPE})
+
+
+@router.get("/docs", include_in_schema=False)
+async def docs(request: Request, site: SiteHere) -> Response:
+    _check_docs(site)
+    headers = {"content-security-policy": CONTENT_SECURITY}
+    return Response(page(request.app.openapi()), headers=headers, media_type="text/html")
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request, site: SiteHere) -> Response:
+    _check_docs(site)
+    return JSONResponse(request.app.openapi())
+
+
+def _check_docs(site: SiteHere) -> None:
+    if not site.options.docs:
+        raise NotFound("The documentation is switched off. Set server.docs to true.")

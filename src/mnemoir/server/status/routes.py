@@ -1,0 +1,94 @@
+"""`/api/status`: how the server is, how fast its memory is, and who uses it. Guarded by the same keys as memories."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from mnemoir.app.latencies import MINUTES, Latencies
+from mnemoir.app.status import Status, status_of
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.server.clients import ClientSeen
+from mnemoir.server.rest import Answer, Routes, SiteHere
+
+router = Routes(prefix="/api", tags=["operations"])
+
+Span = Literal["hour", "day"]
+_STEPS = {"hour": (60, 1), "day": (MINUTES, 15)}  # minutes in all, minutes a step
+_NOT_KEPT = {"cache-control": "no-store"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyStep:
+    """The times that ended within a step; both are None where there were none. `at` is when the step began."""
+
+    at: str
+    count: int
+    p50_ms: float | None
+    p95_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencySeries:
+    """Steps of `step_minutes`, the oldest first; the last one is not over yet."""
+
+    span: Span
+    step_minutes: int
+    recall: list[LatencyStep]
+    write: list[LatencyStep]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientsSeen:
+    """The kinds of clients that have called since `since`, the start of the server; who called last comes first."""
+
+    since: str
+    results: list[ClientSeen]
+
+
+@router.get("/status", summary="How the server is: models, storage, counts, background work")
+async def status(site: SiteHere) -> Answer[Status]:
+    return Answer(await status_of(site.parts, default_user=site.options.default_user), headers=_NOT_KEPT)
+
+
+@router.post("/status/check", summary="The same, after asking the models' servers now")
+async def check(site: SiteHere) -> Answer[Status]:
+    return Answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True), headers=_NOT_KEPT)
+
+
+@router.get("/status/latencies", summary="How long recalls and writes of memory took, over time")
+async def latencies(
+    site: SiteHere, span: Annotated[Span, Query(description="hour: by the minute; day: by quarters")] = "hour"
+) -> Answer[LatencySeries]:
+    minutes, step = _STEPS[span]
+    times = site.parts.times
+    return Answer(
+        LatencySeries(
+            span=span,
+            step_minutes=step,
+            recall=_steps(times.recall, minutes, step),
+            write=_steps(times.write, minutes, step),
+        ),
+        headers=_NOT_KEPT,
+    )
+
+
+@router.get("/clients", summary="Which kinds of clients have called, and when last")
+async def clients(site: SiteHere) -> Answer[ClientsSeen]:
+    return Answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()), headers=_NOT_KEPT)
+
+
+def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:
+    spreads = times.steps(minutes, step)
+    now = utc_now().replace(second=0, microsecond=0)
+    first = now - timedelta(minutes=minutes - 1)
+    return [
+        LatencyStep(
+            at=to_text(first + timedelta(minutes=place * step)),
+            count=spread.count,
+            p50_ms=spread.p50_ms,
+            p95_ms=spread.p95_ms,
+        )
+        for place, spread in enumerate(spreads)
+    ]

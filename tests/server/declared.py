@@ -1,0 +1,50 @@
+"""What routes say that they answer, held against what they answer."""
+
+from functools import cache
+from typing import Any, Union, get_args, get_origin
+from urllib.parse import unquote
+
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+from starlette.routing import Match
+
+from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.server import conversations, discussions, memories, runs, status, workflow_files
+from mnemoir.server.rest import Answer
+
+_PACKAGES = (status, memories, runs, discussions, conversations)
+_DEEPEST = 40  # workflows in each other; far more of them are more than pydantic reads
+ROUTES: list[APIRoute] = [
+    route
+    for router in (*(router for package in _PACKAGES for router in package.ROUTERS), workflow_files.router)
+    for route in router.routes
+]
+
+
+def check_shape(method: str, target: str, answer: AsgiAnswer) -> None:
+    """Raise ValidationError for an answer in JSON that has not the shape its route declares. Errors have another."""
+    kind = answer.headers.get("content-type", "")
+    if answer.status >= 300 or not kind.startswith("application/json"):
+        return
+    if answer.body.count(b'"children"') > _DEEPEST:
+        return
+    route = _route_of(method, target.partition("?")[0])
+    if route is not None and route.response_model is not None:
+        _shape_of(route.unique_id).validate_json(answer.body, strict=True)
+
+
+def _route_of(method: str, path: str) -> APIRoute | None:
+    named = unquote(path)
+    named = named.rstrip("/") or "/"
+    asked = {"type": "http", "method": method, "path": named, "raw_path": path.encode(), "root_path": ""}
+    return next((route for route in ROUTES if route.matches(asked)[0] is Match.FULL), None)
+
+
+@cache
+def _shape_of(id: str) -> TypeAdapter[Any]:
+    """Any of the shapes that the route returns, of which the first is described."""
+    route = next(route for route in ROUTES if route.unique_id == id)
+    returned = route.endpoint.__annotations__["return"]
+    arms = get_args(returned) if get_origin(returned) is Union else (returned,)
+    shapes = [get_args(arm)[0] for arm in arms if get_origin(arm) is Answer]
+    return TypeAdapter(Union[tuple(shapes)] if shapes else route.response_model)  # noqa: UP007  # of a number not known here
