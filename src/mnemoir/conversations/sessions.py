@@ -139,7 +139,11 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """A message with its place in the store. The thread is the way from the first message to the head."""
+    """A message with its place in the store. The thread is the way from the first message to the head.
+
+    A strategy may add messages that are stored nowhere, such as a summary: `made` marks them, and `id` is that of the
+    message that they stand behind, or ROOT.
+    """
 
     id: int
     session_id: str
@@ -153,6 +157,7 @@ class StoredMessage:
     run_id: str | None = None
     finish_reason: str | None = None
     is_on_thread: bool = True
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

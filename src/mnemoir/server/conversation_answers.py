@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnemoir.conversations.messages import Role
 from mnemoir.conversations.strategies.strategy import StrategyName
-from mnemoir.conversations.window_states import PartState
+from mnemoir.conversations.window_parts import PartState
 
 
 class _Answer(BaseModel):

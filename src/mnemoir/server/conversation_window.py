@@ -1,7 +1,6 @@
 """`/api/conversations/{id}/window`: what a model would be shown, and what became of the messages of the thread."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -13,10 +12,9 @@ from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.sessions import Summary
-from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.strategies.strategy import StoredStrategy, StrategyName
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.conversations.window_parts import ToldWindow, told_window
-from mnemoir.conversations.window_states import WindowPart
+from mnemoir.conversations.window_parts import WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversation_access import CONVERSATIONS, ONE, OwnerHere, holding
@@ -36,16 +34,6 @@ Question = Annotated[str | None, Query(alias="q", description="also tell what wo
 Summarise = Annotated[bool, Query(description="false asks no model: the summary there is, or none")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """A window as it was asked for."""
-
-    name: StrategyName
-    strategy: Strategy
-    budget: int
-    only_looks: bool
-
-
 @router.get("/window", summary="What a model would be shown of it", response_model=WindowAnswer)
 async def window(
     site: SiteHere,
@@ -59,33 +47,27 @@ async def window(
     async with holding(site, scope, id) as own:
         settings = site.parts.settings
         name = strategy or settings.memory.strategy
-        own_one = name == settings.memory.strategy
-        wanted = _Wanted(
-            name=name,
-            strategy=own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name),
-            budget=own.manager.max_history_tokens if max_tokens is None else max_tokens,
-            only_looks=not summarise,
+        own_one = own.manager.strategy if name == settings.memory.strategy else None
+        chosen = own_one if isinstance(own_one, StoredStrategy) else make_strategy(settings, site.parts.model, name)
+        budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
+        told = await asyncio.to_thread(
+            window_parts,
+            own.manager.storage,
+            id,
+            chosen,
+            budget,
+            keeps_important=name == "hybrid",
+            summarises=summarise,
         )
-        told = await asyncio.to_thread(_told, own, id, wanted)
         rag = settings.memory.rag
         limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
         recalled = await _recalled(own, question, limits, told)
-        return await asyncio.to_thread(_answer, own, wanted, told, {"recalled": recalled, "recalls": rag.enabled})
-
-
-def _told(own: OwnConversations, id: str, wanted: _Wanted) -> ToldWindow:
-    return told_window(
-        own.manager.storage,
-        id,
-        wanted.strategy,
-        wanted.budget,
-        keeps_important=wanted.name == "hybrid",
-        only_looks=wanted.only_looks,
-    )
+        answer = {"strategy": name, "max_tokens": budget, "recalled": recalled, "recalls": rag.enabled}
+        return await asyncio.to_thread(_answer, own, told, answer)
 
 
 async def _recalled(
-    own: OwnConversations, question: str | None, limits: RetrievalLimits, told: ToldWindow
+    own: OwnConversations, question: str | None, limits: RetrievalLimits, told: WindowParts
 ) -> list[Json] | None:
     """As a chat recalls it; None without a question."""
     if question is None or not question.strip():
@@ -94,11 +76,9 @@ async def _recalled(
     return [_recalled_json(one) for one in found]
 
 
-def _answer(own: OwnConversations, wanted: _Wanted, told: ToldWindow, further: Json) -> Response:
+def _answer(own: OwnConversations, told: WindowParts, further: Json) -> Response:
     shown = Attachments(own.node_parts.objects).bring_back(list(told.messages))
     body = {
-        "strategy": wanted.name,
-        "max_tokens": wanted.budget,
         "tokens": CHARS4.count(told.messages),
         "messages": [sent_json(message) for message in shown],
         "parts": [_part_json(part) for part in told.parts],

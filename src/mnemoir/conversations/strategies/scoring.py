@@ -6,7 +6,7 @@ from mnemoir.conversations.importance import MESSAGES_AHEAD, ImportanceContext, 
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
 from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.strategies.tail import messages_of
+from mnemoir.conversations.strategies.strategy import messages_of
 
 Score = Callable[[Message, ImportanceContext], float]
 
