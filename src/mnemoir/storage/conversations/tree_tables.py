@@ -157,9 +157,8 @@ class TreeTables(WayTables):
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), without regard to any mark."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "mark": 0, "limit": clamped(limit)}
-        while rows := self._read(_MESSAGES["newest"], {**values, **in_front_of(before)}):
+        values = {"mark": 0, "limit": clamped(limit)}
+        while rows := self._rows_of(session_id, _MESSAGES["newest"], **values, **in_front_of(before)):
             if messages := list(stored_messages(rows)):
                 return messages
             before = rows[-1][0]  # all of them are damaged; that is not the end
@@ -167,9 +166,7 @@ class TreeTables(WayTables):
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """The messages of all branches with an id above `after`, by id."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "limit": clamped(limit)}
-        while rows := self._read(_TREE["tree"], {**values, "after": clamped(after)}):
+        while rows := self._rows_of(session_id, _TREE["tree"], limit=clamped(limit), after=clamped(after)):
             if messages := list(stored_messages(rows)):
                 return messages
             after = rows[-1][0]

@@ -1,10 +1,10 @@
 """What is read of the trees of sessions: ways through them in pages, branches, and the thread in stretches."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -15,6 +15,8 @@ from mnemoir.storage.conversations.session_rows import Row, storable, stored_mes
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link
 from mnemoir.storage.sqlite.queries import queries
+
+T = TypeVar("T")
 
 _TREE = queries("sessions/tree")
 _WAYS = queries("sessions/ways")
@@ -29,7 +31,6 @@ class WayTables:
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
-        self._link(session_id)
         session = storable(session_id)
 
         def work(connection: apsw.Connection) -> dict[int, list[int]]:
@@ -38,22 +39,18 @@ class WayTables:
                 for one in message_ids
             }
 
-        return self._file.read(work)
+        return self._linked(session_id, work)
 
     def newest_end(self, session_id: str, message_id: int) -> int:
         """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "id": clamped(message_id)}
-        return int(self._read(_TREE["newest_end"], values)[0][0])
+        return int(self._rows_of(session_id, _TREE["newest_end"], id=clamped(message_id))[0][0])
 
     def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
-        self._link(session_id)
         return list(stored_messages(self._way_to(session_id, message_id, limit)))
 
     def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """What stands before a message on its branch, newest first; [] at the beginning alone."""
-        self._link(session_id)
         while rows := self._way_to(session_id, message_id, max(0, limit) + 1)[1:]:
             if messages := list(stored_messages(rows)):
                 return messages
@@ -62,11 +59,9 @@ class WayTables:
 
     def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning."""
-        self._link(session_id)
-        session = storable(session_id)
-        head = self._file.read(lambda connection: head_of(connection, session)).id
-        values = {"session": session, "head": head, "limit": clamped(limit)}
-        while rows := self._read(_WAYS["way_behind"], {**values, "id": clamped(message_id)}):
+        head = self._file.read(lambda connection: head_of(connection, storable(session_id))).id
+        values = {"head": head, "limit": clamped(limit)}
+        while rows := self._rows_of(session_id, _WAYS["way_behind"], id=clamped(message_id), **values):
             if messages := list(stored_messages(rows)):
                 return messages
             message_id = rows[-1][0]
@@ -79,8 +74,7 @@ class WayTables:
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
         """All of them, by the id of their first message; one for a tree without branches."""
-        self._link(session_id)
-        return [_run_of(row) for row in self._read(_WAYS["branch_runs"], {"session": storable(session_id)})]
+        return [_run_of(row) for row in self._rows_of(session_id, _WAYS["branch_runs"])]
 
     def thread_stretches(
         self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
@@ -98,16 +92,24 @@ class WayTables:
         return self._file.read(work)
 
     def _way_to(self, session_id: str, message_id: int, limit: int) -> list[Row]:
-        values = {"session": storable(session_id), "id": clamped(message_id), "limit": clamped(limit)}
-        return self._read(_TREE["way_to"], values)
+        return self._rows_of(session_id, _TREE["way_to"], id=clamped(message_id), limit=clamped(limit))
 
     def _read(self, query: str, values: Mapping[str, Any]) -> list[Row]:
         return self._file.read(lambda connection: connection.execute(query, values).fetchall())
 
-    def _link(self, session_id: str) -> None:
+    def _rows_of(self, session_id: str, query: str, **values: Any) -> list[Row]:
+        """Rows of a session whose messages have their parents."""
+        bound = {"session": storable(session_id), **values}
+        return self._linked(session_id, lambda connection: connection.execute(query, bound).fetchall())
+
+    def _linked(self, session_id: str, work: Callable[[apsw.Connection], T]) -> T:
+        """Read a session, whose messages get their parents before where they have none yet."""
         session = storable(session_id)
-        if self._file.read(lambda connection: is_unlinked(connection, session)):
+        found = self._file.read(lambda one: None if is_unlinked(one, session) else [work(one)])
+        if found is None:
             self._file.write(lambda connection: link(connection, session))
+            return self._file.read(work)
+        return found[0]
 
     def _link_some(self) -> int:
         """Link a few sessions more; how many there were."""
