@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from numbers import Integral
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 import structlog
 
@@ -37,8 +37,11 @@ _WIDE = re.compile(
 )
 
 
-class TokenCounter(Protocol):
-    """Counts tokens; an empty list is 0.
+Counted = TypeVar("Counted", contravariant=True)
+
+
+class Counter(Protocol[Counted]):
+    """Counts the tokens of messages of some kind; an empty list is 0.
 
     `growth` says what may be taken from one count to another: "additive" (a list costs the sum of its messages),
     "monotone" (a part never costs more than the whole), "unknown".
@@ -47,9 +50,13 @@ class TokenCounter(Protocol):
     @property
     def growth(self) -> Growth: ...
 
-    def count(self, messages: Sequence[Message]) -> int: ...
+    def count(self, messages: Sequence[Counted]) -> int: ...
 
-    def count_one(self, message: Message) -> int: ...
+    def count_one(self, message: Counted) -> int: ...
+
+
+class TokenCounter(Counter[Message], Protocol):
+    """Counts the tokens of stored messages."""
 
 
 class CountsTokens(Protocol):
@@ -63,18 +70,18 @@ class CountsTokens(Protocol):
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int: ...
 
 
-class AdditiveCounter:
+class AdditiveCounter(Generic[Counted]):
     """A counter that adds up what each message costs; `cost` must not be negative."""
 
     growth: Growth = "additive"
 
-    def __init__(self, cost: Callable[[Message], int]) -> None:
+    def __init__(self, cost: Callable[[Counted], int]) -> None:
         self._cost = cost
 
-    def count(self, messages: Sequence[Message]) -> int:
+    def count(self, messages: Sequence[Counted]) -> int:
         return sum(map(self._cost, messages))
 
-    def count_one(self, message: Message) -> int:
+    def count_one(self, message: Counted) -> int:
         return self._cost(message)
 
 

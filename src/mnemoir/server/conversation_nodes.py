@@ -24,7 +24,7 @@ from mnemoir.server.conversation_answers import ClearedAnswer, NodeMemories, Nod
 from mnemoir.server.conversation_models import Json, conversation_answer
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import SiteHere
-from mnemoir.workflows.history_store import tokens_of
+from mnemoir.workflows.history_store import COUNTER
 
 router = APIRouter(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
@@ -99,7 +99,7 @@ def _names(node: str | None) -> tuple[str | None, str | None]:
 
 
 def _tokens(records: Sequence[NodeMemoryMessage]) -> int:
-    return sum(tokens_of(Message("user", record.content)) for record in records)
+    return COUNTER.count([Message("user", record.content) for record in records])
 
 
 def _problem(found: ReadNode) -> str | None:
