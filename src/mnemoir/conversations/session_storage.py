@@ -231,11 +231,16 @@ class VectorRows(Protocol):
     ) -> list[StoredMessage]:
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
 
+    def in_context(
+        self, message_ids: Sequence[int], count: int
+    ) -> list[tuple[StoredMessage, Sequence[StoredMessage]]]:
+        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Note them as waiting; those of them that are there. Do this before their vectors are added."""
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as embedded; those that were deleted meanwhile, whose vectors are to be removed again."""
+        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
 
     def vectors_failed(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt; they wait again."""

@@ -11,12 +11,22 @@ from mnemoir.conversations.searched_rows import Said, SearchedRows
 from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
 from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import storable, stored_messages, stored_metadata, time_of, time_text
+from mnemoir.storage.conversations.session_rows import (
+    Row,
+    storable,
+    stored_messages,
+    stored_metadata,
+    time_of,
+    time_text,
+)
 from mnemoir.storage.conversations.session_tables import clamped
+from mnemoir.storage.conversations.window_tables import rows_before
 from mnemoir.storage.sqlite.queries import queries
 
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")
+_MESSAGES = queries("sessions/messages")
+_MOST_LEFT = 500  # vectors of deleted messages that are looked for at once
 _NOTES_KEPT = 16_384  # a search looks at all sessions, and few of them have changed since the last
 SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
 
@@ -36,14 +46,36 @@ class VectorTables:
         rows = self._file.read(lambda connection: connection.execute(_VECTORS["unembedded"], values).fetchall())
         return list(stored_messages(rows))
 
+    def in_context(
+        self, message_ids: Sequence[int], count: int
+    ) -> list[tuple[StoredMessage, Sequence[StoredMessage]]]:
+        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+        limit = clamped(count)
+
+        def work(connection: apsw.Connection) -> list[tuple[Row, list[Row]]]:
+            found = connection.executemany(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids]).fetchall()
+            return [(row, rows_before(connection, row, limit) if limit else []) for row in found]
+
+        return [
+            (stored, list(stored_messages(reversed(before))))
+            for row, before in self._file.read(work)
+            for stored in stored_messages([row])
+        ]
+
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Note them as waiting; those of them that are there. Do this before their vectors are added."""
         return self._each("await", message_ids, model=model)
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as embedded; those that were deleted meanwhile, whose vectors are to be removed again."""
-        noted = set(self._each("added", message_ids, model=model))
-        return [message_id for message_id in message_ids if message_id not in noted]
+        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
+        bound = self._bound(message_ids, model=model)
+
+        def work(connection: apsw.Connection) -> list[int]:
+            noted = set(_first(connection.executemany(_VECTORS["added"], bound)))
+            left = _first(connection.execute(_VECTORS["to_remove"], {"limit": _MOST_LEFT}))
+            return list(dict.fromkeys([*(id for id in message_ids if id not in noted), *left]))
+
+        return self._file.write(work)
 
     def vectors_failed(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt; they wait again."""
@@ -92,11 +124,14 @@ class VectorTables:
         return ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
 
     def _each(self, query: str, message_ids: Sequence[int], **values: Any) -> list[int]:
-        now = time_text(self._clock())
-        bound = [{"id": message_id, "now": now, **values} for message_id in message_ids]
+        bound = self._bound(message_ids, **values)
         if not bound:
             return []
         return self._file.write(lambda connection: _first(connection.executemany(_VECTORS[query], bound)))
+
+    def _bound(self, message_ids: Sequence[int], **values: Any) -> list[dict[str, Any]]:
+        now = time_text(self._clock())
+        return [{"id": message_id, "now": now, **values} for message_id in message_ids]
 
 
 def _first(rows: apsw.Cursor) -> list[int]:

@@ -10,7 +10,7 @@ from mnemoir.conversations.sessions import StoredMessage, Summary
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import storable, stored_messages, summary_of, time_text
+from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, text_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
@@ -135,6 +135,15 @@ class WindowTables:
             return connection.execute(_MESSAGES[query], {**session, "mark": mark, **values}).fetchall()
 
         return self._file.read(work)
+
+
+def rows_before(connection: apsw.Connection, row: Row, limit: int) -> list[Row]:
+    """What stands in front of a message on the thread, behind the mark, newest first."""
+    session = {"session": text_of(row[1])}
+    mark = connection.execute(_MESSAGES["mark"], session).get
+    return connection.execute(
+        _MESSAGES["newest"], {**session, "mark": mark, "limit": limit, **in_front_of(row[0])}
+    ).fetchall()
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
