@@ -57,6 +57,8 @@ def borders(messages: Sequence[Utterance], unit: Unit) -> list[int]:
     Turns begin at a user message; what stands before the first one is a unit of its own. Tool results at the very
     beginning, whose calls are gone, belong to none.
     """
+    if not any(message.role == "tool" for message in messages):  # looking for rounds would cost more than the rest
+        return [at for at, one in enumerate(messages) if at == 0 or unit == "message" or one.role == "user"]
     last_result = {answered.caller: at for at, answered in match_results(messages).items()}
     starts: list[int] = []
     round_ends = -1

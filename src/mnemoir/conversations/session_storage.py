@@ -18,7 +18,7 @@ from mnemoir.conversations.sessions import (
     StoredMessage,
     Summary,
 )
-from mnemoir.conversations.ways import WayRows
+from mnemoir.conversations.ways import Stretch, WayRows
 
 
 class SessionRows(Protocol):
@@ -92,7 +92,7 @@ class WindowRows(Protocol):
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before`, behind the mark.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def messages_between(
@@ -100,7 +100,7 @@ class WindowRows(Protocol):
     ) -> list[StoredMessage]:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
@@ -117,6 +117,14 @@ class WindowRows(Protocol):
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Those that are there."""
+
+    def thread_stretches(
+        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
+    ) -> list[Stretch]:
+        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one.
+
+        Unknown ids cut nothing. A message with a score of `threshold` or more is important.
+        """
 
     def get_summary(self, session_id: str) -> Summary | None:
         """The session's summary."""
@@ -201,7 +209,7 @@ class TreeRows(WayRows, Protocol):
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), without regard to any mark.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:

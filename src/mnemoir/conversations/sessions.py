@@ -7,7 +7,7 @@ have one order, by time and then by id.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -158,6 +158,11 @@ class StoredMessage:
     finish_reason: str | None = None
     is_on_thread: bool = True
     made: bool = False
+
+
+def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
+    """The messages without their places."""
+    return [one.message for one in stored]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.importance import IMPORTANT
 from mnemoir.conversations.messages import Message, Role
 from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import StoredMessage, Summary
-from mnemoir.conversations.strategies.strategy import StoredStrategy, messages_of
+from mnemoir.conversations.sessions import StoredMessage, Summary, messages_of
+from mnemoir.conversations.strategies.strategy import StoredStrategy
 from mnemoir.conversations.validity import SUMMARY_PREFIX
 from mnemoir.conversations.ways import Stretch
 

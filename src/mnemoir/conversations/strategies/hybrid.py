@@ -7,11 +7,11 @@ from functools import partial
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.importance import IMPORTANT, score_importance
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage, Summary
+from mnemoir.conversations.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.strategies.retained import Retained, retained_rounds
 from mnemoir.conversations.strategies.scoring import Score, score_new
 from mnemoir.conversations.strategies.shares import Draft, shared
-from mnemoir.conversations.strategies.strategy import StoredStrategy, messages_of
+from mnemoir.conversations.strategies.strategy import StoredStrategy
 from mnemoir.conversations.strategies.summarising import Extension, Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, read_tail
 from mnemoir.conversations.strategies.transcript import made_message

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.messages import Message, calls_of
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.strategies.strategy import messages_of
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 from mnemoir.conversations.strategies.tail import with_closed_calls
 from mnemoir.conversations.tool_rounds import match_results
 

@@ -13,9 +13,8 @@ import structlog
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.fitting import borders, fitting_cut
 from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 from mnemoir.conversations.strategies.retained import Retained, best_of
-from mnemoir.conversations.strategies.strategy import messages_of
 from mnemoir.conversations.strategies.tail import Tail
 from mnemoir.conversations.strategies.transcript import made_message, shortened_summary, summary_message
 

@@ -1,12 +1,11 @@
 """What a strategy is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 
 StrategyName = Literal["simple", "summarization", "hybrid"]
 
@@ -45,8 +44,3 @@ class StoredStrategy(ABC):
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for the summaries under way; whether all of them are done."""
         return True
-
-
-def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
-    """The messages without their places."""
-    return [one.message for one in stored]

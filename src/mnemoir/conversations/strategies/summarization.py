@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from mnemoir.conversations.fitting import fitting_cut
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage, Summary
+from mnemoir.conversations.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.strategies.simple import SimpleStrategy
-from mnemoir.conversations.strategies.strategy import StoredStrategy, messages_of
+from mnemoir.conversations.strategies.strategy import StoredStrategy
 from mnemoir.conversations.strategies.summarising import Extension, Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, read_tail
 from mnemoir.conversations.strategies.transcript import made_message, shortened_summary

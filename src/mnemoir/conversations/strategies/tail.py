@@ -7,8 +7,7 @@ from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.strategies.strategy import messages_of
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 from mnemoir.conversations.validity import closed_calls
 
 _FIRST_PAGE = 64  # messages; each further page has twice as many
@@ -52,18 +51,18 @@ def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCoun
     size, spent = _FIRST_PAGE, 0
     while True:
         before = newest_first[-1].id if newest_first else None
-        # A page may be short because damaged rows were left out; only an empty one is the end.
         page = rows.newest_messages(session_id, size, before=before)
+        is_whole = len(page) < size
         newest_first += page
         spent += sum(CHARS4.count_one(one.message) for one in page)
-        if page and spent <= budget:  # by the cheapest estimate there is room for more
+        if not is_whole and spent <= budget:  # by the cheapest estimate there is room for more
             size *= 2
             continue
         stored = with_closed_calls(newest_first[::-1])
         messages = messages_of(stored)
         cut = fitting_cut(messages, budget, counter, unit)
-        if not page or cut > next(iter(borders(messages, unit)), len(messages)):
-            return Tail(stored=stored, cut=cut, is_whole=not page)
+        if is_whole or cut > next(iter(borders(messages, unit)), len(messages)):
+            return Tail(stored=stored, cut=cut, is_whole=is_whole)
         size *= 2
 
 
