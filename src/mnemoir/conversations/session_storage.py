@@ -189,6 +189,9 @@ class TreeRows(WayRows, Protocol):
         where what says the same may be there already. Raises MessageNotFoundError.
         """
 
+    def named_elsewhere(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those of the names that messages have already, but for those of the session `spared`."""
+
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
 

@@ -130,6 +130,7 @@ class MessageRecord:
     files: str | None = None
     run_id: str | None = None  # the run that answered
     finish_reason: str | None = None
+    uid: str | None = None  # its name; without one it gets a new one
 
     @property
     def is_embeddable(self) -> bool:
@@ -140,6 +141,8 @@ class MessageRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
     """A message with its place in the store. The thread is the way from the first message to the head.
+
+    `id` is a number within its file, `uid` names the message anywhere: it goes along with an export.
 
     A strategy may add messages that are stored nowhere, such as a summary: `made` marks them, and `id` is that of the
     message that they stand behind, or ROOT.
@@ -157,6 +160,7 @@ class StoredMessage:
     run_id: str | None = None
     finish_reason: str | None = None
     is_on_thread: bool = True
+    uid: str | None = None
     made: bool = False
 
 

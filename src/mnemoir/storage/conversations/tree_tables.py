@@ -104,6 +104,17 @@ class TreeTables(WayTables):
             return Resumed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
+    def named_elsewhere(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those of the names that messages have already, but for those of the session `spared`."""
+        session = None if spared is None else storable(spared)
+
+        def work(connection: apsw.Connection) -> set[str]:
+            return {
+                uid for uid in uids if connection.execute(_MESSAGES["named"], {"uid": uid, "spared": session}).get
+            }
+
+        return self._file.read(work) if uids else set()
+
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
         told = _told([record for record in history if record.role != "system"])
