@@ -13,7 +13,7 @@ from mnemoir.conversations.ways import Stretch
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, text_of, time_text
+from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
@@ -143,11 +143,11 @@ class WindowTables:
 
     def _rows(self, query: str, session_id: str, **values: Any) -> list[tuple[Any, ...]]:
         """Rows behind the session's mark."""
-        session = {"session": storable(session_id)}
+        session = storable(session_id)
 
         def work(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-            mark = connection.execute(_MESSAGES["mark"], session).get
-            return connection.execute(_MESSAGES[query], {**session, "mark": mark, **values}).fetchall()
+            mark = mark_of(connection, session)
+            return connection.execute(_MESSAGES[query], {"session": session, "mark": mark, **values}).fetchall()
 
         return self._file.read(work)
 
@@ -169,13 +169,16 @@ def whole_page(
     return found
 
 
-def rows_before(connection: apsw.Connection, row: Row, limit: int) -> list[Row]:
+def rows_before(connection: apsw.Connection, session_id: str, message_id: int, limit: int) -> list[Row]:
     """What stands in front of a message on the thread, behind the mark, newest first."""
-    session = {"session": text_of(row[1])}
-    mark = connection.execute(_MESSAGES["mark"], session).get
-    return connection.execute(
-        _MESSAGES["newest"], {**session, "mark": mark, "limit": limit, **in_front_of(row[0])}
-    ).fetchall()
+    values = {"session": session_id, "mark": mark_of(connection, session_id), "limit": limit}
+    return connection.execute(_MESSAGES["newest"], {**values, **in_front_of(message_id)}).fetchall()
+
+
+def mark_of(connection: apsw.Connection, session_id: str) -> int:
+    """The message after which windows of the session begin; 0 for none."""
+    mark: int = connection.execute(_MESSAGES["mark"], {"session": session_id}).get
+    return mark
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
