@@ -13,7 +13,7 @@ from mnemoir.conversations.embedding import EmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.model_messages import to_model
 from mnemoir.conversations.strategies.choice import strategy_named
-from mnemoir.conversations.strategies.strategy import StoredStrategy, StrategyName
+from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.vectors import VectorStore
 from mnemoir.core.messages import ModelRequest, Sampling
@@ -78,7 +78,7 @@ def recording_options(settings: Settings) -> RecordingOptions:
     )
 
 
-def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> StoredStrategy:
+def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:
     """The strategy of the settings, or another; `model` writes the summaries, in the loop that is running now."""
     options = SummaryOptions(
         summarise=_summariser(model),

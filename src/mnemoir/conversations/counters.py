@@ -37,10 +37,10 @@ _WIDE = re.compile(
 )
 
 
-Counted = TypeVar("Counted", contravariant=True)
+Countable = TypeVar("Countable", contravariant=True)
 
 
-class Counter(Protocol[Counted]):
+class Counter(Protocol[Countable]):
     """Counts the tokens of messages of some kind; an empty list is 0.
 
     `growth` says what may be taken from one count to another: "additive" (a list costs the sum of its messages),
@@ -50,9 +50,9 @@ class Counter(Protocol[Counted]):
     @property
     def growth(self) -> Growth: ...
 
-    def count(self, messages: Sequence[Counted]) -> int: ...
+    def count(self, messages: Sequence[Countable]) -> int: ...
 
-    def count_one(self, message: Counted) -> int: ...
+    def count_one(self, message: Countable) -> int: ...
 
 
 class TokenCounter(Counter[Message], Protocol):
@@ -70,18 +70,18 @@ class CountsTokens(Protocol):
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int: ...
 
 
-class AdditiveCounter(Generic[Counted]):
+class AdditiveCounter(Generic[Countable]):
     """A counter that adds up what each message costs; `cost` must not be negative."""
 
     growth: Growth = "additive"
 
-    def __init__(self, cost: Callable[[Counted], int]) -> None:
+    def __init__(self, cost: Callable[[Countable], int]) -> None:
         self._cost = cost
 
-    def count(self, messages: Sequence[Counted]) -> int:
+    def count(self, messages: Sequence[Countable]) -> int:
         return sum(map(self._cost, messages))
 
-    def count_one(self, message: Counted) -> int:
+    def count_one(self, message: Countable) -> int:
         return self._cost(message)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from mnemoir.conversations.counters import Counter
-from mnemoir.conversations.tool_rounds import Utterance, match_results
+from mnemoir.conversations.tool_rounds import AnyMessage, match_results
 
 Unit = Literal["message", "turn"]
-Some = TypeVar("Some", bound=Utterance)
+Some = TypeVar("Some", bound=AnyMessage)
 
 
 def fit(
@@ -51,7 +51,7 @@ def fitting_cut(
     return cuts[_SEARCHES[counter.growth](search, 0)]
 
 
-def borders(messages: Sequence[Utterance], unit: Unit) -> list[int]:
+def borders(messages: Sequence[AnyMessage], unit: Unit) -> list[int]:
     """The indexes where a window may begin, oldest first: the beginning of each unit.
 
     Turns begin at a user message; what stands before the first one is a unit of its own. Tool results at the very
@@ -70,7 +70,7 @@ def borders(messages: Sequence[Utterance], unit: Unit) -> list[int]:
     return starts
 
 
-def system_messages(messages: Sequence[Utterance]) -> list[int]:
+def system_messages(messages: Sequence[AnyMessage]) -> list[int]:
     """The indexes of the system messages, to be pinned."""
     return [at for at, message in enumerate(messages) if message.role == "system"]
 
@@ -130,7 +130,7 @@ _SEARCHES: dict[str, Callable[[_Search[Any], int], int]] = {
 }
 
 
-def _with_their_rounds(messages: Sequence[Utterance], pinned: Collection[int]) -> frozenset[int]:
+def _with_their_rounds(messages: Sequence[AnyMessage], pinned: Collection[int]) -> frozenset[int]:
     if not pinned:
         return frozenset()
     caller_of = {at: answered.caller for at, answered in match_results(messages).items()}

@@ -189,8 +189,8 @@ class TreeRows(WayRows, Protocol):
         where what says the same may be there already. Raises MessageNotFoundError.
         """
 
-    def named_elsewhere(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those of the names that messages have already, but for those of the session `spared`."""
+    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those that messages have already; messages of the session `spared` do not count."""
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""

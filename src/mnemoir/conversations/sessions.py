@@ -130,7 +130,7 @@ class MessageRecord:
     files: str | None = None
     run_id: str | None = None  # the run that answered
     finish_reason: str | None = None
-    uid: str | None = None  # its name; without one it gets a new one
+    uid: str | None = None  # without one it gets a new one
 
     @property
     def is_embeddable(self) -> bool:

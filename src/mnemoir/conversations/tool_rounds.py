@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Asked(Protocol):
+class AnyToolCall(Protocol):
     """A call of a tool, of a stored message or of one on its way to a model."""
 
     @property
@@ -18,14 +18,14 @@ class Asked(Protocol):
     def name(self) -> str: ...
 
 
-class Utterance(Protocol):
+class AnyMessage(Protocol):
     """What of a message, stored or on its way to a model, tells where a history may be cut."""
 
     @property
     def role(self) -> str: ...
 
     @property
-    def tool_calls(self) -> Sequence[Asked] | None: ...
+    def tool_calls(self) -> Sequence[AnyToolCall] | None: ...
 
     @property
     def tool_call_id(self) -> str | None: ...
@@ -39,7 +39,7 @@ class Answered:
     call_id: str
 
 
-def match_results(messages: Sequence[Utterance]) -> dict[int, Answered]:
+def match_results(messages: Sequence[AnyMessage]) -> dict[int, Answered]:
     """The index of each tool result, with what it answers.
 
     A result without an id answers the first open call of the latest message that calls. Results that nothing asked
@@ -63,6 +63,6 @@ def match_results(messages: Sequence[Utterance]) -> dict[int, Answered]:
     return matches
 
 
-def asked_calls(message: Utterance) -> Sequence[Asked]:
+def asked_calls(message: AnyMessage) -> Sequence[AnyToolCall]:
     """The calls that an assistant message asks for; none for any other role."""
     return message.tool_calls or () if message.role == "assistant" else ()

@@ -13,7 +13,7 @@ from mnemoir.conversations.importance import IMPORTANT
 from mnemoir.conversations.messages import Message, Role
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import StoredMessage, Summary, messages_of
-from mnemoir.conversations.strategies.strategy import StoredStrategy
+from mnemoir.conversations.strategies.strategy import Strategy, stored_window
 from mnemoir.conversations.validity import SUMMARY_PREFIX
 from mnemoir.conversations.ways import Stretch
 
@@ -51,7 +51,7 @@ class WindowParts:
 def window_parts(
     rows: SessionStorage,
     session_id: str,
-    strategy: StoredStrategy,
+    strategy: Strategy,
     budget: int,
     *,
     keeps_important: bool = False,
@@ -62,7 +62,7 @@ def window_parts(
     `keeps_important` is of strategies that leave important messages out of their summaries. Blocks; raises as
     `Strategy.window` does.
     """
-    window = strategy.choose(rows, session_id, budget, summarises=summarises)
+    window = stored_window(strategy, rows, session_id, budget, summarises=summarises)
     held = {one.id: one for one in window if not one.made}
     made = [one for one in window if one.made]
     known = rows.get_summary(session_id) if made else None

@@ -12,7 +12,7 @@ from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.sessions import Summary
-from mnemoir.conversations.strategies.strategy import StoredStrategy, StrategyName
+from mnemoir.conversations.strategies.strategy import StrategyName
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.window_parts import WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
@@ -47,8 +47,8 @@ async def window(
     async with holding(site, scope, id) as own:
         settings = site.parts.settings
         name = strategy or settings.memory.strategy
-        own_one = own.manager.strategy if name == settings.memory.strategy else None
-        chosen = own_one if isinstance(own_one, StoredStrategy) else make_strategy(settings, site.parts.model, name)
+        own_one = name == settings.memory.strategy
+        chosen = own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name)
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
         told = await asyncio.to_thread(
             window_parts,

@@ -2,7 +2,7 @@
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.strategies.simple import SimpleStrategy
-from mnemoir.conversations.strategies.strategy import StoredStrategy, StrategyName
+from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.strategies.summarising import SummaryOptions
 from mnemoir.conversations.strategies.summarization import SummarizationStrategy
 from mnemoir.core.errors import SettingsError
@@ -10,7 +10,7 @@ from mnemoir.core.errors import SettingsError
 
 def strategy_named(
     name: StrategyName, options: SummaryOptions | None = None, *, counter: TokenCounter = CHARS4
-) -> StoredStrategy:
+) -> Strategy:
     """The strategy; `counter` is for those without `options`, which name their own.
 
     Raises SettingsError for an unknown name, and for "summarization" without options.

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage, messages_of
+from mnemoir.conversations.sessions import ROOT, StoredMessage, messages_of
 
 StrategyName = Literal["simple", "summarization", "hybrid"]
 
@@ -44,3 +44,15 @@ class StoredStrategy(ABC):
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for the summaries under way; whether all of them are done."""
         return True
+
+
+def stored_window(
+    strategy: Strategy, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+) -> list[StoredMessage]:
+    """The window with the places of its messages; those of a strategy that tells none count as `made`."""
+    if isinstance(strategy, StoredStrategy):
+        return strategy.choose(rows, session_id, budget, summarises=summarises)
+    return [
+        StoredMessage(id=ROOT, session_id=session_id, message=message, created_at=None, made=True)
+        for message in strategy.window(rows, session_id, budget)
+    ]

@@ -134,7 +134,7 @@ class Restoring:
 class Appender:
     """Puts messages behind others by their numbers, those in a row together.
 
-    A name that a message of another session than `spared` has already is none for a second one: that gets a new one.
+    A message whose uid another one has already, in any session but `spared`, gets a new uid.
     """
 
     def __init__(
@@ -162,22 +162,22 @@ class Appender:
         """Store what waits."""
         if not self._records:
             return
-        records = self._named()
+        records = self._with_own_uids()
         ids = self._storage.append_messages(
             self.session_id, records, parent_id=self._behind, embedding_model=self._model
         )
         self.ids.update(zip(self._numbers, ids, strict=True))
         self._numbers, self._records = [], []
 
-    def _named(self) -> list[MessageRecord]:
-        """What waits, each with its name as long as no other message has it."""
-        taken = self._storage.named_elsewhere([one.uid for one in self._records if one.uid], self._spared)
-        named: list[MessageRecord] = []
+    def _with_own_uids(self) -> list[MessageRecord]:
+        """What waits, each with its uid unless another message has that."""
+        taken = self._storage.taken_uids([one.uid for one in self._records if one.uid], self._spared)
+        records: list[MessageRecord] = []
         for record in self._records:
-            named.append(replace(record, uid=None) if record.uid in taken else record)
+            records.append(replace(record, uid=None) if record.uid in taken else record)
             if record.uid:
                 taken.add(record.uid)
-        return named
+        return records
 
 
 def _places(message: MessageCopy, number: int, head: int, mark: int) -> tuple[int, int]:

@@ -104,13 +104,13 @@ class TreeTables(WayTables):
             return Resumed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
-    def named_elsewhere(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those of the names that messages have already, but for those of the session `spared`."""
+    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those that messages have already; messages of the session `spared` do not count."""
         session = None if spared is None else storable(spared)
 
         def work(connection: apsw.Connection) -> set[str]:
             return {
-                uid for uid in uids if connection.execute(_MESSAGES["named"], {"uid": uid, "spared": session}).get
+                uid for uid in uids if connection.execute(_MESSAGES["has_uid"], {"uid": uid, "spared": session}).get
             }
 
         return self._file.read(work) if uids else set()

@@ -1,4 +1,4 @@
--- A name for each message that holds outside of the file, too. A row of another program gets one as it comes in.
+-- Each message gets an id that is unique in all files. The trigger gives one to rows of other programs.
 
 ALTER TABLE messages ADD COLUMN uid TEXT;
 UPDATE messages SET uid = 'msg_' || lower(hex(randomblob(16)));
