@@ -184,8 +184,10 @@ def estimate_tokens(message: Message) -> int:
 
     The arguments of tool calls count as JSON, files as what they declare.
     """
-    arguments = (json.dumps(dict(call.arguments), default=str) for call in calls_of(message))
-    return (len(message.text) + sum(map(len, arguments))) // 4 + _media_tokens(message)
+    characters = len(message.text)
+    if message.tool_calls:  # of few messages, and every window counts very many
+        characters += sum(len(json.dumps(dict(call.arguments), default=str)) for call in message.tool_calls)
+    return characters // 4 + _media_tokens(message)
 
 
 def estimate_total_tokens(messages: Sequence[Message]) -> int:
