@@ -16,7 +16,7 @@ def new_memory_id() -> MemoryId:
 
 def new_message_uid() -> str:
     """`msg_` and 32 random hex digits: names a stored message in any file."""
-    return f"msg_{token_hex(16)}"
+    return f"msg_{_hex(16)}"
 
 
 def new_job_id() -> JobId:
