@@ -138,7 +138,7 @@ class MessageRecord:
         return self.role != "system" and bool(self.content and self.content.strip())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: a window makes hundreds, and each would cost half as much again
 class StoredMessage:
     """A message with its place in the store. The thread is the way from the first message to the head.
 
