@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import FilePayload, Locator, Page, TimeoutError, expect
 
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, turn, until
@@ -55,7 +55,7 @@ def nothing_is_queued(far_llm: ScriptedLLM) -> None:
 async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory, far_llm: ScriptedLLM) -> Site:
     """A server of the tree that `mnemoir init` writes, with some files of ours."""
     public = tmp_path_factory.mktemp("tree")
-    server = ModelServer(url=far_llm.openai_url, model="far-model", api_type="Open-AI-API")
+    server = StarterServer(url=far_llm.openai_url, model="far-model", api_type="Open-AI-API")
     for path, content in starter_files(server).items():
         put(public / path, content)
     for path, made in FILES.items():

@@ -26,19 +26,39 @@ class ThinkingRule:
     only_closing_tag: bool = False
 
 
+_USUAL = tuple(
+    (
+        ThinkingRule(start_tag=f"<{name}>", end_tag=f"</{name}>"),
+        ThinkingRule(start_tag=f"<{name}>", end_tag=f"</{name}>", only_closing_tag=True),
+    )
+    for name in ("think", "thinking")
+)
+
+
 def remove_thinking(text: str, rule: ThinkingRule) -> str:
     """The text without its thinking; unchanged where that has no end."""
-    start, end = _literal(rule.start_tag), _literal(rule.end_tag)
-    if rule.only_closing_tag:
-        closing = end.search(text)
-        return text[closing.end() :] if closing else text
-    opening = start.search(text, 0, max(0, rule.grace_characters + len(rule.start_tag)))
-    closing = end.search(text, opening.end()) if opening else None
-    return text[: opening.start()] + text[closing.end() :] if opening and closing else text
+    thinking = ThinkingFilter(rule)
+    return thinking.feed(text) + thinking.end()
+
+
+def without_thinking(text: str) -> str:
+    """What a model wrote, without the thinking in front of it, whether or not its endpoint is set to remove it.
+
+    "" for thinking that has no end: the answer itself never came.
+    """
+    answer = text.lstrip()
+    for whole, rest in _USUAL:
+        answer = remove_thinking(answer, whole)
+        lowered = answer.lower()
+        if lowered.startswith(whole.start_tag):
+            return ""
+        if whole.end_tag in lowered and whole.start_tag not in lowered:
+            answer = remove_thinking(answer, rest)
+    return answer.strip()
 
 
 class ThinkingFilter:
-    """The same for an answer that comes piece by piece.
+    """The same as `remove_thinking` for an answer that comes piece by piece.
 
     A piece is held only while it could be part of a start tag, or is thinking whose end has not come. What is held is
     looked through once, however long it grows.

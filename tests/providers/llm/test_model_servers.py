@@ -1,4 +1,4 @@
-"""Back-ends of a config tree: each protocol at its path, with the patience existing configurations expect."""
+"""Model servers of a config tree: each protocol at its path, with the patience existing configurations expect."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -16,15 +16,15 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.events import Finished, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, text_message
-from mnemoir.ports.back_ends import BackEnd, BackEndKind
 from mnemoir.ports.llm import ChatModel
-from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.ports.model_servers import ModelServer, ModelServerKind
 from mnemoir.providers.llm.endpoint import Timeouts
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from tests.providers.llm.conftest import SECRET
 from tests.scripted_llm import Answer, ScriptedLLM, closed_port_url, failure, html_page
 from tests.wire.samples import joined
 
-KINDS: tuple[BackEndKind, ...] = get_args(BackEndKind)
+KINDS: tuple[ModelServerKind, ...] = get_args(ModelServerKind)
 PATHS = {  # whole, streamed
     "openai-chat": ("/v1/chat/completions", "/v1/chat/completions"),
     "openai-completions": ("/v1/completions", "/v1/completions"),
@@ -34,34 +34,34 @@ PATHS = {  # whole, streamed
 }
 WAYS = pytest.mark.parametrize("way", ["whole", "streamed"])
 AS_JSON = {"Content-Type": "application/json"}
-NewBackEnd = Callable[..., ChatModel]
+NewModelServer = Callable[..., ChatModel]
 
 
 @pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> BackEndKind:
+def kind(request: pytest.FixtureRequest) -> ModelServerKind:
     """Runs a test once with each protocol."""
-    chosen: BackEndKind = request.param
+    chosen: ModelServerKind = request.param
     return chosen
 
 
 @pytest.fixture
-def new_back_end(llm: ScriptedLLM, session: aiohttp.ClientSession) -> NewBackEnd:
-    """A model on the scripted server; `tries` is a setting, the rest are members of BackEnd."""
+def new_model_server(llm: ScriptedLLM, session: aiohttp.ClientSession) -> NewModelServer:
+    """A model on the scripted server; `tries` is a setting, the rest are members of ModelServer."""
 
-    def of(tries: int) -> HttpBackEnds:
+    def of(tries: int) -> HttpModelServers:
         timeouts = Timeouts(first_byte_s=20, between_bytes_s=20)
-        return HttpBackEnds(session, timeouts=timeouts, tries=tries, most_bytes=1024 * 1024)
+        return HttpModelServers(session, timeouts=timeouts, tries=tries, most_bytes=1024 * 1024)
 
     by_tries = {tries: of(tries) for tries in (1, 3)}
 
-    def make(kind: BackEndKind, *, tries: int = 1, **members: Any) -> ChatModel:
+    def make(kind: ModelServerKind, *, tries: int = 1, **members: Any) -> ChatModel:
         given = {"name": "Main", "base_url": llm.url, "api_key": SECRET, **members}
-        return by_tries[tries].model(BackEnd(kind=kind, **given))
+        return by_tries[tries].model(ModelServer(kind=kind, **given))
 
     return make
 
 
-def question(kind: BackEndKind, way: str = "whole", **members: Any) -> ModelRequest:
+def question(kind: ModelServerKind, way: str = "whole", **members: Any) -> ModelRequest:
     """What a workflow asks: options that say themselves whether to stream, where the protocol wants that there."""
     options = {"top_k": 3} if kind.startswith("ollama") else {"top_k": 3, "stream": way == "streamed"}
     given = {"messages": (text_message("user", "Hello?"),), "model": "m1", "options": options, **members}
@@ -79,10 +79,10 @@ async def streamed(model: ChatModel, request: ModelRequest) -> list[ModelEvent]:
 
 @WAYS
 async def test_each_protocol_is_asked_at_its_own_path(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM, way: str
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, way: str
 ) -> None:
     llm.reply("Grüezi Alex.", reason="length")
-    model = new_back_end(kind)
+    model = new_model_server(kind)
     reply = await said(model, question(kind, way), way)
     asked = llm.requests[0]
     assert (reply.text, model.provider) == ("Grüezi Alex.", kind)
@@ -90,28 +90,28 @@ async def test_each_protocol_is_asked_at_its_own_path(
     assert asked.body.get("model") == (None if kind == "koboldcpp" else "m1")
 
 
-async def test_no_key_is_sent_where_there_is_none(new_back_end: NewBackEnd, llm: ScriptedLLM) -> None:
-    await new_back_end("openai-chat", api_key="").ask(question("openai-chat"))
+async def test_no_key_is_sent_where_there_is_none(new_model_server: NewModelServer, llm: ScriptedLLM) -> None:
+    await new_model_server("openai-chat", api_key="").ask(question("openai-chat"))
     assert "Authorization" not in llm.requests[0].headers
 
 
 @pytest.mark.parametrize("framing", [{"crlf": True}, {"bytewise": True}], ids=str)
 async def test_framing_changes_nothing(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM, framing: dict[str, bool]
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, framing: dict[str, bool]
 ) -> None:
     llm.reply("Grüezi Alex 😀.", **framing)
-    assert (await said(new_back_end(kind), question(kind, "streamed"), "streamed")).text == "Grüezi Alex 😀."
+    assert (await said(new_model_server(kind), question(kind, "streamed"), "streamed")).text == "Grüezi Alex 😀."
 
 
-async def test_an_equal_back_end_is_the_same_model(new_back_end: NewBackEnd) -> None:
-    assert new_back_end("openai-chat") is new_back_end("openai-chat")
-    assert new_back_end("openai-chat") is not new_back_end("openai-chat", name="Other")
+async def test_an_equal_model_server_is_the_same_model(new_model_server: NewModelServer) -> None:
+    assert new_model_server("openai-chat") is new_model_server("openai-chat")
+    assert new_model_server("openai-chat") is not new_model_server("openai-chat", name="Other")
 
 
 @pytest.mark.parametrize("url", ["", "localhost:5001", "file:///etc/passwd"])
-def test_a_url_that_is_none_is_refused_with_the_endpoints_name(new_back_end: NewBackEnd, url: str) -> None:
+def test_a_url_that_is_none_is_refused_with_the_endpoints_name(new_model_server: NewModelServer, url: str) -> None:
     with pytest.raises(SettingsError, match=r"'Main'.* base URL must look like"):
-        new_back_end("openai-chat", base_url=url)
+        new_model_server("openai-chat", base_url=url)
 
 
 # --- answers without a text
@@ -127,25 +127,25 @@ NO_ANSWERS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("body", NO_ANSWERS, ids=str)
 async def test_a_whole_answer_without_a_text_is_an_empty_text(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM, body: dict[str, Any]
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, body: dict[str, Any]
 ) -> None:
     llm.default = Answer(body=repr(body).replace("'", '"').replace("None", "null").replace("True", "true").encode())
-    assert (await new_back_end(kind).ask(question(kind))).text == ""
+    assert (await new_model_server(kind).ask(question(kind))).text == ""
 
 
 async def test_a_stream_that_ends_properly_without_a_text_is_an_empty_answer(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("")
-    assert (await said(new_back_end(kind), question(kind, "streamed"), "streamed")).text == ""
+    assert (await said(new_model_server(kind), question(kind, "streamed"), "streamed")).text == ""
 
 
 async def test_an_event_that_cannot_be_read_is_passed_over_and_logged(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", bad_after=1)
     with capture_logs() as logs:
-        reply = await said(new_back_end(kind), question(kind, "streamed"), "streamed")
+        reply = await said(new_model_server(kind), question(kind, "streamed"), "streamed")
     assert (reply.text, [(line["event"], line["events"]) for line in logs]) == (
         "One two",
         [("events passed over", 1)],
@@ -154,22 +154,22 @@ async def test_an_event_that_cannot_be_read_is_passed_over_and_logged(
 
 @pytest.mark.parametrize("kind", ["openai-chat", "openai-completions", "koboldcpp"])
 async def test_a_whole_answer_to_a_question_for_a_stream_is_taken(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", usage=(7, 5))
-    whole = await new_back_end(kind).ask(question(kind))
+    whole = await new_model_server(kind).ask(question(kind))
     llm.default = Answer(
         headers=AS_JSON,
         body=b'{"choices":[{"message":{"content":"One two"},"text":"One two"}],"results":[{"text":"One two"}]}',
     )
-    events = await streamed(new_back_end(kind), question(kind, "streamed"))
+    events = await streamed(new_model_server(kind), question(kind, "streamed"))
     said = [event for event in events if not isinstance(event, Passed)]
     assert said == [Text(whole.text), Usage(), Finished()]
 
 
-async def test_an_ollama_that_forgets_done_is_understood(new_back_end: NewBackEnd, llm: ScriptedLLM) -> None:
+async def test_an_ollama_that_forgets_done_is_understood(new_model_server: NewModelServer, llm: ScriptedLLM) -> None:
     llm.queue(Answer(body=b'{"message":{"content":"hi"}}'), Answer(body=b'{"message":{"content":"hi"},"done":false}'))
-    model = new_back_end("ollama-chat")
+    model = new_model_server("ollama-chat")
     assert (await model.ask(question("ollama-chat"))).text == "hi"
     with pytest.raises(ProviderUnavailable, match="before its answer was complete"):
         await model.ask(question("ollama-chat"))
@@ -190,8 +190,8 @@ async def test_an_ollama_that_forgets_done_is_understood(new_back_end: NewBackEn
     ids=["html", "cut", "list", "error"],
 )
 async def test_what_is_plainly_a_failure_stays_one(
-    kind: BackEndKind,
-    new_back_end: NewBackEnd,
+    kind: ModelServerKind,
+    new_model_server: NewModelServer,
     llm: ScriptedLLM,
     way: str,
     answer: Answer,
@@ -200,54 +200,56 @@ async def test_what_is_plainly_a_failure_stays_one(
     llm.default = answer
     either = (wrong, ProviderUnavailable) if kind.startswith("ollama") and way == "streamed" else wrong
     with pytest.raises(either, match=r"^Endpoint Main \(127\.0\.0\.1:\d+\)"):
-        await said(new_back_end(kind), question(kind, way), way)
+        await said(new_model_server(kind), question(kind, way), way)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "koboldcpp"])
 async def test_a_body_that_ends_properly_but_early_is_an_error(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", end_after=1)
     with pytest.raises(ProviderUnavailable, match="ended before its answer was complete"):
-        await streamed(new_back_end(kind), question(kind, "streamed"))
+        await streamed(new_model_server(kind), question(kind, "streamed"))
 
 
-async def test_a_torn_connection_is_an_error(kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM) -> None:
+async def test_a_torn_connection_is_an_error(
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
+) -> None:
     llm.reply("One two", cut_after=1)
     with pytest.raises(ProviderUnavailable, match=r"^Endpoint Main"):
-        await streamed(new_back_end(kind), question(kind, "streamed"))
+        await streamed(new_model_server(kind), question(kind, "streamed"))
 
 
 @WAYS
 async def test_a_refusal_names_the_endpoint_and_never_the_key(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM, way: str
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, way: str
 ) -> None:
     llm.default = failure(401, f"wrong key {SECRET}")
     with pytest.raises(ProviderRefused, match=r"^Endpoint Main \(.*\) answered 401: wrong key") as caught:
-        await said(new_back_end(kind), question(kind, way), way)
+        await said(new_model_server(kind), question(kind, way), way)
     assert SECRET not in caught.value.message
     assert len(llm.requests) == 1
 
 
 @WAYS
 async def test_a_passing_failure_is_tried_again(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM, way: str
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, way: str
 ) -> None:
     llm.queue(failure(503, Retry_After="0"), failure(502, Retry_After="0"), Answer(text="at last"))
-    assert (await said(new_back_end(kind, tries=3), question(kind, way), way)).text == "at last"
+    assert (await said(new_model_server(kind, tries=3), question(kind, way), way)).text == "at last"
 
 
-async def test_a_dead_endpoint_fails_within_its_own_connect_timeout(new_back_end: NewBackEnd) -> None:
-    model = new_back_end("openai-chat", base_url=closed_port_url(), connect_timeout_s=0.1)
+async def test_a_dead_endpoint_fails_within_its_own_connect_timeout(new_model_server: NewModelServer) -> None:
+    model = new_model_server("openai-chat", base_url=closed_port_url(), connect_timeout_s=0.1)
     with pytest.raises(ProviderUnavailable, match=r"^Endpoint Main \(127\.0\.0\.1:\d+\) could not be reached"):
         await model.ask(question("openai-chat"))
 
 
 @pytest.mark.parametrize("kind", ["koboldcpp", "ollama-chat", "ollama-generate"])
 async def test_a_linked_picture_is_refused_where_links_are_not_followed(
-    kind: BackEndKind, new_back_end: NewBackEnd, llm: ScriptedLLM
+    kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     linked = Message(role="user", parts=(ImagePart(url="https://x.example/a.png"),))
     with pytest.raises(ProviderRefused, match=r"^Endpoint Main.*as data only"):
-        await new_back_end(kind).ask(question(kind, messages=(linked,)))
+        await new_model_server(kind).ask(question(kind, messages=(linked,)))
     assert llm.requests == []

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mnemoir.app.kept import Kept
+from mnemoir.app.cached import Cached
 
 
 class Findings:
@@ -27,7 +27,7 @@ class Findings:
 
 async def test_all_who_ask_meanwhile_share_one_answer_and_later_ones_too():
     find = Findings()
-    kept = Kept(find, for_s=100)
+    kept = Cached(find, for_s=100)
     find.may_answer.clear()
     waiting = [asyncio.create_task(kept.get()) for _ in range(3)]
     await asyncio.sleep(0)
@@ -39,7 +39,7 @@ async def test_all_who_ask_meanwhile_share_one_answer_and_later_ones_too():
 
 async def test_who_has_no_patience_takes_the_older_value():
     find = Findings()
-    kept = Kept(find, for_s=0)
+    kept = Cached(find, for_s=0)
     find.may_answer.clear()
     assert await kept.get(patience_s=0) is None
     find.may_answer.set()
@@ -51,7 +51,7 @@ async def test_who_has_no_patience_takes_the_older_value():
 
 async def test_a_failure_goes_to_who_waits_and_the_next_one_tries_again():
     find = Findings()
-    kept = Kept(find, for_s=100)
+    kept = Cached(find, for_s=100)
     find.fails = True
     with pytest.raises(RuntimeError):
         await kept.get()
@@ -61,7 +61,7 @@ async def test_a_failure_goes_to_who_waits_and_the_next_one_tries_again():
 
 async def test_who_leaves_takes_nobody_with_it():
     find = Findings()
-    kept = Kept(find, for_s=100)
+    kept = Cached(find, for_s=100)
     find.may_answer.clear()
     leaving, staying = asyncio.create_task(kept.get()), asyncio.create_task(kept.get())
     await asyncio.sleep(0)

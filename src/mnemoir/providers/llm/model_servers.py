@@ -16,8 +16,8 @@ import aiohttp
 
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Reply
-from mnemoir.ports.back_ends import BackEnd, BackEndKind, BackEnds
 from mnemoir.ports.llm import ChatModel, LastCalls
+from mnemoir.ports.model_servers import ModelServer, ModelServerKind, ModelServers
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions
@@ -46,7 +46,7 @@ def _as_done(read: Read) -> Read:
     return lambda body: read({"done": True, **body})
 
 
-_DIALECTS: Mapping[BackEndKind, Dialect] = {
+_DIALECTS: Mapping[ModelServerKind, Dialect] = {
     "openai-chat": Dialect(
         provider="openai-chat",
         path="/v1/chat/completions",
@@ -94,7 +94,7 @@ _DIALECTS: Mapping[BackEndKind, Dialect] = {
 }
 
 
-class HttpBackEnds:
+class HttpModelServers:
     """All endpoints of a config tree, over one session that belongs to whoever made it.
 
     `timeouts`, `tries` (see Endpoint) and `most_bytes` hold for each of them. `calls_at_once` limits the calls under
@@ -115,43 +115,46 @@ class HttpBackEnds:
         self._tries = tries
         self._most_bytes = most_bytes
         self._calls_at_once = calls_at_once
-        self._models: dict[BackEnd, RemoteModel] = {}
+        self._models: dict[ModelServer, RemoteModel] = {}
         self._places: dict[tuple[str, str, int], Semaphore] = {}
 
-    def model(self, back_end: BackEnd) -> ChatModel:
-        """The model behind it, the same one for an equal `back_end`. Raises SettingsError for a URL that is none."""
-        found = self._models.get(back_end)
+    def model(self, server: ModelServer) -> ChatModel:
+        """The model behind it, the same one for an equal `server`. Raises SettingsError for a URL that is none."""
+        found = self._models.get(server)
         if found is None:
-            found = self._models[back_end] = _BackEndModel(
-                self._endpoint(back_end), self._session, _DIALECTS[back_end.kind], self._places_of(back_end)
+            found = self._models[server] = _ServerModel(
+                self._endpoint(server),
+                self._session,
+                _DIALECTS[server.kind],
+                self._places_of(server),
             )
         return found
 
-    def calls(self) -> Mapping[BackEnd, LastCalls]:
+    def calls(self) -> Mapping[ModelServer, LastCalls]:
         """How the last calls of each that was asked went."""
-        return {back_end: model.last_calls for back_end, model in self._models.items()}
+        return {server: model.last_calls for server, model in self._models.items()}
 
-    def _endpoint(self, back_end: BackEnd) -> Endpoint:
-        connect_s = back_end.connect_timeout_s
+    def _endpoint(self, server: ModelServer) -> Endpoint:
+        connect_s = server.connect_timeout_s
         return Endpoint(
-            name=back_end.name,
-            base_url=back_end.base_url,
-            api_key=back_end.api_key or None,
+            name=server.name,
+            base_url=server.base_url,
+            api_key=server.api_key or None,
             timeouts=self._timeouts if connect_s is None else replace(self._timeouts, connect_s=connect_s),
-            tries=1 if back_end.is_asked_once else self._tries,
+            tries=1 if server.is_asked_once else self._tries,
             most_bytes=self._most_bytes,
             settings=_SETTINGS,
         )
 
-    def _places_of(self, back_end: BackEnd) -> AbstractAsyncContextManager[object]:
+    def _places_of(self, server: ModelServer) -> AbstractAsyncContextManager[object]:
         """The places for calls to this endpoint, shared by its models where they differ in something else."""
-        most = back_end.most_at_once or self._calls_at_once
+        most = server.most_at_once or self._calls_at_once
         if most <= 0:
             return nullcontext()
-        return self._places.setdefault((back_end.name, back_end.base_url, most), Semaphore(most))
+        return self._places.setdefault((server.name, server.base_url, most), Semaphore(most))
 
 
-class _BackEndModel(RemoteModel):
+class _ServerModel(RemoteModel):
     """A model of an endpoint file."""
 
     def __init__(
@@ -165,4 +168,4 @@ class _BackEndModel(RemoteModel):
         self.dialect = dialect
 
 
-_: type[BackEnds] = HttpBackEnds  # checked, never run
+_: type[ModelServers] = HttpModelServers  # checked, never run

@@ -11,10 +11,10 @@ import pytest
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import ModelEvent
 from mnemoir.core.messages import ModelRequest, text_message
-from mnemoir.ports.back_ends import BackEnd
 from mnemoir.ports.llm import ChatModel
-from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.ports.model_servers import ModelServer
 from mnemoir.providers.llm.endpoint import Timeouts
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from tests.scripted_llm import Answer, ScriptedLLM, failure
 
 ASKED = ModelRequest(messages=(text_message("user", "Hello?"),), model="m", options={"stream": False})
@@ -22,10 +22,10 @@ STREAMED = ModelRequest(messages=(text_message("user", "Hello?"),), model="m", o
 
 
 def limited(llm: ScriptedLLM, session: aiohttp.ClientSession, *, most: int = 0, calls_at_once: int = 0) -> ChatModel:
-    back_ends = HttpBackEnds(
+    model_servers = HttpModelServers(
         session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024, calls_at_once=calls_at_once
     )
-    return back_ends.model(BackEnd(name="Main", kind="openai-chat", base_url=llm.url, most_at_once=most))
+    return model_servers.model(ModelServer(name="Main", kind="openai-chat", base_url=llm.url, most_at_once=most))
 
 
 async def begun(model: ChatModel) -> AsyncGenerator[Sequence[ModelEvent], None]:
@@ -115,9 +115,9 @@ async def test_a_failed_call_gives_its_place_back(
 
 async def test_models_of_one_endpoint_share_its_places(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
     llm.queue(Answer(text="One two", stall_after=1), Answer(text="next"))
-    back_ends = HttpBackEnds(session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024, calls_at_once=1)
+    model_servers = HttpModelServers(session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024, calls_at_once=1)
     one, other, third = (
-        back_ends.model(BackEnd(name=name, kind="openai-chat", base_url=llm.url, connect_timeout_s=seconds))
+        model_servers.model(ModelServer(name=name, kind="openai-chat", base_url=llm.url, connect_timeout_s=seconds))
         for name, seconds in (("Main", None), ("Main", 5.0), ("Third", None))
     )
     stream = await begun(one)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.replies.thinking import ThinkingFilter, ThinkingRule, remove_thinking
+from mnemoir.core.thinking import ThinkingFilter, ThinkingRule, remove_thinking, without_thinking
 from tests.workflows.replies.splitting import joined, pieces
 
 RULE = ThinkingRule(start_tag="<think>", end_tag="</think>", grace_characters=5)
@@ -104,3 +104,26 @@ def test_thinking_without_an_end_is_held_once():
     finally:
         tracemalloc.stop()
     assert len(stream.end()) == 2000 * len(piece)
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("So.", "So."),
+        ("\n<think>why</think>\n\nSo.\n", "So."),
+        ("<Thinking>why</Thinking> So.", "So."),
+        ("why</think>So.", "So."),
+        ("why</thinking> So.", "So."),
+        ("<think>why", ""),
+        (" <thinking>why</think>So.", "So."),
+        ("A tag <think> that is spoken of", "A tag <think> that is spoken of"),
+        ("x" * 200 + "<think>why</think>", "x" * 200 + "<think>why</think>"),
+    ],
+)
+def test_the_usual_thinking_in_front_of_an_answer_goes_without_any_setting(written, answer):
+    assert without_thinking(written) == answer
+
+
+@pytest.mark.slow
+def test_a_mebibyte_of_tags_costs_no_more_than_its_length():
+    assert without_thinking("<think>" * 2**17) == ""

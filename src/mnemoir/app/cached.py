@@ -1,4 +1,4 @@
-"""A value that takes a while to find out: kept for some seconds, found out once for all who ask meanwhile."""
+"""A value that takes a while to find out: cached for some seconds, found out once for concurrent callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """`find_out` is asked when somebody wants the value and it is older than `for_s`; its errors go to who waits."""
+class Cached(Generic[T]):
+    """Calls `find_out` when a caller wants the value and it is older than `for_s`; those that wait get its errors."""
 
     def __init__(self, find_out: Callable[[], Awaitable[T]], *, for_s: float) -> None:
         self._find_out = find_out
