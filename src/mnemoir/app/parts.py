@@ -15,7 +15,7 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
-from mnemoir.app.folders import user_files
+from mnemoir.app.folders import outside
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.model_facts import ModelInquiry
@@ -167,7 +167,7 @@ async def open_parts(settings: Settings) -> Parts:
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served, user_files(settings, served.tree if served else None)),
+            workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
             forgetting=Forgetting(
