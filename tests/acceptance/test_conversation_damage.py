@@ -92,6 +92,12 @@ def is_told_of(sound: Place, user: str, name: str, *replies: requests.Response) 
     return refused or any(f"/{user}/" in line and file in line for line in log.splitlines() for file in aside)
 
 
+def is_mended(sound: Place, user: str) -> bool:
+    """Whether the log says that the user's indexes were made anew: a time that was damaged moves its message."""
+    log = sound.server.log.read_text()
+    return any(f"/{user}/" in line and "indexes" in line for line in log.splitlines())
+
+
 def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_empty_without_a_word(sound, restarted):
     users = victims(sound, SESSIONS_FILE, damaged(own_file(sound, SESSIONS_FILE), "messages"))
     restarted()
@@ -101,7 +107,8 @@ def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_em
         reply = sound.ask("GET", f"{path_of('talk')}/messages", params={"user_id": victim, "limit": 100})
         found = [message["id"] for message in reply.json().get("results", [])]
         assert reply.status_code in (200, 404, 503), (victim, reply.text)
-        assert found == expected or is_told_of(sound, victim, SESSIONS_FILE, reply), victim
+        is_whole = found == expected or (sorted(found) == expected and is_mended(sound, victim))
+        assert is_whole or is_told_of(sound, victim, SESSIONS_FILE, reply), victim
         assert sound.chat([said("Go on")], "talk", user=victim) != ""
         assert sound.ask("GET", "", params={"user_id": victim}).status_code in (200, 503), victim
     assert "Traceback" not in sound.server.log.read_text()

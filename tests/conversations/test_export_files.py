@@ -66,7 +66,7 @@ def test_the_first_line_is_the_session_and_each_other_one_a_message(here):
     here.create_session("Be brief.", {"title": "T", "user": "ann", "tags": ["a"], "n": 1}, "s")
     here.save_messages("s", [Message("user", "hi"), Message("assistant", "hello")])
     header, first, second = (json.loads(line) for line in exported(here, "s").splitlines())
-    assert (header["format"], header["version"]) == ("mnemoir-conversation", 1)
+    assert (header["format"], header["version"]) == ("mnemoir-conversation", 2)
     about = header["session"]
     assert (about["id"], about["title"], about["user"], about["system_prompt"]) == ("s", "T", "ann", "Be brief.")
     assert (about["tags"], about["custom"]) == (["a"], {"n": 1})

@@ -77,8 +77,8 @@ def test_a_broken_line_is_named_and_nothing_is_stored(store, message, cause):
     [
         (b'{"role":"user"}\n', "none that can be imported"),
         (lines()[:-30], "Line 1|not valid JSON"),
-        (lines().replace(b'"version": 1', b'"version": 2'), "version 2 .*newer Mnemoir"),
-        (lines().replace(b'"version": 1', b'"version": "x"'), "version must be a whole number"),
+        (lines().replace(b'"version": 2', b'"version": 3'), "version 3 .*newer Mnemoir"),
+        (lines().replace(b'"version": 2', b'"version": "x"'), "version must be a whole number"),
         (lines(id="\n"), "printable"),
         (lines(id="x" * 513), "1 to 512"),
         (lines(tags="work"), "Line 1, session: The member tags"),

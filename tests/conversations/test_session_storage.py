@@ -448,6 +448,8 @@ def test_pages_go_on_behind_damaged_rows(storage):
         file.execute("UPDATE messages SET role = '?' WHERE id IN (3, 4)")
     assert _newest_first(storage, 2) == [6, 5, 2, 1]
     assert _oldest_first(storage, 2) == [1, 2, 5, 6]
+    assert [one.id for one in storage.newest_messages("s", 3)] == [6, 5, 2]
+    assert [one.id for one in storage.messages_between("s", None, None, 3)] == [1, 2, 5]
 
 
 @pytest.mark.parametrize("metadata", ["", "{", "[1]", '{"tags": 7}', "null", "[" * 100_000])

@@ -141,6 +141,7 @@ def test_an_upgrade_that_is_killed_at_any_statement_is_done_by_the_next_start(tm
         assert schema(path) in ((old, new) if was_killed else (new,))
         with MemoryStorage(path) as storage:
             assert texts(storage) == ["hi", ""]
+            assert len({one.uid for one in storage.message_tree("s", 9)} - {None}) == 2
             assert storage.append_messages("s", [said("beside")], parent_id=1) == [4]
         if not was_killed:
             break

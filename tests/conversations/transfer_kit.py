@@ -8,7 +8,7 @@ from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, T
 from mnemoir.conversations.sessions import ROOT
 from mnemoir.conversations.transfer import export_all, export_session
 
-HEADER = {"format": "mnemoir-conversation", "version": 1}
+HEADER = {"format": "mnemoir-conversation", "version": 2}
 PICTURE = MediaPart(
     type="image", url="https://pictures.example/map.png", filename="map.png", detail="high", tokens=85
 )

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mnemoir.core.ids import new_job_id, new_memory_id, new_request_id, new_run_id
+from mnemoir.core.ids import new_job_id, new_memory_id, new_message_uid, new_request_id, new_run_id
 
 FORMS = {
     new_memory_id: r"mem_[0-9a-f]{32}",
+    new_message_uid: r"msg_[0-9a-f]{32}",
     new_job_id: r"evt_[0-9a-f]{32}",
     new_request_id: r"[0-9a-f]{16}",
     new_run_id: r"run_[0-9a-f]{32}",

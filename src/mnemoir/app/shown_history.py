@@ -10,6 +10,8 @@ from mnemoir.conversations.fitting import fit
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.model_messages import to_model
+from mnemoir.conversations.sessions import messages_of
+from mnemoir.conversations.strategies.strategy import stored_window
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
@@ -39,10 +41,7 @@ def stored_history(
         record = own.manager.get_session(session_id)
         prompt = record.system_prompt if record else ""
         system = [core.text_message("system", prompt)] if prompt else []
-    window = _up_to(own.manager.load_history(session_id), new)
-    if not _is_on_the_thread(own.manager, turn):
-        window = _newest_of_the_branch(own.manager, turn)
-    window = window or _newest_turn(own.manager, session_id, new)
+    window = _window(own.manager, turn, new) or _newest_turn(own.manager, turn, new)
     shown = to_model(Attachments(own.node_parts.objects).bring_back(window))
     return [*system, *_with_documents(shown, sent)]
 
@@ -74,30 +73,26 @@ def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> 
     return [*shown[:place], framed, *shown[place + 1 :]]
 
 
-def _up_to(window: Sequence[Message], new: Sequence[Message]) -> Sequence[Message]:
+def _window(manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
     """The window without what another request added behind the new messages; [] when these are not in it."""
-    said, wanted = _words(window), _words(new)
-    for end in range(len(said), len(wanted) - 1, -1):
-        if said[end - len(wanted) : end] == wanted:
-            return window[:end]
-    return []
+    session_id, budget = turn.conversation_id, manager.max_history_tokens
+    window = stored_window(manager.strategy, manager.storage, session_id, budget)
+    end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
+    if not end:
+        stored = manager.get_message(session_id, turn.message_id)
+        if stored is not None and not stored.is_on_thread:
+            way = manager.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
+            return fit(messages_of(reversed(way)), budget, CHARS4)
+    shown = messages_of(window[:end])
+    return shown if _words(shown[-len(new) :]) == _words(new) else []
 
 
-def _is_on_the_thread(manager: MemoryManager, turn: RecordedTurn) -> bool:
-    stored = manager.get_message(turn.conversation_id, turn.message_id)
-    return stored is None or stored.is_on_thread
-
-
-def _newest_of_the_branch(manager: MemoryManager, turn: RecordedTurn) -> Sequence[Message]:
-    way = manager.way_to(turn.conversation_id, turn.message_id, _MOST_OF_A_BRANCH)
-    return fit([stored.message for stored in reversed(way)], manager.max_history_tokens, CHARS4)
-
-
-def _newest_turn(manager: MemoryManager, session_id: str, new: Sequence[Message]) -> Sequence[Message]:
+def _newest_turn(manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
     """The new messages, and before a tool's result what it is the answer to."""
     if new[0].role != "tool":
         return new
-    recent = _up_to(manager.get_recent_messages(session_id, len(new) + _MOST_IN_A_TURN), new)
+    way = manager.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)
+    recent = messages_of(reversed(way))
     start = next((at for at in range(len(recent) - len(new), 0, -1) if recent[at].role == "user"), 0)
     return recent[start:] or new
 

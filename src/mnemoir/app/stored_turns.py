@@ -55,11 +55,7 @@ def store_question(
     else:
         resumed = manager.resume_history(session_id, history, parent_id=place.parent_id, system_prompt=prompt)
         ids, added = resumed.ids, resumed.added
-    newest = ids[-1]
-    stored = manager.get_message(session_id, newest)
-    turn = RecordedTurn(
-        conversation_id=session_id, message_id=newest, turn_id=(stored.turn_id if stored else None) or str(newest)
-    )
+    turn = RecordedTurn(conversation_id=session_id, message_id=ids[-1])
     return turn, history[len(history) - max(1, len(added)) :]
 
 

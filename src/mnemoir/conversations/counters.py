@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from numbers import Integral
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 import structlog
 
@@ -37,8 +37,11 @@ _WIDE = re.compile(
 )
 
 
-class TokenCounter(Protocol):
-    """Counts tokens; an empty list is 0.
+Countable = TypeVar("Countable", contravariant=True)
+
+
+class Counter(Protocol[Countable]):
+    """Counts the tokens of messages of some kind; an empty list is 0.
 
     `growth` says what may be taken from one count to another: "additive" (a list costs the sum of its messages),
     "monotone" (a part never costs more than the whole), "unknown".
@@ -47,9 +50,13 @@ class TokenCounter(Protocol):
     @property
     def growth(self) -> Growth: ...
 
-    def count(self, messages: Sequence[Message]) -> int: ...
+    def count(self, messages: Sequence[Countable]) -> int: ...
 
-    def count_one(self, message: Message) -> int: ...
+    def count_one(self, message: Countable) -> int: ...
+
+
+class TokenCounter(Counter[Message], Protocol):
+    """Counts the tokens of stored messages."""
 
 
 class CountsTokens(Protocol):
@@ -63,18 +70,18 @@ class CountsTokens(Protocol):
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int: ...
 
 
-class AdditiveCounter:
+class AdditiveCounter(Generic[Countable]):
     """A counter that adds up what each message costs; `cost` must not be negative."""
 
     growth: Growth = "additive"
 
-    def __init__(self, cost: Callable[[Message], int]) -> None:
+    def __init__(self, cost: Callable[[Countable], int]) -> None:
         self._cost = cost
 
-    def count(self, messages: Sequence[Message]) -> int:
+    def count(self, messages: Sequence[Countable]) -> int:
         return sum(map(self._cost, messages))
 
-    def count_one(self, message: Message) -> int:
+    def count_one(self, message: Countable) -> int:
         return self._cost(message)
 
 
@@ -177,8 +184,10 @@ def estimate_tokens(message: Message) -> int:
 
     The arguments of tool calls count as JSON, files as what they declare.
     """
-    arguments = (json.dumps(dict(call.arguments), default=str) for call in calls_of(message))
-    return (len(message.text) + sum(map(len, arguments))) // 4 + _media_tokens(message)
+    characters = len(message.text)
+    if message.tool_calls:  # of few messages, and every window counts very many
+        characters += sum(len(json.dumps(dict(call.arguments), default=str)) for call in message.tool_calls)
+    return characters // 4 + _media_tokens(message)
 
 
 def estimate_total_tokens(messages: Sequence[Message]) -> int:

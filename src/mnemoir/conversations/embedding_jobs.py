@@ -67,6 +67,20 @@ class _Attempts:
         return self.failures >= self.most_failures
 
 
+@dataclass(frozen=True, slots=True)
+class _InContext:
+    """A message, and what stands before it."""
+
+    stored: StoredMessage
+    before: Sequence[StoredMessage]
+
+    @property
+    def passage(self) -> Passage:
+        """Its text with what was said just before."""
+        said = [(one.message.text, seconds(one.created_at)) for one in self.before if _is_said(one)]
+        return Passage(text=self.stored.message.text, context=context_of(seconds(self.stored.created_at), said))
+
+
 class EmbeddingJobs:
     """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
 
@@ -85,8 +99,7 @@ class EmbeddingJobs:
     async def embed_saved(self, message_ids: Sequence[int]) -> None:
         """Embed messages that were just saved and noted; those that fail are noted, and nothing is raised."""
         try:
-            await self._embed_noted(list(self._rows.messages_by_id(message_ids).values()), _Attempts(most_failures=8))
-            self.remove()
+            await self._embed_noted(self._in_context(message_ids), _Attempts(most_failures=8))
         except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
             _log.warning("embedding_failed", messages=len(message_ids), error=type(exc).__name__)
 
@@ -139,25 +152,25 @@ class EmbeddingJobs:
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
         """Note them as waiting and give them vectors; how many got one."""
-        there = set(self._rows.await_vectors([stored.id for stored in messages], self._model))
-        return await self._embed_noted([stored for stored in messages if stored.id in there], attempts)
+        there = self._rows.await_vectors([stored.id for stored in messages], self._model)
+        return await self._embed_noted(self._in_context(there), attempts)
 
-    async def _embed_noted(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
+    async def _embed_noted(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
         """What fails is halved until single messages are left."""
         if not messages or attempts.is_hopeless:
             self._note_failed(messages)
             return 0
         try:
-            made = await embeddings_of(self._client, self._passages(messages))
+            made = await embeddings_of(self._client, [one.passage for one in messages])
         except Exception as exc:  # noqa: BLE001  # foreign code, and a message must not be lost over it
             attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
             return await self._in_halves(messages, attempts, exc)
         attempts.failures = 0
-        return len(messages) - self._keep(messages, made, self._model)
+        return len(messages) - self._keep([one.stored for one in messages], made, self._model)
 
-    async def _in_halves(self, messages: Sequence[StoredMessage], attempts: _Attempts, cause: Exception) -> int:
+    async def _in_halves(self, messages: Sequence[_InContext], attempts: _Attempts, cause: Exception) -> int:
         if len(messages) == 1:
-            _log.warning("message_not_embedded", message_id=messages[0].id, error=type(cause).__name__)
+            _log.warning("message_not_embedded", message_id=messages[0].stored.id, error=type(cause).__name__)
             self._note_failed(messages)
             return 0
         middle = len(messages) // 2
@@ -179,7 +192,7 @@ class EmbeddingJobs:
         if gone:
             self._store.delete([vector_id(message_id) for message_id in gone])
             self._rows.vectors_removed(gone)
-        return len(gone)
+        return len({stored.id for stored in messages} & set(gone))
 
     def _note_model(self, model: str) -> None:
         if isinstance(self._store, NamedModel):
@@ -188,39 +201,14 @@ class EmbeddingJobs:
             if stored is None:
                 self._store.note_model(model)
 
-    def _passages(self, messages: Sequence[StoredMessage]) -> list[Passage]:
-        """Each text with what was said just before it, for a client that looks at it."""
-        if not isinstance(self._client, ModelEmbeddingClient):
-            return [Passage(text=stored.message.text) for stored in messages]
-        sessions: dict[str, list[StoredMessage]] = {}
-        for stored in messages:
-            sessions.setdefault(stored.session_id, []).append(stored)
-        contexts = {name: said for each in sessions.values() for name, said in self._contexts(each).items()}
-        return [Passage(text=stored.message.text, context=contexts[stored.id]) for stored in messages]
+    def _in_context(self, message_ids: Sequence[int]) -> list[_InContext]:
+        """Those that are there, with what was said just before, for a client that looks at it."""
+        count = CONTEXT_MESSAGES if isinstance(self._client, ModelEmbeddingClient) else 0
+        return [_InContext(stored, before) for stored, before in self._rows.in_context(message_ids, count)]
 
-    def _contexts(self, messages: Sequence[StoredMessage]) -> dict[int, str]:
-        """For messages of one session, which mostly follow each other: then one reading serves them all."""
-        last = messages[-1]
-        wanted = len(messages) + CONTEXT_MESSAGES
-        before = self._rows.newest_messages(last.session_id, wanted, before=last.id)
-        run = [*reversed(before), last]
-        places = {stored.id: place for place, stored in enumerate(run)}
-        is_start = len(before) < wanted
-        contexts = {}
-        for stored in messages:
-            place = places.get(stored.id, -1)
-            if place >= CONTEXT_MESSAGES or (place >= 0 and is_start):
-                said = run[max(0, place - CONTEXT_MESSAGES) : place]
-            else:
-                found = self._rows.newest_messages(stored.session_id, CONTEXT_MESSAGES, before=stored.id)
-                said = found[::-1]
-            pairs = [(other.message.text, seconds(other.created_at)) for other in said if _is_said(other)]
-            contexts[stored.id] = context_of(seconds(stored.created_at), pairs)
-        return contexts
-
-    def _note_failed(self, messages: Sequence[StoredMessage]) -> None:
+    def _note_failed(self, messages: Sequence[_InContext]) -> None:
         if messages:
-            self._rows.vectors_failed([stored.id for stored in messages])
+            self._rows.vectors_failed([one.stored.id for one in messages])
 
     async def _renote_lost(self) -> None:
         """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""

@@ -8,20 +8,19 @@ first until full". Whatever the unit, a call and its results are never parted, a
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from mnemoir.conversations.counters import TokenCounter
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.tool_rounds import match_results
+from mnemoir.conversations.counters import Counter
+from mnemoir.conversations.tool_rounds import AnyMessage, match_results
 
 Unit = Literal["message", "turn"]
-Some = TypeVar("Some", bound=Message)
+Some = TypeVar("Some", bound=AnyMessage)
 
 
 def fit(
     messages: Sequence[Some],
     budget: int,
-    counter: TokenCounter,
+    counter: Counter[Some],
     unit: Unit = "turn",
     min_keep: int = 0,
     pinned: Collection[int] = (),
@@ -38,9 +37,9 @@ def fit(
 
 
 def fitting_cut(
-    messages: Sequence[Message],
+    messages: Sequence[Some],
     budget: int,
-    counter: TokenCounter,
+    counter: Counter[Some],
     unit: Unit = "turn",
     min_keep: int = 0,
     pinned: Collection[int] = (),
@@ -52,12 +51,14 @@ def fitting_cut(
     return cuts[_SEARCHES[counter.growth](search, 0)]
 
 
-def borders(messages: Sequence[Message], unit: Unit) -> list[int]:
+def borders(messages: Sequence[AnyMessage], unit: Unit) -> list[int]:
     """The indexes where a window may begin, oldest first: the beginning of each unit.
 
     Turns begin at a user message; what stands before the first one is a unit of its own. Tool results at the very
     beginning, whose calls are gone, belong to none.
     """
+    if not any(message.role == "tool" for message in messages):  # looking for rounds would cost more than the rest
+        return [at for at, one in enumerate(messages) if at == 0 or unit == "message" or one.role == "user"]
     last_result = {answered.caller: at for at, answered in match_results(messages).items()}
     starts: list[int] = []
     round_ends = -1
@@ -69,18 +70,18 @@ def borders(messages: Sequence[Message], unit: Unit) -> list[int]:
     return starts
 
 
-def system_messages(messages: Sequence[Message]) -> list[int]:
+def system_messages(messages: Sequence[AnyMessage]) -> list[int]:
     """The indexes of the system messages, to be pinned."""
     return [at for at, message in enumerate(messages) if message.role == "system"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Generic[Some]):
     """A question for the first of `cuts` whose window fits. The last of them is the answer when none does."""
 
-    messages: Sequence[Message]
+    messages: Sequence[Some]
     budget: int
-    counter: TokenCounter
+    counter: Counter[Some]
     pinned: frozenset[int]
     cuts: Sequence[int]
 
@@ -93,7 +94,7 @@ class _Search:
         return sum(count_one(messages[at]) for at in range(start, stop) if at not in self.pinned)
 
 
-def _one_by_one(search: _Search, first: int) -> int:
+def _one_by_one(search: _Search[Any], first: int) -> int:
     """For counters of which nothing is known; a counter that gives up on the way becomes what it falls back to."""
     last = len(search.cuts) - 1
     for position in range(first, last):
@@ -104,13 +105,13 @@ def _one_by_one(search: _Search, first: int) -> int:
     return last
 
 
-def _by_halving(search: _Search, first: int) -> int:
+def _by_halving(search: _Search[Any], first: int) -> int:
     """For counters that never count a part as more than the whole."""
     last = len(search.cuts) - 1
     return bisect_left(range(last), True, lo=first, hi=last, key=lambda at: search.fits(search.cuts[at]))
 
 
-def _by_sum(search: _Search, first: int) -> int:
+def _by_sum(search: _Search[Any], first: int) -> int:
     """For counters whose counts add up: from the newest end, looking at no message that is not needed."""
     last = len(search.cuts) - 1
     total = sum(search.counter.count_one(search.messages[at]) for at in search.pinned)
@@ -122,14 +123,14 @@ def _by_sum(search: _Search, first: int) -> int:
     return first
 
 
-_SEARCHES: dict[str, Callable[[_Search, int], int]] = {
+_SEARCHES: dict[str, Callable[[_Search[Any], int], int]] = {
     "additive": _by_sum,
     "monotone": _by_halving,
     "unknown": _one_by_one,
 }
 
 
-def _with_their_rounds(messages: Sequence[Message], pinned: Collection[int]) -> frozenset[int]:
+def _with_their_rounds(messages: Sequence[AnyMessage], pinned: Collection[int]) -> frozenset[int]:
     if not pinned:
         return frozenset()
     caller_of = {at: answered.caller for at, answered in match_results(messages).items()}

@@ -11,6 +11,7 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.search_filter import SearchFilter
 from mnemoir.conversations.session_search import Progress, Rerank, SearchHit, SessionSearch
 from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.sessions import MessageRecord
 from mnemoir.conversations.vectors import VectorStore
 from mnemoir.ports.backends import backend
 
@@ -138,10 +139,11 @@ class ManagedSearch:
         if self.semantic_search_enabled:
             await self._searching().wait()
 
-    def _saved(self, message_ids: Sequence[int]) -> None:
-        """Have messages embedded that were noted as waiting."""
-        if self.semantic_search_enabled and message_ids:
-            self._searching().saved(list(self.storage.messages_by_id(message_ids).values()))
+    def _saved(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
+        """Have those messages embedded that can be: they were noted as waiting. The records are theirs, in order."""
+        waiting = [id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable]
+        if self.semantic_search_enabled and waiting:
+            self._searching().saved(waiting)
 
     def _remove_vectors(self) -> None:
         if self.semantic_search_enabled:

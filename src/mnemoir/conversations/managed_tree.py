@@ -51,7 +51,7 @@ class ManagedTree(ManagedSearch):
             system_prompt=system_prompt,
             embedding_model=self.embedding_model,
         )
-        self._saved(ids)
+        self._saved(ids, records)
         return ids
 
     def resume_history(
@@ -69,7 +69,7 @@ class ManagedTree(ManagedSearch):
         are found again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
         """
         checked_session_id(session_id)
-        records = [record_of(session_id, one, run_id=run_id) for one in history]
+        records = [record_of(session_id, one, run_id=run_id) for one in history if one.role != "system"]
         resumed = self.storage.resume_history(
             session_id,
             records,
@@ -77,7 +77,7 @@ class ManagedTree(ManagedSearch):
             system_prompt=system_prompt,
             embedding_model=self.embedding_model,
         )
-        self._saved(resumed.added)
+        self._saved(resumed.added, records[len(records) - len(resumed.added) :])
         return resumed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
@@ -183,5 +183,7 @@ class ManagedTree(ManagedSearch):
             return
         for start in range(0, len(message_ids), _PAGE):
             page = self.storage.messages_by_id(message_ids[start : start + _PAGE]).values()
-            waiting = [one.id for one in page if record_of(one.session_id, one.message).is_embeddable]
-            self._saved(self.storage.await_vectors(waiting, model))
+            records = {one.id: record_of(one.session_id, one.message) for one in page}
+            waiting = [id for id, record in records.items() if record.is_embeddable]
+            noted = self.storage.await_vectors(waiting, model)
+            self._saved(noted, [records[id] for id in noted])

@@ -16,7 +16,13 @@ from mnemoir.conversations.managed_tree import ManagedTree
 from mnemoir.conversations.message_rows import record_of
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import SessionMetadata, SessionRecord, checked_session_id, metadata_of
+from mnemoir.conversations.sessions import (
+    SessionMetadata,
+    SessionRecord,
+    checked_session_id,
+    messages_of,
+    metadata_of,
+)
 from mnemoir.conversations.strategies.simple import SimpleStrategy
 from mnemoir.conversations.strategies.strategy import Strategy
 from mnemoir.conversations.vectors import VectorStore
@@ -101,7 +107,7 @@ class MemoryManager(ManagedTree):
         checked_session_id(session_id)
         records = [record_of(session_id, message) for message in messages]
         ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=self.embedding_model)
-        self._saved(ids)
+        self._saved(ids, records)
         return ids
 
     def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:
@@ -120,15 +126,7 @@ class MemoryManager(ManagedTree):
         self, session_id: str, count: int = 10, *, max_tokens: int | None = None
     ) -> list[Message]:
         """The last `count` messages of the thread, oldest first; of these the newest that fit into `max_tokens`."""
-        newest_first: list[Message] = []
-        before = None
-        while wanted := max(0, count - len(newest_first)):
-            page = self.storage.newest_messages(session_id, wanted, before=before)
-            if not page:
-                break
-            newest_first += [stored.message for stored in page]
-            before = page[-1].id
-        recent = newest_first[::-1]
+        recent = messages_of(reversed(self.storage.newest_messages(session_id, count)))
         return recent if max_tokens is None else fit(recent, max_tokens, self._counter, unit="message")
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:

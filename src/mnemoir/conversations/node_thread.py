@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.conversations.node_document import NodeMemoryMessage
-from mnemoir.conversations.threads import NIL, RowTable, ThreadRule, walk_thread
+from mnemoir.conversations.threads import NIL, RowTable, ThreadRule, follow, walk_thread
 from mnemoir.ports.turns import Turn
 
 
@@ -87,12 +87,7 @@ class _Walk:
 
     def looked_up(self, current: _Step) -> Iterator[_Step]:
         """The thread by the rule `scoped`, newest turn first, each once."""
-        seen: set[str] = set()
-        step: _Step | None = current
-        while step is not None and step.id not in seen:
-            seen.add(step.id)
-            yield step
-            step = self._before(step)
+        return follow(current, self._before, lambda step: step.id)
 
     def one_pass(self, current: _Step, rule: ThreadRule) -> Iterator[_Step]:
         """The thread by a rule that passes over the rows once, newest turn first."""

@@ -23,7 +23,6 @@ from mnemoir.conversations.reranking import reranked
 from mnemoir.conversations.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.searched_rows import SearchedStorage
 from mnemoir.conversations.session_search import Rerank, SearchHit, SessionSearch
-from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, VectorStore
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.embedding import Embedding, FloatArray
@@ -88,14 +87,13 @@ class SemanticSearch:
         """Whether search by meaning is possible."""
         return self._meaning is not None
 
-    def saved(self, messages: Sequence[StoredMessage]) -> None:
+    def saved(self, message_ids: Sequence[int]) -> None:
         """Have them embedded. Never raises; when too many wait already, back-filling is begun in the background."""
-        ids = [stored.id for stored in messages if is_embeddable(stored.message)]
-        if not ids or self._meaning is None:
+        if not message_ids or self._meaning is None:
             return
-        ticket = self._worker.put(ids)
+        ticket = self._worker.put(message_ids)
         if ticket is None:
-            _log.info("embedding_queue_full", left_to_backfill=len(ids))
+            _log.info("embedding_queue_full", left_to_backfill=len(message_ids))
             self._meaning.catch_up.begin()
         elif self._embed_sync and not _in_a_loop():
             self._worker.wait(ticket, _SYNC_WAIT_S)
@@ -287,11 +285,6 @@ class SemanticSearch:
         if self._meaning is None:
             raise RuntimeError(_NOT_ENABLED)
         return self._meaning
-
-
-def is_embeddable(message: Message) -> bool:
-    """Whether search by meaning finds it: it says something, and it is no instruction."""
-    return message.role != "system" and bool(message.text.strip())
 
 
 def _looked(top_k: int, rerank: Rerank | None) -> int:

@@ -66,8 +66,8 @@ class SessionSearch(Protocol):
     vectors where no event loop runs.
     """
 
-    def saved(self, messages: Sequence[StoredMessage]) -> None:
-        """They were saved just now and noted as waiting for a vector. Never raises."""
+    def saved(self, message_ids: Sequence[int]) -> None:
+        """Messages were saved just now and noted as waiting for a vector. Never raises."""
 
     def deleted(self) -> None:
         """Messages were deleted: remove the vectors that `vectors_to_remove` names. Never raises."""

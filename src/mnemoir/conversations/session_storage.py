@@ -18,7 +18,7 @@ from mnemoir.conversations.sessions import (
     StoredMessage,
     Summary,
 )
-from mnemoir.conversations.ways import WayRows
+from mnemoir.conversations.ways import Stretch, WayRows
 
 
 class SessionRows(Protocol):
@@ -95,7 +95,7 @@ class WindowRows(Protocol):
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before`, behind the mark.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def messages_between(
@@ -103,7 +103,7 @@ class WindowRows(Protocol):
     ) -> list[StoredMessage]:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
@@ -120,6 +120,14 @@ class WindowRows(Protocol):
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Those that are there."""
+
+    def thread_stretches(
+        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
+    ) -> list[Stretch]:
+        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one.
+
+        Unknown ids cut nothing. A message with a score of `threshold` or more is important.
+        """
 
     def get_summary(self, session_id: str) -> Summary | None:
         """The session's summary."""
@@ -184,6 +192,9 @@ class TreeRows(WayRows, Protocol):
         where what says the same may be there already. Raises MessageNotFoundError.
         """
 
+    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those that messages have already; messages of the session `spared` do not count."""
+
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
 
@@ -204,7 +215,7 @@ class TreeRows(WayRows, Protocol):
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), without regard to any mark.
 
-        Fewer than `limit` when damaged rows were left out; [] at the end alone.
+        Fewer than `limit` at the end alone.
         """
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
@@ -234,11 +245,16 @@ class VectorRows(Protocol):
     ) -> list[StoredMessage]:
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
 
+    def in_context(
+        self, message_ids: Sequence[int], count: int
+    ) -> list[tuple[StoredMessage, Sequence[StoredMessage]]]:
+        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Note them as waiting; those of them that are there. Do this before their vectors are added."""
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as embedded; those that were deleted meanwhile, whose vectors are to be removed again."""
+        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
 
     def vectors_failed(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt; they wait again."""

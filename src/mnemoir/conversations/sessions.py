@@ -7,7 +7,7 @@ have one order, by time and then by id.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -130,6 +130,7 @@ class MessageRecord:
     files: str | None = None
     run_id: str | None = None  # the run that answered
     finish_reason: str | None = None
+    uid: str | None = None  # without one it gets a new one
 
     @property
     def is_embeddable(self) -> bool:
@@ -137,9 +138,15 @@ class MessageRecord:
         return self.role != "system" and bool(self.content and self.content.strip())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: a window makes hundreds, and each would cost half as much again
 class StoredMessage:
-    """A message with its place in the store. The thread is the way from the first message to the head."""
+    """A message with its place in the store. The thread is the way from the first message to the head.
+
+    `id` is a number within its file, `uid` names the message anywhere: it goes along with an export.
+
+    A strategy may add messages that are stored nowhere, such as a summary: `made` marks them, and `id` is that of the
+    message that they stand behind, or ROOT.
+    """
 
     id: int
     session_id: str
@@ -153,6 +160,13 @@ class StoredMessage:
     run_id: str | None = None
     finish_reason: str | None = None
     is_on_thread: bool = True
+    uid: str | None = None
+    made: bool = False
+
+
+def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
+    """The messages without their places."""
+    return [one.message for one in stored]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

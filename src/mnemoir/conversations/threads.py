@@ -33,6 +33,7 @@ class ThreadRow(Protocol):
 
 
 Row = TypeVar("Row", bound=ThreadRow)
+Step = TypeVar("Step")
 
 
 def extract_thread_messages(
@@ -55,6 +56,15 @@ def walk_thread(rows: Iterable[Row], *, rule: ThreadRule = "scoped", start: str 
     if known_start:
         rows = dropwhile(lambda row: row.id != known_start, rows)
     return _ONE_PASS[rule](rows)
+
+
+def follow(first: Step | None, before: Callable[[Step], Step | None], name: Callable[[Step], str]) -> Iterator[Step]:
+    """A step and those that lead to it, each once: ends where there is none before, or one of a name met already."""
+    met: set[str] = set()
+    while first is not None and name(first) not in met:
+        yield first
+        met.add(name(first))
+        first = before(first)
 
 
 class RowTable(Generic[Row]):
@@ -141,15 +151,12 @@ def _usual_rows() -> TurnRows:
 
 def _scoped(rows: Iterable[Row], start: str | None) -> Iterator[Row]:
     table = RowTable(rows)
-    row = table.find(start) if start else table.older(None)
-    taken: set[str] = set()
-    while row is not None and row.id not in taken:
-        yield row
-        taken.add(row.id)
+
+    def before(row: Row) -> Row | None:
         parent = row.parent_message_id
-        if not parent:
-            return
-        row = table.older(row) if parent == NIL else table.find(parent)
+        return table.older(row) if parent == NIL else table.find(parent) if parent else None
+
+    return follow(table.find(start) if start else table.older(None), before, lambda row: row.id)
 
 
 def _observed(rows: Iterable[Row]) -> Iterator[Row]:

@@ -5,8 +5,30 @@ Models reuse ids ("call_0" in every round), so a result belongs to the nearest m
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from mnemoir.conversations.messages import Message, ToolCall, calls_of
+
+class AnyToolCall(Protocol):
+    """A call of a tool, of a stored message or of one on its way to a model."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+class AnyMessage(Protocol):
+    """What of a message, stored or on its way to a model, tells where a history may be cut."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def tool_calls(self) -> Sequence[AnyToolCall] | None: ...
+
+    @property
+    def tool_call_id(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +39,7 @@ class Answered:
     call_id: str
 
 
-def match_results(messages: Sequence[Message]) -> dict[int, Answered]:
+def match_results(messages: Sequence[AnyMessage]) -> dict[int, Answered]:
     """The index of each tool result, with what it answers.
 
     A result without an id answers the first open call of the latest message that calls. Results that nothing asked
@@ -41,6 +63,6 @@ def match_results(messages: Sequence[Message]) -> dict[int, Answered]:
     return matches
 
 
-def asked_calls(message: Message) -> Sequence[ToolCall]:
+def asked_calls(message: AnyMessage) -> Sequence[AnyToolCall]:
     """The calls that an assistant message asks for; none for any other role."""
-    return calls_of(message) if message.role == "assistant" else ()
+    return message.tool_calls or () if message.role == "assistant" else ()

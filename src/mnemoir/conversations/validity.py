@@ -48,24 +48,31 @@ def close_open_calls(messages: Sequence[Message]) -> list[Message]:
     between the two), and results that nothing in the list asks for, or that come a second time, are left out. Do this
     before `fit`, so that what is made up is counted.
     """
+    return [message for _, message in closed_calls(messages)]
+
+
+def closed_calls(messages: Sequence[Message]) -> Iterator[tuple[int | None, Message]]:
+    """The messages of `close_open_calls`, each with its index among those given; None for one that is made up."""
     answers = {answered: at for at, answered in match_results(messages).items()}
-    closed: list[Message] = []
     for at, message in enumerate(messages):
         if message.role != "tool":
-            closed.append(message)
-            closed.extend(_results(messages, at, answers))
-    return closed
+            yield at, message
+            yield from _results(messages, at, answers)
 
 
-def _results(messages: Sequence[Message], caller: int, answers: dict[Answered, int]) -> Iterator[Message]:
+def _results(
+    messages: Sequence[Message], caller: int, answers: dict[Answered, int]
+) -> Iterator[tuple[int | None, Message]]:
     """A result for each call of a message: in the order they were stored, then those that are made up."""
     calls = {Answered(caller=caller, call_id=call.id): call for call in asked_calls(messages[caller])}
     for answered in sorted((call for call in calls if call in answers), key=answers.__getitem__):
-        result = messages[answers[answered]]
-        yield result if result.tool_call_id == answered.call_id else replace(result, tool_call_id=answered.call_id)
+        at = answers[answered]
+        result = messages[at]
+        named = result.tool_call_id == answered.call_id
+        yield at, result if named else replace(result, tool_call_id=answered.call_id)
     for answered, call in calls.items():
         if answered not in answers:
-            yield Message("tool", INTERRUPTED, tool_call_id=call.id, name=call.name)
+            yield None, Message("tool", INTERRUPTED, tool_call_id=call.id, name=call.name)
 
 
 def _check_tool_rounds(messages: Sequence[Message]) -> None:

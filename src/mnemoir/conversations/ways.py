@@ -63,14 +63,14 @@ class WayRows(Protocol):
     def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """What stands before a message on its branch, newest first.
 
-        Fewer than `limit` when damaged rows were left out; [] at the beginning alone.
+        Fewer than `limit` at the beginning alone.
         """
 
     def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning.
 
-        It follows the thread up to the head where it can, else the newest branch. Fewer than `limit` when damaged
-        rows were left out; [] at the end alone.
+        It follows the thread up to the head where it can, else the newest branch. Fewer than `limit`
+        at the end alone.
         """
 
     def place_on_thread(self, session_id: str, message_id: int) -> int | None:
@@ -78,14 +78,6 @@ class WayRows(Protocol):
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
         """All of them, by the id of their first message; one for a tree without branches."""
-
-    def thread_stretches(
-        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
-    ) -> list[Stretch]:
-        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one.
-
-        Unknown ids cut nothing. A message with a score of `threshold` or more is important.
-        """
 
 
 def in_tree_order(runs: Sequence[BranchRun]) -> list[Branch]:

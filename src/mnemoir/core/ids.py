@@ -14,6 +14,11 @@ def new_memory_id() -> MemoryId:
     return MemoryId(f"mem_{_hex(16)}")
 
 
+def new_message_uid() -> str:
+    """`msg_` and 32 random hex digits: names a stored message in any file."""
+    return f"msg_{_hex(16)}"
+
+
 def new_job_id() -> JobId:
     """`evt_` and 32 random hex digits."""
     return JobId(f"evt_{_hex(16)}")

@@ -12,7 +12,6 @@ class RecordedTurn:
     """The turn of a stored conversation that is being answered; `message_id` is the newest message of it."""
 
     conversation_id: str
-    turn_id: str
     message_id: int
 
 

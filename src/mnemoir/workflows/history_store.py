@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.counters import HEURISTIC
+from mnemoir.conversations.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.files import FileRef, FileResolver, file_ref
 from mnemoir.conversations.fitting import borders
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
@@ -30,12 +30,12 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.ports.turns import Turn
 from mnemoir.workflows.caller import RecordedTurn
+from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
 
 _ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt is known
 _FIRST_TURNS = 16  # read at first; more only where all of them may fit
 _MOST_TURNS = 500
 _MOST_MESSAGES = 2000  # looked through for runs
-_TOKENS_AROUND_MESSAGE = 8
 _IMAGES: tuple[MediaType, ...] = ("image",)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -66,9 +66,12 @@ class ReadHistory:
     note: str = ""
 
 
-def tokens_of(message: Message) -> int:
-    """What a message takes of a context: the larger of two estimates, with what stands around it."""
-    return max(HEURISTIC.count_one(message), _TOKENS_AROUND_MESSAGE + estimate_prompt_tokens(message.text))
+def _tokens_of(message: Message) -> int:
+    return max(HEURISTIC.count_one(message), TOKENS_AROUND_MESSAGE + estimate_prompt_tokens(message.text))
+
+
+# what messages take of a context: the larger of two estimates, with what stands around each
+COUNTER = AdditiveCounter(_tokens_of)
 
 
 def read_history(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
@@ -102,7 +105,7 @@ class _Reader:
         return cls(_IMAGES if place.sees_images else ())
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int:
-        return _tokens(messages)
+        return COUNTER.count(messages)
 
 
 def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
@@ -115,7 +118,9 @@ def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -
     messages: Sequence[Message] = ()
     most_turns = place.config.message_limit or _MOST_TURNS
     turns, read = 0, -1
-    while memory is not None and turns < most_turns and read < len(messages) and _tokens(messages) <= most_tokens:
+    while (
+        memory is not None and turns < most_turns and read < len(messages) and COUNTER.count(messages) <= most_tokens
+    ):
         turns, read = min(most_turns, 2 * turns or _FIRST_TURNS), len(messages)
         messages = memory.get_history_prompt_messages(max_token_limit=_ALL, message_limit=turns)
     return ReadHistory(messages=messages, most_tokens=most_tokens)
@@ -165,7 +170,7 @@ def _runs(storage: SessionStorage, place: NodePlace, data: NodeMemoryData, most_
     costs: dict[str, int] = defaultdict(int)
     for record in data.messages:
         if record.message_id != place.run_id:
-            costs[record.message_id] += tokens_of(Message("user", record.content))
+            costs[record.message_id] += COUNTER.count_one(Message("user", record.content))
     thread = thread_back(storage, place.recorded.conversation_id, place.recorded.message_id)
     runs: dict[str, None] = {}
     for message in islice(thread, _MOST_MESSAGES):
@@ -191,10 +196,6 @@ def _as_turns(runs: Sequence[str], conversation_id: str) -> Iterator[Turn]:
             created_at=_BEGINNING,
             seq=len(runs) - at,
         )
-
-
-def _tokens(messages: Sequence[Message]) -> int:
-    return sum(map(tokens_of, messages))
 
 
 def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message]:

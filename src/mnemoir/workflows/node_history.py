@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from mnemoir.conversations.budget import UNKNOWN_CONTEXT_BUDGET, rest_tokens
-from mnemoir.conversations.counters import AdditiveCounter
 from mnemoir.conversations.fitting import fit
 from mnemoir.conversations.history_text import history_text, required_prefixes
 from mnemoir.conversations.memory_config import MemoryMode
@@ -26,7 +25,7 @@ from mnemoir.core.messages import ImagePart, Message, TextPart
 from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
-from mnemoir.workflows.history_store import NodePlace, ReadHistory, keep_round, read_history, tokens_of
+from mnemoir.workflows.history_store import COUNTER, NodePlace, ReadHistory, keep_round, read_history
 from mnemoir.workflows.learning import SAID
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
@@ -250,10 +249,9 @@ def _prefixes(step: Step, memory: NodeMemory) -> tuple[str, str]:
 def _fitted(
     messages: Sequence[Remembered], beside: Sequence[Message], context_tokens: int | None, answer_tokens: int
 ) -> list[Remembered]:
-    counter = AdditiveCounter(tokens_of)
-    taken = 0 if context_tokens is None else counter.count([from_model(message) for message in beside])
+    taken = 0 if context_tokens is None else COUNTER.count([from_model(message) for message in beside])
     budget = rest_tokens(context_size=context_tokens, max_output_tokens=answer_tokens, prompt_tokens=taken)
-    return fit(messages, budget, counter)
+    return fit(messages, budget, COUNTER)
 
 
 def _turns(messages: Sequence[Remembered]) -> int:

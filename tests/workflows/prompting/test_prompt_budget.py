@@ -59,6 +59,12 @@ def test_an_answer_behind_a_system_message_goes_with_its_call_and_the_system_mes
     assert fit([calling, rule, text_message("tool", "noon"), asked], 60, estimate=words) == ([rule, asked], 2)
 
 
+def test_the_newest_answer_of_a_tool_stays_with_its_call_where_no_user_speaks():
+    calling = Message(role="assistant", tool_calls=(ToolCall(id="1", name="now", arguments="{}"),))
+    answered = Message(role="tool", parts=text_message("tool", "noon " * 90).parts, tool_call_id="1")
+    assert fit([*turns(4)[3:], calling, answered], 60, estimate=words) == ([calling, answered], 1)
+
+
 def test_an_answer_of_a_tool_at_the_beginning_of_what_fits_whole_stays():
     talk = [text_message("tool", "noon"), text_message("user", "Thanks")]
     assert fit(talk, 100) == (talk, 0)

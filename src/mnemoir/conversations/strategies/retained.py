@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.messages import Message, calls_of
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.strategies.tail import messages_of, with_closed_calls
+from mnemoir.conversations.sessions import StoredMessage, messages_of
+from mnemoir.conversations.strategies.tail import with_closed_calls
 from mnemoir.conversations.tool_rounds import match_results
 
 _ROUND_REACH = 64  # messages on each side, within which the rest of a tool round is looked for

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from mnemoir.conversations.importance import MESSAGES_AHEAD, ImportanceContext, score_importance
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.strategies.tail import messages_of
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 
 Score = Callable[[Message, ImportanceContext], float]
 

@@ -13,9 +13,10 @@ import structlog
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.fitting import borders, fitting_cut
 from mnemoir.conversations.messages import Message
+from mnemoir.conversations.sessions import StoredMessage, messages_of
 from mnemoir.conversations.strategies.retained import Retained, best_of
 from mnemoir.conversations.strategies.tail import Tail
-from mnemoir.conversations.strategies.transcript import shortened_summary, summary_message
+from mnemoir.conversations.strategies.transcript import made_message, shortened_summary, summary_message
 
 _RETAINED_SHARE = 0.3
 _SUMMARY_SHARE = 0.2
@@ -35,11 +36,16 @@ class Draft:
     summary: str
 
     @property
-    def messages(self) -> list[Message]:
+    def stored(self) -> list[StoredMessage]:
         """What is sent, in order."""
-        lead = [summary_message(self.summary)] if self.summary else []
-        kept = [message for one in self.retained for message in one.messages]
-        return [*lead, *kept, *self.tail.from_(self.start)]
+        lead = [made_message(self.summary)] if self.summary else []
+        kept = [message for one in self.retained for message in one.stored]
+        return [*lead, *kept, *self.tail.stored[self.start :]]
+
+    @property
+    def messages(self) -> list[Message]:
+        """The same without their places."""
+        return messages_of(self.stored)
 
 
 def summary_share(room: int, most: int) -> int:
@@ -64,13 +70,13 @@ def shared(
 
 def _least_start(tail: Tail, room: int, counter: TokenCounter) -> int:
     """Half of the budget, and the newest turn even if it takes more; nothing when that is over all of it."""
-    start = fitting_cut(tail.from_(0), room // 2, counter, "turn", min_keep=1)
-    return start if counter.count(tail.from_(start)) <= room else len(tail.stored)
+    start = fitting_cut(tail.messages, room // 2, counter, "turn", min_keep=1)
+    return start if counter.count(messages_of(tail.stored[start:])) <= room else len(tail.stored)
 
 
 def _longest_start(draft: Draft, room: int, counter: TokenCounter) -> int:
     rest = replace(draft, start=len(draft.tail.stored)).messages
-    return fitting_cut(draft.tail.from_(0), room - counter.count(rest), counter, "turn")
+    return fitting_cut(draft.tail.messages, room - counter.count(rest), counter, "turn")
 
 
 def _in_front(draft: Draft) -> list[Retained]:
@@ -106,7 +112,7 @@ def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Dra
 
 def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draft:
     """As long as another is left. What is pinned in it joins the retained."""
-    later = [at for at in borders(draft.tail.from_(0), "turn") if at > draft.start]
+    later = [at for at in borders(draft.tail.messages, "turn") if at > draft.start]
     if not later:
         return draft
     kept = {one.id for one in draft.retained}

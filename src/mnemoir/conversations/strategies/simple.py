@@ -4,27 +4,25 @@ from dataclasses import dataclass
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.fitting import Unit
-from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.strategies.strategy import Strategy
+from mnemoir.conversations.sessions import StoredMessage
+from mnemoir.conversations.strategies.strategy import StoredStrategy, Strategy
 from mnemoir.conversations.strategies.tail import read_tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimpleStrategy:
+class SimpleStrategy(StoredStrategy):
     """The newest messages, or with unit "turn" the newest turns; none when the newest alone is over the budget."""
 
     counter: TokenCounter = CHARS4
     unit: Unit = "message"
 
-    def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
         """All messages when they fit."""
         tail = read_tail(rows, session_id, budget, self.counter, self.unit)
-        return tail.from_(tail.cut)
-
-    def drain(self, timeout_s: float | None = None) -> bool:
-        """There is never anything under way."""
-        return True
+        return [*tail.stored[tail.cut :]]
 
 
 _: type[Strategy] = SimpleStrategy  # checked, never run

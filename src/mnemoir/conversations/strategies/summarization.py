@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 
 from mnemoir.conversations.fitting import fitting_cut
-from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import Summary
+from mnemoir.conversations.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.strategies.simple import SimpleStrategy
-from mnemoir.conversations.strategies.strategy import Strategy
-from mnemoir.conversations.strategies.summarising import Summarising, SummaryOptions
+from mnemoir.conversations.strategies.strategy import StoredStrategy
+from mnemoir.conversations.strategies.summarising import Extension, Summarising, SummaryOptions
 from mnemoir.conversations.strategies.tail import Tail, read_tail
-from mnemoir.conversations.strategies.transcript import shortened_summary, summary_message
+from mnemoir.conversations.strategies.transcript import made_message, shortened_summary
 from mnemoir.conversations.strategies.turns_ahead import fold_before
 
 
-class SummarizationStrategy:
+class SummarizationStrategy(StoredStrategy):
     """All messages when they fit; else one system message with the summary, and at least the last messages behind it.
 
     Between two summaries the recent part grows, as long as it fits. When it no longer does, all but the last
@@ -32,48 +31,51 @@ class SummarizationStrategy:
         self._summarising = Summarising(options)
         self._fallback = fallback or SimpleStrategy(counter=options.counter)
 
-    def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
         """At most one model call, and only when messages fell out of the window that no summary covers."""
         tail = read_tail(rows, session_id, budget, self._counter, "turn")
         if tail.fits:
-            return tail.from_(0)
+            return [*tail.stored]
         known = rows.get_summary(session_id)
         if known and (window := self._behind(known, tail, budget, gap_allowed=False)):
             return window
         room = budget - self._options.max_summary_tokens
-        start = max(self._wanted(tail), fitting_cut(tail.from_(0), room, self._counter, "turn"))
+        start = max(self._wanted(tail), fitting_cut(tail.messages, room, self._counter, "turn"))
         if start == len(tail.stored):
-            return self._fallback.window(rows, session_id, budget)
+            return self._fallback.choose(rows, session_id, budget)
         uncovered = (tail.uncovered(known.upto_message_id) if known else None) or 0
-        extension = self._summarising.extend(rows, session_id, fold_before(tail, start, uncovered))
+        extension = Extension(summary=known)
+        if summarises:
+            extension = self._summarising.extend(rows, session_id, fold_before(tail, start, uncovered))
         window = self._behind(extension.summary, tail, budget, gap_allowed=True) if extension.summary else []
-        return window or self._fallback.window(rows, session_id, budget)
+        return window or self._fallback.choose(rows, session_id, budget)
 
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for the summaries under way; whether all of them are done."""
         return self._summarising.drain(timeout_s)
 
-    def _behind(self, summary: Summary, tail: Tail, budget: int, *, gap_allowed: bool) -> list[Message]:
+    def _behind(self, summary: Summary, tail: Tail, budget: int, *, gap_allowed: bool) -> list[StoredMessage]:
         """The summary and what is recent; empty when nothing fits beside it, or a gap were between the two."""
         text = shortened_summary(summary.text, self._options.max_summary_tokens, self._counter)
-        lead = [summary_message(text)] if text else []
+        lead = [made_message(text)] if text else []
         cut = _cut_behind(lead, tail, budget, self._options)
         uncovered = tail.uncovered(summary.upto_message_id)
         has_gap = uncovered is None or cut > uncovered
         if cut == len(tail.stored) or (has_gap and not gap_allowed):
             return []
         start = cut if has_gap or uncovered is None else max(cut, min(self._wanted(tail), tail.border(uncovered)))
-        return [*lead, *tail.from_(start)]
+        return [*lead, *tail.stored[start:]]
 
     def _wanted(self, tail: Tail) -> int:
         """Where the recent part would begin if all of it fitted."""
         return tail.border(max(0, len(tail.stored) - self._recent_messages))
 
 
-def _cut_behind(lead: Sequence[Message], tail: Tail, budget: int, options: SummaryOptions) -> int:
+def _cut_behind(lead: Sequence[StoredMessage], tail: Tail, budget: int, options: SummaryOptions) -> int:
     """The index in the tail where the recent part begins that fits beside `lead`."""
     pinned = range(len(lead))
-    return max(0, fitting_cut([*lead, *tail.from_(0)], budget, options.counter, "turn", 0, pinned) - len(lead))
-
-
-_: type[Strategy] = SummarizationStrategy  # checked, never run
+    return max(
+        0, fitting_cut(messages_of([*lead, *tail.stored]), budget, options.counter, "turn", 0, pinned) - len(lead)
+    )

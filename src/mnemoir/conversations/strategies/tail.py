@@ -7,8 +7,8 @@ from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.validity import close_open_calls
+from mnemoir.conversations.sessions import StoredMessage, messages_of
+from mnemoir.conversations.validity import closed_calls
 
 _FIRST_PAGE = 64  # messages; each further page has twice as many
 
@@ -30,9 +30,10 @@ class Tail:
         """Whether the whole session is within the budget."""
         return self.is_whole and self.cut == 0
 
-    def from_(self, start: int) -> list[Message]:
-        """The messages from that index on."""
-        return messages_of(self.stored[start:])
+    @property
+    def messages(self) -> list[Message]:
+        """The messages without their places."""
+        return messages_of(self.stored)
 
     def uncovered(self, upto: int) -> int | None:
         """The index of the first message behind the message `upto`; None when that is older than all of these."""
@@ -41,7 +42,7 @@ class Tail:
 
     def border(self, at: int) -> int:
         """The index of the last beginning of a turn that is not behind the index `at`."""
-        return max((start for start in borders(self.from_(0), "turn") if start <= at), default=0)
+        return max((start for start in borders(self.messages, "turn") if start <= at), default=0)
 
 
 def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter, unit: Unit) -> Tail:
@@ -50,31 +51,30 @@ def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCoun
     size, spent = _FIRST_PAGE, 0
     while True:
         before = newest_first[-1].id if newest_first else None
-        # A page may be short because damaged rows were left out; only an empty one is the end.
         page = rows.newest_messages(session_id, size, before=before)
+        is_whole = len(page) < size
         newest_first += page
         spent += sum(CHARS4.count_one(one.message) for one in page)
-        if page and spent <= budget:  # by the cheapest estimate there is room for more
+        if not is_whole and spent <= budget:  # by the cheapest estimate there is room for more
             size *= 2
             continue
         stored = with_closed_calls(newest_first[::-1])
         messages = messages_of(stored)
         cut = fitting_cut(messages, budget, counter, unit)
-        if not page or cut > next(iter(borders(messages, unit)), len(messages)):
-            return Tail(stored=stored, cut=cut, is_whole=not page)
+        if is_whole or cut > next(iter(borders(messages, unit)), len(messages)):
+            return Tail(stored=stored, cut=cut, is_whole=is_whole)
         size *= 2
-
-
-def messages_of(stored: Sequence[StoredMessage]) -> list[Message]:
-    """The messages without their places."""
-    return [one.message for one in stored]
 
 
 def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
     """The same with every call answered, and results that nothing asked for left out."""
-    by_identity = {id(one.message): one for one in stored}
+    if not any(one.message.role == "tool" or one.message.tool_calls for one in stored):
+        return [*stored]
     closed: list[StoredMessage] = []
-    for message in close_open_calls(messages_of(stored)):
-        known = by_identity.get(id(message))
-        closed.append(known or replace(closed[-1], message=message))  # one that was made up stands behind its call
+    for at, message in closed_calls(messages_of(stored)):
+        if at is None:
+            closed.append(replace(closed[-1], message=message, made=True))  # it stands behind its call
+        else:
+            one = stored[at]
+            closed.append(one if one.message is message else replace(one, message=message))
     return closed

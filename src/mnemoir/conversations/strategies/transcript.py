@@ -11,6 +11,7 @@ from typing import Any
 
 from mnemoir.conversations.counters import TokenCounter
 from mnemoir.conversations.messages import MediaPart, Message, calls_of
+from mnemoir.conversations.sessions import ROOT, StoredMessage
 from mnemoir.conversations.validity import SUMMARY_PREFIX
 
 Clean = Callable[[str], str]
@@ -33,6 +34,11 @@ def transcript_line(message: Message, clean: Clean) -> str:
 def summary_message(text: str) -> Message:
     """A summary as the model is told it."""
     return Message("system", SUMMARY_PREFIX + text)
+
+
+def made_message(text: str) -> StoredMessage:
+    """The same as a message of a window, which is stored nowhere."""
+    return StoredMessage(id=ROOT, session_id="", message=summary_message(text), created_at=None, made=True)
 
 
 def shortened_summary(text: str, max_tokens: int, counter: TokenCounter) -> str:

@@ -18,7 +18,7 @@ def fold_before(tail: Tail, start: int, uncovered: int) -> int | None:
     `start` is where the recent part begins, `uncovered` where the part that is in no summary yet does. A newest turn
     that is still going on is not folded in while it is recent.
     """
-    messages = tail.from_(0)
+    messages = tail.messages
     ends = [at for at in borders(messages, "turn") if at > uncovered]
     if messages and messages[-1].role == "assistant" and not calls_of(messages[-1]):
         ends.append(len(messages))

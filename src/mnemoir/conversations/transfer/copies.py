@@ -43,6 +43,7 @@ class MessageCopy:
     token_count: int | None = None
     importance: float | None = None
     pinned: bool = False
+    uid: str | None = None
     is_head: bool = False  # the thread ends here; without any such message, at the last one
     ends_context: bool = False  # windows begin after it
 

@@ -111,6 +111,7 @@ def _copies(
             token_count=stored.token_count,
             importance=stored.importance,
             pinned=stored.pinned,
+            uid=stored.uid,
             is_head=stored.id == session.head,
             ends_context=stored.id == session.context_after,
         )

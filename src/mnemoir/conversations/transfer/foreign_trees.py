@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from mnemoir.conversations.threads import follow
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy
 
 
@@ -72,10 +73,9 @@ def _kept(nodes: Mapping[str, ForeignNode], name: str | None, place: str) -> str
     """The message itself, or the nearest one above it that is not left out."""
     if name is not None and name not in nodes:
         raise InvalidImport(f"{place}: its newest message {name!r:.80} is not in the file.")
-    seen = set()
-    while name is not None and nodes[name].copy is None and name not in seen:
-        seen.add(name)
-        name = nodes[name].parent
-        if name is not None and name not in nodes:
-            return None  # said by whoever puts them in order
-    return name
+
+    def above(name: str) -> str | None:
+        parent = nodes[name].parent
+        return parent if parent in nodes else None  # a parent that is missing is refused where they are put in order
+
+    return next((one for one in follow(name, above, str) if nodes[one].copy is not None), None)

@@ -1,13 +1,14 @@
 """Our own format: a line for the session, then a line for each message, by number; or both in one JSON object.
 
-    {"format":"mnemoir-conversation","version":1,"session":{"id":"trip","title":"Lisbon", …}}
-    {"id":1,"parent_id":null,"role":"user","content":"Where to?", …}
-    {"id":2,"parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
+    {"format":"mnemoir-conversation","version":2,"session":{"id":"trip","title":"Lisbon", …}}
+    {"id":1,"uid":"msg_7c…","parent_id":null,"role":"user","content":"Where to?", …}
+    {"id":2,"uid":"msg_d0…","parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
 
 Several sessions in one file stand after each other. What a reader does not know it passes over; a vector
 (`embedding`) is one such thing, since each store makes its own with its own model.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, get_args
 
@@ -18,10 +19,11 @@ from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, Mess
 from mnemoir.conversations.transfer.members import Members
 from mnemoir.core.errors import InvalidRequest
 
-FORMAT, VERSION = "mnemoir-conversation", 1
+FORMAT, VERSION = "mnemoir-conversation", 2  # version 1 has no `uid`
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _MEDIA: Mapping[str, MediaType] = {media: media for media in get_args(MediaType)}
 _MOST_TOKENS = 2**62
+_UID = re.compile(r"msg_[0-9a-f]{32}")
 _MEDIA_TEXTS = ("mime_type", "url", "base64_data", "format", "filename")
 
 
@@ -130,6 +132,7 @@ def _message(line: Members, number: int) -> MessageCopy:
         token_count=line.whole("token_count", 0, _MOST_TOKENS),
         importance=line.number("importance", 0, 1),
         pinned=line.truth("pinned"),
+        uid=_uid(line),
         is_head=line.truth("head"),
         ends_context=line.truth("ends_context"),
     )
@@ -145,6 +148,13 @@ def _parent(line: Members, number: int) -> int:
             f"{line.place}: message {number} has the parent {parent}, and a parent stands in front of its children."
         )
     return BEGINNING if parent is None else parent
+
+
+def _uid(line: Members) -> str | None:
+    uid = line.text("uid")
+    if uid is not None and not _UID.fullmatch(uid):
+        raise line.wrong("uid", "msg_ and 32 hex digits in lower case")
+    return uid
 
 
 def _role(line: Members) -> Role:

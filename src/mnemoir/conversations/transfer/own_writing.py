@@ -66,6 +66,7 @@ def _line(number: int, copy: MessageCopy) -> Mapping[str, Any]:
     message = copy.message
     line: dict[str, Any] = {
         "id": number,
+        "uid": copy.uid,
         "parent_id": copy.parent or None,
         "role": message.role,
         "content": _text(message.content),

@@ -38,14 +38,19 @@ class Restoring:
 
     def add(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> int:
         """Store it as a new session; the number of its messages. Raises SessionExistsError."""
-        count = self._fill(copy, session_id, self._begun(copy, session_id, metadata, session_id), self._model)
+        return self._added(copy, session_id, metadata, None)
+
+    def _added(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, spared: str | None) -> int:
+        appender = Appender(self.storage, session_id, self._model, spared)
+        count = self._fill(copy, appender, self._begun(copy, session_id, metadata, session_id))
         self.storage.update_session(session_id, metadata=metadata)
         return count
 
     def add_aside(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> tuple[str, int]:
         """Store it under another id, to take a session's place later; that id, and the number of its messages."""
         aside = str(uuid.uuid4())
-        return aside, self._fill(copy, aside, self._begun(copy, aside, metadata, session_id), None)
+        appender = Appender(self.storage, aside, None, session_id)
+        return aside, self._fill(copy, appender, self._begun(copy, aside, metadata, session_id))
 
     def put_in_place(self, aside: str, session_id: str) -> None:
         """Let what was stored aside take the session's place. At every moment one of them is there, and whole."""
@@ -55,7 +60,7 @@ class Restoring:
         self.written.remove(aside)
         self._delete(session_id)
         others = {name: value for name, value in session.metadata.custom.items() if name != UNFINISHED}
-        self.add(copy_of(self.storage, session), session_id, replace(session.metadata, custom=others))
+        self._added(copy_of(self.storage, session), session_id, replace(session.metadata, custom=others), aside)
         self._delete(aside)
 
     def take_back(self) -> None:
@@ -80,6 +85,7 @@ class Restoring:
             token_count=copy.token_count,
             importance=copy.importance,
             pinned=copy.pinned,
+            uid=copy.uid,
         )
 
     def close(self) -> None:
@@ -98,8 +104,8 @@ class Restoring:
         self.written.append(session_id)
         return copy.messages if first is None else chain([first], copy.messages)
 
-    def _fill(self, copy: SessionCopy, session_id: str, messages: Iterator[MessageCopy], model: str | None) -> int:
-        appender = Appender(self.storage, session_id, model)
+    def _fill(self, copy: SessionCopy, appender: "Appender", messages: Iterator[MessageCopy]) -> int:
+        session_id = appender.session_id
         number = head = mark = BEGINNING
         newest = self._now
         for number, message in enumerate(messages, start=1):
@@ -126,12 +132,18 @@ class Restoring:
 
 
 class Appender:
-    """Puts messages behind others by their numbers, those in a row together."""
+    """Puts messages behind others by their numbers, those in a row together.
 
-    def __init__(self, storage: SessionStorage, session_id: str, model: str | None) -> None:
+    A message whose uid another one has already, in any session but `spared`, gets a new uid.
+    """
+
+    def __init__(
+        self, storage: SessionStorage, session_id: str, model: str | None, spared: str | None = None
+    ) -> None:
         self.ids: dict[int, int] = {BEGINNING: ROOT}  # of what is stored, by number
         self._storage = storage
-        self._session_id = session_id
+        self.session_id = session_id
+        self._spared = spared
         self._model = model
         self._behind = ROOT
         self._numbers: list[int] = []
@@ -150,11 +162,22 @@ class Appender:
         """Store what waits."""
         if not self._records:
             return
+        records = self._with_own_uids()
         ids = self._storage.append_messages(
-            self._session_id, self._records, parent_id=self._behind, embedding_model=self._model
+            self.session_id, records, parent_id=self._behind, embedding_model=self._model
         )
         self.ids.update(zip(self._numbers, ids, strict=True))
         self._numbers, self._records = [], []
+
+    def _with_own_uids(self) -> list[MessageRecord]:
+        """What waits, each with its uid unless another message has that."""
+        taken = self._storage.taken_uids([one.uid for one in self._records if one.uid], self._spared)
+        records: list[MessageRecord] = []
+        for record in self._records:
+            records.append(replace(record, uid=None) if record.uid in taken else record)
+            if record.uid:
+                taken.add(record.uid)
+        return records
 
 
 def _places(message: MessageCopy, number: int, head: int, mark: int) -> tuple[int, int]:

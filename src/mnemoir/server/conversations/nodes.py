@@ -22,7 +22,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere
-from mnemoir.workflows.history_store import tokens_of
+from mnemoir.workflows.history_store import COUNTER
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
@@ -150,7 +150,7 @@ def _names(node: str | None) -> tuple[str | None, str | None]:
 
 
 def _tokens(records: Sequence[NodeMemoryMessage]) -> int:
-    return sum(tokens_of(Message("user", record.content)) for record in records)
+    return COUNTER.count([Message("user", record.content) for record in records])
 
 
 def _problem(found: ReadNode) -> NodeProblem | None:

@@ -1,7 +1,6 @@
 """`/api/conversations/{id}/window`: what a model would be shown, and what became of the messages of the thread."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Query
@@ -13,10 +12,9 @@ from mnemoir.conversations.attachments import Attachments
 from mnemoir.conversations.counters import CHARS4
 from mnemoir.conversations.messages import Role
 from mnemoir.conversations.sessions import Summary
-from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.strategies.strategy import StrategyName
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.conversations.window_parts import ToldWindow, told_window
-from mnemoir.conversations.window_states import PartState, WindowPart
+from mnemoir.conversations.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
@@ -88,16 +86,6 @@ class WindowAnswer(JsonObject):
     recalls: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """A window as it was asked for."""
-
-    name: StrategyName
-    strategy: Strategy
-    budget: int
-    only_looks: bool
-
-
 @router.get("/window", summary="What a model would be shown of it")
 async def window(
     site: SiteHere,
@@ -112,55 +100,46 @@ async def window(
         settings = site.parts.settings
         name = strategy or settings.memory.strategy
         own_one = name == settings.memory.strategy
-        wanted = _Wanted(
-            name=name,
-            strategy=own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name),
-            budget=own.manager.max_history_tokens if max_tokens is None else max_tokens,
-            only_looks=not summarise,
+        chosen = own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name)
+        budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
+        parts = await asyncio.to_thread(
+            window_parts,
+            own.manager.storage,
+            id,
+            chosen,
+            budget,
+            keeps_important=name == "hybrid",
+            summarises=summarise,
         )
-        told = await asyncio.to_thread(_told, own, id, wanted)
         rag = settings.memory.rag
         limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
-        recalled = await _recalled(own, question, limits, told)
-        return await asyncio.to_thread(_answer, own, wanted, told, recalled, rag.enabled)
-
-
-def _told(own: OwnConversations, id: str, wanted: _Wanted) -> ToldWindow:
-    return told_window(
-        own.manager.storage,
-        id,
-        wanted.strategy,
-        wanted.budget,
-        keeps_important=wanted.name == "hybrid",
-        only_looks=wanted.only_looks,
-    )
+        recalled = await _recalled(own, question, limits, parts)
+        body: WindowAnswer = {
+            "strategy": name,
+            "max_tokens": budget,
+            "tokens": CHARS4.count(parts.messages),
+            "messages": await asyncio.to_thread(_shown, own, parts),
+            "parts": [_part_json(part) for part in parts.parts],
+            "summary": None if parts.summary is None else _summary_json(parts.summary),
+            "recalled": recalled,
+            "recalls": rag.enabled,
+        }
+        return Answer(body)
 
 
 async def _recalled(
-    own: OwnConversations, question: str | None, limits: RetrievalLimits, told: ToldWindow
+    own: OwnConversations, question: str | None, limits: RetrievalLimits, parts: WindowParts
 ) -> list[RecalledAnswer] | None:
     """As a chat recalls it; None without a question."""
     if question is None or not question.strip():
         return None
-    found = await recalled_for(question[:_LONGEST_QUESTION], own.manager, Reader(), limits, told.messages)
+    found = await recalled_for(question[:_LONGEST_QUESTION], own.manager, Reader(), limits, parts.messages)
     return [_recalled_json(one) for one in found]
 
 
-def _answer(
-    own: OwnConversations, wanted: _Wanted, told: ToldWindow, recalled: list[RecalledAnswer] | None, recalls: bool
-) -> Answer[WindowAnswer]:
-    shown = Attachments(own.node_parts.objects).bring_back(list(told.messages))
-    body: WindowAnswer = {
-        "strategy": wanted.name,
-        "max_tokens": wanted.budget,
-        "tokens": CHARS4.count(told.messages),
-        "messages": [sent_json(message) for message in shown],
-        "parts": [_part_json(part) for part in told.parts],
-        "summary": None if told.summary is None else _summary_json(told.summary),
-        "recalled": recalled,
-        "recalls": recalls,
-    }
-    return Answer(body)
+def _shown(own: OwnConversations, parts: WindowParts) -> list[SentMessage]:
+    """The messages with their attachments, which are read from files."""
+    return [sent_json(message) for message in Attachments(own.node_parts.objects).bring_back(list(parts.messages))]
 
 
 def _part_json(part: WindowPart) -> WindowPartAnswer:

@@ -22,6 +22,7 @@ from mnemoir.conversations.sessions import (
     naive_utc,
 )
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import new_message_uid
 
 _log = structlog.get_logger(__name__)
 UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
@@ -89,6 +90,7 @@ def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
             run_id,
             finish_reason,
             off_thread,
+            uid,
         ) = row
         columns = Columns(
             text_of(role) or "", text_of(content), text_of(calls), text_of(call_id), text_of(name), text_of(files)
@@ -108,6 +110,7 @@ def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
                 run_id=text_of(run_id),
                 finish_reason=text_of(finish_reason),
                 is_on_thread=off_thread is None,
+                uid=text_of(uid),
             )
 
 
@@ -126,6 +129,7 @@ def message_values(record: MessageRecord) -> dict[str, Any]:
         "run_id": _storable(record.run_id),
         "finish_reason": _storable(record.finish_reason),
         "digest": message_digest(record),
+        "uid": record.uid or new_message_uid(),
     }
 
 

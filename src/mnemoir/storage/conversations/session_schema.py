@@ -14,7 +14,7 @@ from mnemoir.storage.conversations.setting_aside import last_taken_id
 from mnemoir.storage.sqlite.queries import queries
 
 _QUERIES = queries("sessions/schema")
-_STEPS = ("0001_sessions", "0002_message_tree", "0003_branch_points", "0004_messages_with_files")
+_STEPS = ("0001_sessions", "0002_message_tree", "0003_branch_points", "0004_messages_with_files", "0005_message_uids")
 _THEIRS = {
     "sessions": {"id", "created_at", "updated_at", "system_prompt", "metadata"},
     "messages": {"id", "session_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import apsw
@@ -26,14 +27,13 @@ from mnemoir.storage.conversations.session_rows import (
     Row,
     session_of,
     storable,
-    stored_messages,
     time_of,
     time_text,
 )
 from mnemoir.storage.conversations.session_tables import clamped, taken
 from mnemoir.storage.conversations.thread_rows import head_of, link, move_head, place_of
 from mnemoir.storage.conversations.way_tables import WayTables
-from mnemoir.storage.conversations.window_tables import in_front_of
+from mnemoir.storage.conversations.window_tables import in_front_of, whole_page
 from mnemoir.storage.sqlite.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -104,6 +104,17 @@ class TreeTables(WayTables):
             return Resumed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
+    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those that messages have already; messages of the session `spared` do not count."""
+        session = None if spared is None else storable(spared)
+
+        def work(connection: apsw.Connection) -> set[str]:
+            return {
+                uid for uid in uids if connection.execute(_MESSAGES["has_uid"], {"uid": uid, "spared": session}).get
+            }
+
+        return self._file.read(work) if uids else set()
+
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
         told = _told([record for record in history if record.role != "system"])
@@ -157,35 +168,25 @@ class TreeTables(WayTables):
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), without regard to any mark."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "mark": 0, "limit": clamped(limit)}
-        while rows := self._read(_MESSAGES["newest"], {**values, **in_front_of(before)}):
-            if messages := list(stored_messages(rows)):
-                return messages
-            before = rows[-1][0]  # all of them are damaged; that is not the end
-        return []
+        newest = partial(self._rows_of, session_id, _MESSAGES["newest"], mark=0)
+        return whole_page(limit, before, lambda at, most: newest(limit=most, **in_front_of(at)))
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """The messages of all branches with an id above `after`, by id."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "limit": clamped(limit)}
-        while rows := self._read(_TREE["tree"], {**values, "after": clamped(after)}):
-            if messages := list(stored_messages(rows)):
-                return messages
-            after = rows[-1][0]
-        return []
+        tree = partial(self._rows_of, session_id, _TREE["tree"])
+        return whole_page(limit, after, lambda at, most: tree(limit=most, after=clamped(at or 0)))
 
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None
     ) -> list[StoredMessage]:
         """Those of all branches that carry files, newest first, with an id below `before`; of one session or all."""
         session = None if session_id is None else storable(session_id)
-        values = {"session": session, "limit": clamped(limit)}
-        while rows := self._read(_TREE["with_files"], {**values, "before": clamped(before or _BEHIND_ALL)}):
-            if messages := list(stored_messages(rows)):
-                return messages
-            before = rows[-1][0]
-        return []
+
+        def read(at: int | None, most: int) -> list[Row]:
+            values = {"session": session, "limit": most, "before": clamped(at or _BEHIND_ALL)}
+            return self._read(_TREE["with_files"], values)
+
+        return whole_page(limit, before, read)
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""

@@ -1,25 +1,25 @@
 """What is read of the trees of sessions: ways through them in pages, branches, and the thread in stretches."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
 from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.ways import BranchRun, Stretch
+from mnemoir.conversations.ways import BranchRun
 from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link
+from mnemoir.storage.conversations.window_tables import whole_page
 from mnemoir.storage.sqlite.queries import queries
+
+T = TypeVar("T")
 
 _TREE = queries("sessions/tree")
 _WAYS = queries("sessions/ways")
 _LINKED_TOGETHER = 20  # sessions
-_OUTSIDE = (0, 0.0)  # a border in front of all messages, or behind them
 
 
 class WayTables:
@@ -29,7 +29,6 @@ class WayTables:
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
-        self._link(session_id)
         session = storable(session_id)
 
         def work(connection: apsw.Connection) -> dict[int, list[int]]:
@@ -38,39 +37,25 @@ class WayTables:
                 for one in message_ids
             }
 
-        return self._file.read(work)
+        return self._linked(session_id, work)
 
     def newest_end(self, session_id: str, message_id: int) -> int:
         """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
-        self._link(session_id)
-        values = {"session": storable(session_id), "id": clamped(message_id)}
-        return int(self._read(_TREE["newest_end"], values)[0][0])
+        return int(self._rows_of(session_id, _TREE["newest_end"], id=clamped(message_id))[0][0])
 
     def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
-        self._link(session_id)
         return list(stored_messages(self._way_to(session_id, message_id, limit)))
 
     def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """What stands before a message on its branch, newest first; [] at the beginning alone."""
-        self._link(session_id)
-        while rows := self._way_to(session_id, message_id, max(0, limit) + 1)[1:]:
-            if messages := list(stored_messages(rows)):
-                return messages
-            message_id = rows[-1][0]  # all of them are damaged; that is not the beginning
-        return []
+        return whole_page(limit, message_id, lambda at, most: self._way_to(session_id, at or 0, most + 1)[1:])
 
     def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning."""
-        self._link(session_id)
-        session = storable(session_id)
-        head = self._file.read(lambda connection: head_of(connection, session)).id
-        values = {"session": session, "head": head, "limit": clamped(limit)}
-        while rows := self._read(_WAYS["way_behind"], {**values, "id": clamped(message_id)}):
-            if messages := list(stored_messages(rows)):
-                return messages
-            message_id = rows[-1][0]
-        return []
+        head = self._file.read(lambda connection: head_of(connection, storable(session_id))).id
+        behind = partial(self._rows_of, session_id, _WAYS["way_behind"], head=head)
+        return whole_page(limit, message_id, lambda at, most: behind(id=clamped(at or 0), limit=most))
 
     def place_on_thread(self, session_id: str, message_id: int) -> int | None:
         """How many messages of the thread stand in front of that one; None for one that is not on it."""
@@ -79,35 +64,27 @@ class WayTables:
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
         """All of them, by the id of their first message; one for a tree without branches."""
-        self._link(session_id)
-        return [_run_of(row) for row in self._read(_WAYS["branch_runs"], {"session": storable(session_id)})]
-
-    def thread_stretches(
-        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
-    ) -> list[Stretch]:
-        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one."""
-        values = {"session": storable(session_id), "threshold": threshold}
-        ids = json.dumps([*alone, *ends])
-
-        def work(connection: apsw.Connection) -> list[Stretch]:
-            cuts = [row[0] for row in connection.execute(_WAYS["cuts"], {**values, "ids": ids})]
-            between = _between(cuts, set(alone))
-            rows = (connection.execute(_WAYS["stretch"], {**values, **place}).fetchone() for place in between)
-            return [_stretch_of(row) for row in rows if row is not None and row[0]]
-
-        return self._file.read(work)
+        return [_run_of(row) for row in self._rows_of(session_id, _WAYS["branch_runs"])]
 
     def _way_to(self, session_id: str, message_id: int, limit: int) -> list[Row]:
-        values = {"session": storable(session_id), "id": clamped(message_id), "limit": clamped(limit)}
-        return self._read(_TREE["way_to"], values)
+        return self._rows_of(session_id, _TREE["way_to"], id=clamped(message_id), limit=clamped(limit))
 
     def _read(self, query: str, values: Mapping[str, Any]) -> list[Row]:
         return self._file.read(lambda connection: connection.execute(query, values).fetchall())
 
-    def _link(self, session_id: str) -> None:
+    def _rows_of(self, session_id: str, query: str, **values: Any) -> list[Row]:
+        """Rows of a session whose messages have their parents."""
+        bound = {"session": storable(session_id), **values}
+        return self._linked(session_id, lambda connection: connection.execute(query, bound).fetchall())
+
+    def _linked(self, session_id: str, work: Callable[[apsw.Connection], T]) -> T:
+        """Read a session, whose messages get their parents before where they have none yet."""
         session = storable(session_id)
-        if self._file.read(lambda connection: is_unlinked(connection, session)):
+        found = self._file.read(lambda one: None if is_unlinked(one, session) else [work(one)])
+        if found is None:
             self._file.write(lambda connection: link(connection, session))
+            return self._file.read(work)
+        return found[0]
 
     def _link_some(self) -> int:
         """Link a few sessions more; how many there were."""
@@ -116,21 +93,6 @@ class WayTables:
         for session_id in sessions:
             self._file.write(partial(link, session_id=session_id))
         return len(sessions)
-
-
-def _between(cuts: Sequence[Any], alone: set[int]) -> list[dict[str, float]]:
-    """What `stretch` binds for the stretches that the cuts leave, in the order of the thread.
-
-    Ids are whole numbers: half a one more or less, and a border is right behind a message or in front of it.
-    """
-    borders = [_OUTSIDE]
-    for id in cuts:
-        borders += [(id, id - 0.5), (id, id + 0.5)] if id in alone else [(id, id + 0.5)]
-    borders.append(_OUTSIDE)
-    return [
-        {"after": after, "behind": behind, "before": before, "in_front": in_front}
-        for (after, behind), (before, in_front) in pairwise(borders)
-    ]
 
 
 def _run_of(row: Row) -> BranchRun:
@@ -142,16 +104,4 @@ def _run_of(row: Row) -> BranchRun:
         messages=messages,
         on_thread=first_off is None,
         ends_on_thread=last_off is None,
-    )
-
-
-def _stretch_of(row: Row) -> Stretch:
-    messages, tokens, first, last, apart_messages, apart_tokens = row
-    return Stretch(
-        first=first,
-        last=last,
-        messages=messages,
-        tokens=int(tokens),
-        apart_messages=int(apart_messages),
-        apart_tokens=int(apart_tokens),
     )

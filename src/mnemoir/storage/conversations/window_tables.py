@@ -1,22 +1,27 @@
 """What windows are made of: messages of the thread behind a session's mark, pins and scores, and its summary."""
 
+import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import apsw
 
 from mnemoir.conversations.sessions import StoredMessage, Summary
+from mnemoir.conversations.ways import Stretch
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import storable, stored_messages, summary_of, time_text
+from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.sqlite.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
+_WAYS = queries("sessions/ways")
 _NOWHERE = float("-inf")  # numbers stand in front of every text
+_OUTSIDE = (0, 0.0)  # a border in front of all messages, or behind them
 _END = b"\xff"  # and bytes behind
 
 
@@ -39,23 +44,18 @@ class WindowTables:
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), behind the mark."""
-        while rows := self._rows("newest", session_id, limit=clamped(limit), **in_front_of(before)):
-            if messages := list(stored_messages(rows)):
-                return messages
-            before = rows[-1][0]  # all of them are damaged; that is not the end
-        return []
+        return whole_page(
+            limit, before, lambda at, most: self._rows("newest", session_id, limit=most, **in_front_of(at))
+        )
 
     def messages_between(
         self, session_id: str, after: int | None, before: int | None, limit: int
     ) -> list[StoredMessage]:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border."""
-        while rows := self._rows(
-            "oldest", session_id, limit=clamped(limit), after=clamped(after or 0), **in_front_of(before)
-        ):
-            if messages := list(stored_messages(rows)):
-                return messages
-            after = rows[-1][0]
-        return []
+        end = in_front_of(before)
+        return whole_page(
+            limit, after, lambda at, most: self._rows("oldest", session_id, limit=most, after=clamped(at or 0), **end)
+        )
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
         """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
@@ -86,6 +86,21 @@ class WindowTables:
             return connection.executemany(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids]).fetchall()
 
         return {stored.id: stored for stored in stored_messages(self._file.read(work))}
+
+    def thread_stretches(
+        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
+    ) -> list[Stretch]:
+        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one."""
+        values = {"session": storable(session_id), "threshold": threshold}
+        ids = json.dumps([*alone, *ends])
+
+        def work(connection: apsw.Connection) -> list[Stretch]:
+            cuts = [row[0] for row in connection.execute(_WAYS["cuts"], {**values, "ids": ids})]
+            between = _between(cuts, set(alone))
+            rows = (connection.execute(_WAYS["stretch"], {**values, **place}).fetchone() for place in between)
+            return [_stretch_of(row) for row in rows if row is not None and row[0]]
+
+        return self._file.read(work)
 
     def get_summary(self, session_id: str) -> Summary | None:
         """The session's summary."""
@@ -128,13 +143,42 @@ class WindowTables:
 
     def _rows(self, query: str, session_id: str, **values: Any) -> list[tuple[Any, ...]]:
         """Rows behind the session's mark."""
-        session = {"session": storable(session_id)}
+        session = storable(session_id)
 
         def work(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-            mark = connection.execute(_MESSAGES["mark"], session).get
-            return connection.execute(_MESSAGES[query], {**session, "mark": mark, **values}).fetchall()
+            mark = mark_of(connection, session)
+            return connection.execute(_MESSAGES[query], {"session": session, "mark": mark, **values}).fetchall()
 
         return self._file.read(work)
+
+
+def whole_page(
+    limit: int, begins: int | None, read: Callable[[int | None, int], Sequence[Row]]
+) -> list[StoredMessage]:
+    """`limit` messages, fewer at the end alone: for damaged rows others are read.
+
+    `read` gives out rows behind, or in front of, a message, so many at most.
+    """
+    found: list[StoredMessage] = []
+    while (missing := clamped(limit) - len(found)) > 0:
+        rows = read(begins, missing)
+        found += stored_messages(rows)
+        if len(rows) < missing:
+            break
+        begins = rows[-1][0]
+    return found
+
+
+def rows_before(connection: apsw.Connection, session_id: str, message_id: int, limit: int) -> list[Row]:
+    """What stands in front of a message on the thread, behind the mark, newest first."""
+    values = {"session": session_id, "mark": mark_of(connection, session_id), "limit": limit}
+    return connection.execute(_MESSAGES["newest"], {**values, **in_front_of(message_id)}).fetchall()
+
+
+def mark_of(connection: apsw.Connection, session_id: str) -> int:
+    """The message after which windows of the session begin; 0 for none."""
+    mark: int = connection.execute(_MESSAGES["mark"], {"session": session_id}).get
+    return mark
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
@@ -145,3 +189,30 @@ def in_front_of(before: int | None) -> Mapping[str, Any]:
 def _release(connection: apsw.Connection, session_id: str, claim: str) -> bool:
     values = {"session": storable(session_id), "claim": claim}
     return bool(connection.execute(_MESSAGES["release"], values).fetchall())
+
+
+def _between(cuts: Sequence[Any], alone: set[int]) -> list[dict[str, float]]:
+    """What `stretch` binds for the stretches that the cuts leave, in the order of the thread.
+
+    Ids are whole numbers: half a one more or less, and a border is right behind a message or in front of it.
+    """
+    borders = [_OUTSIDE]
+    for id in cuts:
+        borders += [(id, id - 0.5), (id, id + 0.5)] if id in alone else [(id, id + 0.5)]
+    borders.append(_OUTSIDE)
+    return [
+        {"after": after, "behind": behind, "before": before, "in_front": in_front}
+        for (after, behind), (before, in_front) in pairwise(borders)
+    ]
+
+
+def _stretch_of(row: Row) -> Stretch:
+    messages, tokens, first, last, apart_messages, apart_tokens = row
+    return Stretch(
+        first=first,
+        last=last,
+        messages=messages,
+        tokens=int(tokens),
+        apart_messages=int(apart_messages),
+        apart_tokens=int(apart_tokens),
+    )

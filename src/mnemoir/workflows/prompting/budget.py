@@ -5,13 +5,15 @@ What was written to be sent stays: system messages, and the last thing the user 
 
 from collections.abc import Callable, Sequence
 
+from mnemoir.conversations import fitting
+from mnemoir.conversations.counters import AdditiveCounter
 from mnemoir.core.messages import Message
 from mnemoir.core.tokens import estimate_prompt_tokens
-from mnemoir.workflows.prompting.history import SYSTEM_ROLES, without_orphans
+from mnemoir.workflows.prompting.history import SYSTEM_ROLES
 
 Estimate = Callable[[str], int]
 
-_TOKENS_AROUND_MESSAGE = 8
+TOKENS_AROUND_MESSAGE = 8
 _MOST_CHARACTERS_PER_TOKEN = 16  # over this, the length alone tells that a text is too long, without counting
 _SYSTEM_ROLES = SYSTEM_ROLES | {"systemMes"}
 
@@ -24,42 +26,25 @@ def fit(
     Counts from the newest and stops at the first that does not fit: what is older is never counted. What always stays
     may be over the budget alone. The answer of a tool is dropped with the call it answers. Pictures do not count.
     """
-    if sum(_TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
+    if sum(TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
         return list(messages), 0  # no estimate says more than a token for each character
-    kept = _always_kept(messages)
-    left = budget_tokens
-    for index in kept:
-        left -= _tokens(messages[index], left, estimate)
-    start = _first_that_fits(messages, kept, left, estimate)
-    if start == 0:
-        return list(messages), 0
-    fitting = [*(messages[index] for index in sorted(kept) if index < start), *without_orphans(messages[start:])]
-    return fitting, len(messages) - len(fitting)
+    most_characters = _MOST_CHARACTERS_PER_TOKEN * max(budget_tokens, 0)
+
+    def cost(message: Message) -> int:
+        if _characters(message) > most_characters:
+            return max(budget_tokens, 0) + 1
+        return TOKENS_AROUND_MESSAGE + sum(map(estimate, _texts(message)))
+
+    pinned = _always_kept(messages)
+    fitted = fitting.fit(messages, budget_tokens, AdditiveCounter(cost), unit="message", pinned=pinned)
+    return fitted, len(messages) - len(fitted)
 
 
-def _always_kept(messages: Sequence[Message]) -> frozenset[int]:
+def _always_kept(messages: Sequence[Message]) -> set[int]:
     """Positions of the system messages and of the last user's message; of the last one, where no user speaks."""
     kept = {index for index, message in enumerate(messages) if message.role in _SYSTEM_ROLES}
-    from_newest = reversed(range(len(messages)))
-    last = next((index for index in from_newest if messages[index].role == "user"), len(messages) - 1)
-    return frozenset(kept | {last} if messages else kept)
-
-
-def _first_that_fits(messages: Sequence[Message], kept: frozenset[int], left: int, estimate: Estimate) -> int:
-    for index in reversed(range(len(messages))):
-        if index in kept:
-            continue
-        left -= _tokens(messages[index], left, estimate)
-        if left < 0:
-            return index + 1
-    return 0
-
-
-def _tokens(message: Message, most: int, estimate: Estimate) -> int:
-    """Tokens of a message; any number over `most` for one that is clearly longer."""
-    if _characters(message) > _MOST_CHARACTERS_PER_TOKEN * max(most, 0):
-        return max(most, 0) + 1
-    return _TOKENS_AROUND_MESSAGE + sum(map(estimate, _texts(message)))
+    users = [index for index, message in enumerate(messages) if message.role == "user"]
+    return kept | set(users[-1:] or range(len(messages))[-1:])
 
 
 def _characters(message: Message) -> int:

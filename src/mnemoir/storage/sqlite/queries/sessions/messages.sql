@@ -1,10 +1,10 @@
 -- name: add_message
 -- The id. It is not older than its parent.
 INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
-                      token_count, importance, pinned, files, run_id, finish_reason, digest)
+                      token_count, importance, pinned, files, run_id, finish_reason, digest, uid)
 VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name,
         max(:created_at, coalesce((SELECT created_at FROM messages WHERE id = :parent_id), '')), :parent_id, :turn_id,
-        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest) RETURNING id;
+        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :uid) RETURNING id;
 
 -- name: count
 -- Messages of the thread; one row.
@@ -28,14 +28,14 @@ SELECT rows.id, session, role, content, tool_calls, tool_call_id, name, at, pare
 -- name: page
 -- Oldest first, by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND off_thread IS NULL
  ORDER BY created_at, id LIMIT :limit OFFSET :offset;
 
 -- name: newest
 -- Newest first, behind the mark and in front of a message (of none: the end), by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE session_id = :session AND off_thread IS NULL
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
@@ -45,7 +45,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: oldest
 -- Oldest first, behind the mark and another message, and in front of a third, by idx_messages_thread.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE session_id = :session AND off_thread IS NULL
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :after), -9e999), :after)
@@ -56,7 +56,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: important
 -- Oldest first; found by idx_messages_pinned and idx_messages_importance.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE id IN (SELECT id FROM messages WHERE session_id = :session AND off_thread IS NULL AND pinned = 1
               UNION SELECT id FROM messages
@@ -67,7 +67,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: unscored
 -- By id, by idx_messages_importance.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND off_thread IS NULL AND importance IS NULL
    AND (+created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
  ORDER BY id LIMIT :limit;
@@ -75,8 +75,12 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: one
 -- One row.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE id = :id;
+
+-- name: has_uid
+-- Whether a message of any session but one has a uid, by idx_messages_uid; one row.
+SELECT EXISTS (SELECT 1 FROM messages WHERE uid = :uid AND session_id IS NOT :spared);
 
 -- name: score
 -- What a message weighs, 0 to 1.

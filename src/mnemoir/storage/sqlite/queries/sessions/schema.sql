@@ -13,7 +13,7 @@ SELECT id, CAST(session_id AS BLOB) AS session, CAST(role AS BLOB) AS role, CAST
        CAST(tool_calls AS BLOB) AS tool_calls, CAST(tool_call_id AS BLOB) AS tool_call_id,
        CAST(name AS BLOB) AS name, CAST(created_at AS BLOB) AS at, parent_id, CAST(turn_id AS BLOB) AS turn_id,
        token_count, importance, pinned, CAST(files AS BLOB) AS files, CAST(run_id AS BLOB) AS run_id,
-       CAST(finish_reason AS BLOB) AS finish_reason, off_thread, session_id, created_at
+       CAST(finish_reason AS BLOB) AS finish_reason, off_thread, CAST(uid AS BLOB) AS uid, session_id, created_at
   FROM main.messages;
 CREATE TEMP VIEW session_rows AS
 SELECT CAST(id AS BLOB) AS session, CAST(created_at AS BLOB) AS at, CAST(updated_at AS BLOB) AS used_at,

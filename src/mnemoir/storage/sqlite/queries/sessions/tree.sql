@@ -147,7 +147,7 @@ WITH RECURSIVE way (id, parent_id, step) AS (
      WHERE messages.session_id = :session
      LIMIT :limit)
 SELECT message_rows.id, session, role, content, tool_calls, tool_call_id, name, at, message_rows.parent_id, turn_id,
-       token_count, importance, pinned, files, run_id, finish_reason, off_thread
+       token_count, importance, pinned, files, run_id, finish_reason, off_thread, uid
   FROM way CROSS JOIN message_rows ON message_rows.id = way.id ORDER BY step;
 
 -- name: step_up
@@ -163,13 +163,13 @@ SELECT id, session_id FROM messages
 -- name: tree
 -- Messages of all branches, by id, by idx_messages_session.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND id > :after ORDER BY id LIMIT :limit;
 
 -- name: with_files
 -- Messages of all branches that carry files, newest first, of one session or of all (NULL), by idx_messages_files.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE id IN (SELECT id FROM messages INDEXED BY idx_messages_files
                WHERE files IS NOT NULL AND id < :before AND (:session IS NULL OR session_id = :session)

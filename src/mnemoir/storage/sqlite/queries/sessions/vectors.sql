@@ -30,7 +30,7 @@ SELECT status, count(*) FROM embedding_state GROUP BY status;
 -- name: unembedded
 -- Messages that say something and have no vector of a model, by id.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE id > :after AND (:session IS NULL OR session_id = :session)
    AND message_rows.role <> CAST('system' AS BLOB) AND trim(message_rows.content, :spaces) <> ''

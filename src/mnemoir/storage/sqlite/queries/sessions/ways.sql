@@ -9,7 +9,7 @@ WITH RECURSIVE way (id, step) AS (
       FROM way WHERE way.id IS NOT NULL AND way.id IS NOT :head
      LIMIT :limit + 1)
 SELECT message_rows.id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count,
-       importance, pinned, files, run_id, finish_reason, off_thread
+       importance, pinned, files, run_id, finish_reason, off_thread, uid
   FROM way CROSS JOIN message_rows ON message_rows.id = way.id WHERE step > 0 ORDER BY step;
 
 -- name: place_on_thread

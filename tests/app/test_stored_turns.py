@@ -1,0 +1,49 @@
+"""What keeping a chat asks of the file of its conversation."""
+
+import pytest
+
+from mnemoir.app.stored_turns import Place, store_answer, store_question
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.messages import Message
+from mnemoir.conversations.node_memory import local_node_parts
+from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.events import Text
+from mnemoir.core.gathering import Gathering
+from mnemoir.storage.conversations.session_file import SessionFile
+
+
+@pytest.fixture
+def own(tmp_path):
+    with MemoryManager(tmp_path / "sessions.db") as manager:
+        yield OwnConversations(folder=tmp_path, manager=manager, node_parts=local_node_parts(tmp_path))
+
+
+@pytest.fixture
+def trips(monkeypatch):
+    """The calls of the session file, in order."""
+    made = []
+    for kind in ("read", "write"):
+        monkeypatch.setattr(SessionFile, kind, _noting(kind, made))
+    return made
+
+
+def _noting(kind, made):
+    through = getattr(SessionFile, kind)
+
+    def noting(*args, **options):
+        made.append(kind)
+        return through(*args, **options)
+
+    return noting
+
+
+def test_a_question_and_its_answer_are_one_write_each_and_nothing_is_read_back(own, trips):
+    own.manager.create_session("You are helpful.", session_id="tea")
+    trips.clear()
+    place = Place(parent_id=None, sends_new_only=False)
+    turn, new = store_question(own, "tea", history=[Message("user", "Hello")], prompt="", place=place)
+    assert (trips, [one.text for one in new]) == (["write"], ["Hello"])
+    gathering = Gathering()
+    gathering.take([Text(text="Hi")])
+    assert store_answer(own, turn, gathering, "run_1")
+    assert trips == ["write", "write"]
