@@ -14,7 +14,8 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
 )
 from mnemoir.memory.background import Background
-from mnemoir.storage.sqlite import SqliteJobQueue, open_database
+from mnemoir.storage.sql import SqlJobQueue
+from mnemoir.storage.sqlite import open_database
 
 
 class Steps:
@@ -43,7 +44,7 @@ def steps():
 @pytest.fixture
 async def queue(tmp_path):
     database = open_database(tmp_path / "mnemoir.db")
-    yield SqliteJobQueue(database)
+    yield SqlJobQueue(database)
     await database.aclose()
 
 

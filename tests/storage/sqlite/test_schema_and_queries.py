@@ -8,8 +8,8 @@ import pytest
 
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.queries import queries, subjects
 from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.queries import queries, subjects
 from mnemoir.storage.sqlite.schema import Step, known_steps, migrate, reached
 
 ALL_QUERIES = [(subject, name) for subject in subjects() for name in queries(subject)]
@@ -51,8 +51,18 @@ def test_pages_come_in_order_from_the_index(migrated):
 
 
 STEPS = [
-    Step(number=1, name="one", sql="CREATE TABLE a (x); CREATE INDEX i ON a (x); INSERT INTO a VALUES (1)"),
-    Step(number=2, name="two", sql="ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z); UPDATE a SET y = 2"),
+    Step(
+        number=1,
+        name="one",
+        kind="expand",
+        sql="CREATE TABLE a (x); CREATE INDEX i ON a (x); INSERT INTO a VALUES (1)",
+    ),
+    Step(
+        number=2,
+        name="two",
+        kind="contract",
+        sql="ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z); UPDATE a SET y = 2",
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import storable, stored_messages, stored_metadata, time_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")

@@ -14,7 +14,7 @@ from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
 _WAYS = queries("sessions/ways")

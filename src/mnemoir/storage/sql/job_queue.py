@@ -4,23 +4,21 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import apsw
-
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import JobId
 from mnemoir.ports.jobs import Job, JobQueue, JobTally
-from mnemoir.storage.sqlite.database import Database
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import as_json, from_json
+from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("jobs")
 _ENDED_KEPT = timedelta(days=7)
 
 
-class SqliteJobQueue:
+class SqlJobQueue:
     """`db` is the caller's."""
 
-    def __init__(self, db: Database, clock: Clock = utc_now) -> None:
+    def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
         self._db = db
         self._clock = clock
 
@@ -32,41 +30,33 @@ class SqliteJobQueue:
     async def claim(self, now: datetime) -> Job | None:
         """Mark the oldest job that is due as RUNNING and give it; None when none is due."""
 
-        def work(connection: apsw.Connection) -> Any:
-            values = {"due_at": now.timestamp(), "now": to_text(now)}
-            return connection.execute(_QUERIES["claim_job"], values).fetchone()
-
-        row = await self._db.write(work)
+        values: dict[str, float | str] = {"due_at": now.timestamp(), "now": to_text(now)}
+        row = await self._db.write(None, lambda sql: sql.row(_QUERIES["claim_job"], **values))
         return None if row is None else _job(*row)
 
     async def next_due(self) -> datetime | None:
         """When the earliest PENDING job is due; None when none waits, or all wait for a RUNNING one."""
-        due_at = await self._db.read(lambda connection: connection.execute(_QUERIES["next_due"]).get)
+        (due_at,) = await self._db.read(None, lambda sql: sql.row(_QUERIES["next_due"]))
         return None if due_at is None else datetime.fromtimestamp(due_at, UTC)
 
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
-        values = {"queue": queue, "limit": limit}
-        rows = await self._db.read(
-            lambda connection: connection.execute(_QUERIES["jobs_of_queue"], values).fetchall()
-        )
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["jobs_of_queue"], queue=queue, limit=limit))
         return [_job(*row) for row in reversed(rows)]
 
     async def kept(self, queue: str) -> list[Job]:
         """The jobs of the queue, ended ones too, oldest first."""
-        rows: list[Any] = await self._db.read(
-            lambda connection: connection.execute(_QUERIES["kept_jobs"], {"queue": queue}).fetchall()
-        )
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["kept_jobs"], queue=queue))
         return [_job(*row) for row in rows]
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
         """Forget these, with payloads and results, but for those that are RUNNING."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(sql: Sql) -> None:
             for job_id in job_ids:
-                connection.execute(_QUERIES["remove_job"], {"id": job_id})
+                sql.run(_QUERIES["remove_job"], id=job_id)
 
-        await self._db.write(work)
+        await self._db.write(None, work)
 
     async def succeed(self, job_id: JobId, result: Mapping[str, Any]) -> None:
         """The job is done; its result is kept for a week, its payload is not."""
@@ -86,14 +76,12 @@ class SqliteJobQueue:
 
     async def get(self, job_id: JobId) -> Job | None:
         """The job, whatever its state."""
-        row = await self._db.read(lambda connection: connection.execute(_QUERIES["job"], {"id": job_id}).fetchone())
+        row = await self._db.read(None, lambda sql: sql.row(_QUERIES["job"], id=job_id))
         return None if row is None else _job(*row)
 
     async def tally(self) -> list[JobTally]:
         """Of each kind that has any, those that wait, run or were given up within the week; by kind."""
-        rows: list[Any] = await self._db.read(
-            lambda connection: connection.execute(_QUERIES["tally_jobs"]).fetchall()
-        )
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["tally_jobs"]))
         return [
             JobTally(kind=kind, waiting=waiting, running=running, failed=failed)
             for kind, waiting, running, failed in rows
@@ -103,22 +91,16 @@ class SqliteJobQueue:
         """End a job, and forget those that ended long ago."""
         now = self._clock()
 
-        def work(connection: apsw.Connection) -> None:
-            connection.execute(_QUERIES["drop_ended_jobs"], {"before": (now - _ENDED_KEPT).timestamp()})
-            ended = {"id": job_id, "ended_at": now.timestamp(), "now": to_text(now), **values}
-            connection.execute(_QUERIES[query], ended)
+        def work(sql: Sql) -> None:
+            sql.run(_QUERIES["drop_ended_jobs"], before=(now - _ENDED_KEPT).timestamp())
+            sql.run(_QUERIES[query], id=job_id, ended_at=now.timestamp(), now=to_text(now), **values)
 
-        await self._db.write(work)
+        await self._db.write(None, work)
 
     async def _write(self, query: str, **values: Any) -> int:
         """Run one query; how many rows it changed."""
         now = to_text(self._clock())
-
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_QUERIES[query], {"now": now, **values})
-            return connection.changes()
-
-        return await self._db.write(work)
+        return await self._db.write(None, lambda sql: sql.run(_QUERIES[query], now=now, **values))
 
 
 def _job(
@@ -145,4 +127,4 @@ def _job(
     )
 
 
-_: type[JobQueue] = SqliteJobQueue  # checked, never run
+_: type[JobQueue] = SqlJobQueue  # checked, never run

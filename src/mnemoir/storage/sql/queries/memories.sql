@@ -5,14 +5,6 @@ SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.me
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
   JOIN scopes AS s ON s.id = m.scope_id;
 
--- name: scope_id
--- The number of a user's scope; at most one row, by the unique key.
-SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
-
--- name: enter_scope
--- Enter a user's scope; nothing happens when it is there.
-INSERT INTO scopes (tenant, project, user) VALUES (:tenant, :project, :user) ON CONFLICT DO NOTHING;
-
 -- name: owner_of
 -- The users of a project that hold this id, the first to store it first; by the unique key of memories.
 SELECT s.user FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
