@@ -131,7 +131,7 @@ async def test_a_file_cut_short_anywhere_is_refused_and_not_touched(written):
 
 async def test_integrity_names_what_is_wrong(written):
     connection = apsw.Connection(str(written))
-    connection.execute("DELETE FROM word_index WHERE seq = 7; DELETE FROM history WHERE number = 8")
+    connection.execute("DELETE FROM entries WHERE seq = 7; DELETE FROM history WHERE number = 8")
     connection.close()
     database = open_database(written)
     (seventh, eighth) = (await SqlMemoryStore(database).reading(lambda v: v.memories(MIRA, [7, 8]))).values()

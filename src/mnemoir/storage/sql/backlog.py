@@ -21,11 +21,11 @@ _QUERIES = {**queries("changes"), **queries("search")}
 
 
 def without_vector(sql: Sql, model: str, limit: int) -> list[Unembedded]:
-    """The oldest texts without a vector of the model, each with what was said just before it."""
-    seqs: list[int] = []
+    """Texts without a vector of the model, by user, the oldest first, each with what was said just before it."""
+    rows: list[tuple[int, int]] = []  # scope, seq
     for other in _other_models(sql, model):
-        seqs += [row[0] for row in sql.rows(_QUERIES["embedded_with"], model=other, limit=limit)]
-    return [_unembedded(sql, seq) for seq in nsmallest(limit, seqs)]
+        rows += sql.rows(_QUERIES["embedded_with"], model=other, limit=limit)
+    return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
 
 
 def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
@@ -48,12 +48,12 @@ def backlog(sql: Sql, model: str) -> tuple[int, int]:
 
 
 def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
-    changes, removals = sql.row(_QUERIES["counters"])
+    changes, removals, next_seq = sql.row(_QUERIES["counters"])
     for seq, entry in entries:
         changes += 1
         put_vector(sql, seq, entry)
         sql.run(_QUERIES["mark_changed"], seq=seq, change=changes)
-    sql.run(_QUERIES["set_counters"], changes=changes, removals=removals)
+    sql.run(_QUERIES["set_counters"], changes=changes, removals=removals, next_seq=next_seq)
 
 
 def _other_models(sql: Sql, model: str) -> Iterator[str | None]:
@@ -67,13 +67,13 @@ def _other_models(sql: Sql, model: str) -> Iterator[str | None]:
 
 
 def _unembedded(sql: Sql, seq: int) -> Unembedded:
-    tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at, number = sql.row(
+    tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at = sql.row(
         _QUERIES["to_embed"], seq=seq
     )
     place = {"agent": agent, "app": app, "conversation": conversation}
     before: list[Any] = []
     if kind == "message":
-        before = sql.within(number).rows(_QUERIES["said_before"], **place, seq=seq, limit=CONTEXT_MESSAGES)
+        before = sql.rows(_QUERIES["said_before"], **place, seq=seq, limit=CONTEXT_MESSAGES)
     return Unembedded(
         scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
         memory_id=MemoryId(memory_id),

@@ -1,7 +1,7 @@
 """One commit: its changes, and with each all that belongs to it, inside the caller's transaction.
 
-A current memory has a row in `memories`, `word_index` and `embeddings` and an event in `history`. What is no longer
-current is closed, not destroyed: it stays in `memories` for looks into the past and leaves the other places.
+A current memory has a row in `memories` and in `entries` and an event in `history`. What is no longer current is
+closed, not destroyed: it stays in `memories` for looks into the past and leaves the other tables.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,8 @@ class Commit:
         self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
         self._changes: int
         self._removals: int
-        self._changes, self._removals = self._row("counters")
+        self._next_seq: int
+        self._changes, self._removals, self._next_seq = self._row("counters")
         self._provenance = Provenance(reason="")
         self._source_id: int | None = None
 
@@ -112,7 +113,7 @@ class Commit:
 
     def finish(self) -> None:
         """Move the scope's revision on."""
-        self._run("set_counters", changes=self._changes, removals=self._removals)
+        self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
 
     def _one(self, change: Change, *, degrade: bool) -> _Stored | None:
         """The row that the change concerns; None when it has none."""
@@ -134,15 +135,22 @@ class Commit:
         memory = self._placed(memory)
         if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
             return same
-        values = memory_values(memory)
-        row = self._row("add_memory", **values, change=self._next_change())
-        if row is None:
+        seq = self._insert(memory)
+        if seq is None:
             return self._find(memory.id)
         if memory.valid_to is None:
-            put_entry(self._sql, row[0], entry)
+            put_entry(self._sql, seq, entry)
         self._note("ADD", memory, old=None, new=memory.text, reason=reason)
         self.applied.append(Applied(event="ADD", memory=memory))
-        return _Stored(seq=row[0], memory=memory)
+        return _Stored(seq=seq, memory=memory)
+
+    def _insert(self, memory: Memory) -> int | None:
+        """The number of the new row; None when the scope holds its id, or a current fact of its text, already."""
+        seq = self._next_seq
+        if self._row("add_memory", **memory_values(memory), seq=seq, change=self._next_change()) is None:
+            return None
+        self._next_seq += 1
+        return seq
 
     def _restore(self, change: Restore, *, degrade: bool) -> _Stored | None:
         """Reopen the closed state if there is one, else store what the last event says the memory was."""
@@ -154,7 +162,8 @@ class Commit:
                 raise StaleChange(f"Memory {change.target} is not to be taken back as it was read.")
             return None
         if stored is None:
-            (seq,) = self._row("add_memory", **memory_values(memory), change=self._next_change())
+            seq = self._insert(memory)
+            assert seq is not None  # neither its id nor its text is there
         else:
             seq = stored.seq
             self._run("reopen_memory", seq=seq, change=self._next_change())
@@ -180,7 +189,9 @@ class Commit:
         if same is not None and same.seq != target.seq:
             self._name_successor(self._close(target, change.reason), same)
             return self._renew(same, change.reason)
-        self._run("keep_closed_copy", seq=target.seq, copy_id=new_memory_id(), **self._now)
+        copy = {"copy_id": new_memory_id(), "copy_seq": self._next_seq}
+        self._next_seq += 1
+        self._run("keep_closed_copy", seq=target.seq, **copy, **self._now)
         self._run(
             "rewrite_memory",
             seq=target.seq,
