@@ -12,7 +12,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Unembedded
 from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.entries import put_vector
+from mnemoir.storage.sql.entries import replace_vectors
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.scopes import owner_values
 
@@ -49,11 +49,10 @@ def backlog(sql: Sql, model: str) -> tuple[int, int]:
 
 def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
     changes, removals, next_seq = sql.row(_QUERIES["counters"])
-    for seq, entry in entries:
-        changes += 1
-        put_vector(sql, seq, entry)
-        sql.run(_QUERIES["mark_changed"], seq=seq, change=changes)
-    sql.run(_QUERIES["set_counters"], changes=changes, removals=removals, next_seq=next_seq)
+    replace_vectors(sql, entries)
+    marks = [{"seq": seq, "change": changes + number} for number, (seq, _) in enumerate(entries, 1)]
+    sql.many(_QUERIES["mark_changed"], marks)
+    sql.run(_QUERIES["set_counters"], changes=changes + len(entries), removals=removals, next_seq=next_seq)
 
 
 def _other_models(sql: Sql, model: str) -> Iterator[str | None]:

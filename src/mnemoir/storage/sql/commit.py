@@ -189,7 +189,7 @@ class Commit:
         if same is not None and same.seq != target.seq:
             self._name_successor(self._close(target, change.reason), same)
             return self._renew(same, change.reason)
-        copy = {"copy_id": new_memory_id(), "copy_seq": self._next_seq}
+        copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._next_seq}
         self._next_seq += 1
         self._run("keep_closed_copy", seq=target.seq, **copy, **self._now)
         self._run(

@@ -5,7 +5,7 @@ every database. Two kinds of engine run it: `Engine` for the server, asynchronou
 `FileEngine` for files that other programs may have open too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -36,6 +36,9 @@ class Sql(Protocol):
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row, as a tuple of its columns."""
+
+    def each(self, query: str, /, **values: Value) -> Iterator[Any]:
+        """The same rows one by one, for many or wide ones. Nothing else is run in the transaction meanwhile."""
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row; None when there is none."""

@@ -86,4 +86,4 @@ def _ids(sql: Sql, wanted: Wanted) -> Sequence[MemoryId] | None:
 
 def _holding(sql: Sql, words: str) -> list[int]:
     is_in = holds(words)
-    return [seq for seq, text in sql.rows(_QUERIES["texts"]) if is_in(text)]
+    return [seq for seq, text in sql.each(_QUERIES["texts"]) if is_in(text)]

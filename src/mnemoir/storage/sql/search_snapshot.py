@@ -31,12 +31,12 @@ class SqlSearchSnapshot:
 
     def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
         """Rows written after `changes`, in order of `seq`."""
-        rows = [_search_row(*row) for row in self._of(scope).rows(_QUERIES["rows_since"], changes=changes)]
+        rows = [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_since"], changes=changes)]
         return sorted(rows, key=lambda row: row.seq)
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
-        return sorted(seq for (seq,) in self._of(scope).rows(_QUERIES["live"]))
+        return sorted(seq for (seq,) in self._of(scope).each(_QUERIES["live"]))
 
     def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
@@ -44,7 +44,7 @@ class SqlSearchSnapshot:
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`."""
-        return dict(self._of(scope).rows(_QUERIES["token_codes"], seqs=_numbers(seqs)))
+        return dict(self._of(scope).each(_QUERIES["token_codes"], seqs=_numbers(seqs)))
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
         """The memories by `seq`."""

@@ -38,20 +38,28 @@ class SqliteSql:
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row."""
-        return self._connection.execute(query, {"scope_id": self.scope_id, **values}).fetchall()
+        return self._executed(query, values).fetchall()
+
+    def each(self, query: str, /, **values: Value) -> Iterator[Any]:
+        """The rows one by one."""
+        return self._executed(query, values)
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
-        return self._connection.execute(query, {"scope_id": self.scope_id, **values}).fetchone()
+        return self._executed(query, values).fetchone()
 
     def run(self, query: str, /, **values: Value) -> int:
         """How many rows were changed."""
-        self._connection.execute(query, {"scope_id": self.scope_id, **values})
+        self._executed(query, values)
         return self._connection.changes()
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> None:
         """Once for each mapping."""
         self._connection.executemany(query, ({"scope_id": self.scope_id, **each} for each in values))
+
+    def _executed(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
+        values.setdefault("scope_id", self.scope_id)  # of the call alone: nobody else has this dict
+        return self._connection.execute(query, values)
 
 
 _: type[Sql] = SqliteSql  # checked, never run
