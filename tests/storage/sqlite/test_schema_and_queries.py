@@ -74,6 +74,14 @@ def test_rows_of_users_are_where_the_scope_says():
     assert tables_with_scope(connection) == {"memories", "entries", "codes", "sources", "history", "receipts"}
 
 
+def test_stores_know_no_driver_and_engines_no_store():
+    stores = [file.read_text() for file in (SOURCES / "sql").rglob("*.py")]
+    assert [text for text in stores if "import apsw" in text or "mnemoir.storage.sqlite" in text] == []
+    engines = "\n".join(file.read_text() for file in (SOURCES / "sqlite").rglob("*.py"))
+    known = set(re.findall(r"from mnemoir\.storage\.sql(?:\.(\w+))? import", engines))
+    assert known == {"engine", "queries", "scopes", "integrity"}
+
+
 def test_every_query_is_used():
     code = "\n".join(file.read_text() for file in SOURCES.rglob("*.py"))
     assert [name for _, name in ALL_QUERIES if f'"{name}"' not in code] == []
