@@ -12,7 +12,6 @@ import json
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,7 @@ from bench.talk import (
     records,
     source,
 )
-from bench.traffic import process, until_listening
+from bench.traffic import discard, process, until_listening
 from bench.upstream import WAIT_S
 from mnemoir.app import logs, open_parts
 from mnemoir.core.discussions import Block, Discussion, NewRecord, RollingSummary
@@ -243,9 +242,7 @@ async def made_anew(home: Path, upstream: str, messages: Sequence[Message], *, e
         caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
         chat = ChatRequest(request=ModelRequest(messages=tuple(messages), model=USER), stream=False)
         started = time.perf_counter()
-        async with aclosing(parts.workflows.run(chat, caller)) as batches:
-            async for _ in batches:
-                pass
+        await parts.workflows.answer(chat, caller, discard)
         took = time.perf_counter() - started
         discussion = await parts.discussions.require(USER, "anew")
         return took, len(await parts.discussions.memory.ledger.all(discussion))

@@ -4,12 +4,14 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import aiohttp
 import orjson
 import psutil
+
+from mnemoir.core.events import Event
 
 JSON = {"Content-Type": "application/json"}
 
@@ -39,6 +41,10 @@ async def load(
                 await answer.read()
 
     await asyncio.gather(*(caller() for _ in range(at_once)))
+
+
+async def discard(batch: Sequence[Event]) -> None:
+    """Takes the events of an answer that nobody reads."""
 
 
 async def first_token(session: aiohttp.ClientSession, url: str, model: str = "mnemoir") -> float:

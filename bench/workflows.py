@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -15,7 +15,7 @@ from bench.chat import PLAIN, Asked, measure, print_tables
 from bench.config_tree import SLOW_USER, USER, write_large_tree, write_tree
 from bench.report import median, ms, table
 from bench.stopwatch import Stopwatch
-from bench.traffic import body, load, new_session, process, until_listening
+from bench.traffic import body, discard, load, new_session, process, until_listening
 from bench.upstream import PIECE_S, PIECES
 from mnemoir.app import open_parts
 from mnemoir.core.scope import Scope
@@ -85,9 +85,7 @@ async def lookup_time(root: Path, data: Path) -> float:
             for _ in range(CHATS):
                 parts.workflows.model_name(chat)
                 caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
-                async with aclosing(parts.workflows.run(chat, caller)) as batches:
-                    async for _ in batches:
-                        pass
+                await parts.workflows.answer(chat, caller, discard)
                 taken.append(stopwatch.seconds)
                 stopwatch.seconds = 0.0
     finally:

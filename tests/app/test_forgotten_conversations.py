@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from contextlib import aclosing
+from functools import partial
 
 import apsw
 import orjson
@@ -22,6 +22,7 @@ from tests.server.server_kit import error_of, succeeded
 from tests.storage.discussions.ledger_kit import source
 from tests.storage.sqlite.faulty_disk import faulty_disk
 from tests.workflows.nodes.pictures import png
+from tests.workflows.workflow_kit import events_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ALL = "/api/conversations"
@@ -405,5 +406,5 @@ async def test_facts_that_the_model_inside_learned_go_too(tmp_path):
 
 
 async def _read(chats: Chats, recorded) -> list[str]:
-    async with aclosing(chats.parts.recorder.run(recorded)) as batches:
-        return [event.text async for batch in batches for event in batch if hasattr(event, "text")]
+    happened = await events_of(partial(chats.parts.recorder.answer, recorded))
+    return [event.text for event in happened if hasattr(event, "text")]

@@ -1,20 +1,23 @@
 """Answers that come in part or not at all, clients that leave, files that fail: what is kept, and what goes on."""
 
 import asyncio
+import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
-from threading import Event
+from functools import partial
 
 import apsw
 import pytest
 import pytest_asyncio
 
 from mnemoir.app.recording import Recorded
+from mnemoir.core.events import Event
 from tests.app.chat_kit import Chats, opened_chats, texts_of
 from tests.failing_calls import failing_calls
 from tests.scripted_llm import Answer, ScriptedLLM, failure
 from tests.server.server_kit import error_of
 from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
+from tests.workflows.workflow_kit import read_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_LOOP = pytest.mark.asyncio(loop_scope="function")
@@ -54,13 +57,20 @@ async def stored(chats: Chats, count: int) -> list[tuple[str, str, str | None]]:
     return [(one["role"], one["content"].strip(), one["finish_reason"]) for one in found]
 
 
-async def read(chats: Chats, recorded: Recorded, words: int) -> None:
+async def read(chats: Chats, recorded: Recorded, words: int) -> str:
     """Run the chat as a client does that leaves after so many words."""
-    async with aclosing(chats.parts.recorder.run(recorded)) as batches:
-        async for batch in batches:
-            words -= sum(hasattr(event, "text") for event in batch)
-            if words <= 0:
-                return
+    happened: list[Event] = []
+
+    def is_enough(batch: Sequence[Event]) -> bool:
+        happened.extend(batch)
+        return len(words_of(happened)) >= words
+
+    await read_until(partial(chats.parts.recorder.answer, recorded), is_enough)
+    return "".join(words_of(happened))
+
+
+def words_of(happened: Sequence[Event]) -> list[str]:
+    return [event.text for event in happened if hasattr(event, "text")]
 
 
 # --- answers in part
@@ -133,11 +143,11 @@ async def test_a_whole_answer_is_kept_though_its_client_leaves_as_it_is_being_st
     """All threads are busy, so that storing waits for one."""
     async with ScriptedLLM() as llm, opened_chats(tmp_path, llm) as chats:
         recorded = await chats.begun("Count")
-        loop, may_end = asyncio.get_running_loop(), Event()
+        loop, may_end = asyncio.get_running_loop(), threading.Event()
         loop.set_default_executor(ThreadPoolExecutor(1))
         busy = loop.run_in_executor(None, may_end.wait, 20)
         reading = asyncio.create_task(read(chats, recorded, 1000))
-        while not recorded.gathering.is_finished:  # noqa: ASYNC110  # nothing tells it
+        while "store an answer" not in [task.get_name() for task in asyncio.all_tasks()]:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         reading.cancel()
         await asyncio.wait([reading])
@@ -196,9 +206,8 @@ async def test_a_disk_that_fails_at_any_step_stops_no_chat_and_loses_nothing_of_
 async def test_an_answer_that_cannot_be_stored_is_the_client_s_all_the_same(chats, disk):
     recorded = await chats.begun("Count")
     disk.arm(1, apsw.FullError)
-    await read(chats, recorded, 1000)
+    assert await read(chats, recorded, 1000) == "Understood."
     assert disk.disarm()
-    assert recorded.gathering.reply().text == "Understood."
     assert texts_of(await chats.lines()) == ["Count"]
 
 

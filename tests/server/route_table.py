@@ -1,6 +1,6 @@
 """The real table of routes of a server, read off the application itself, so that a new route is covered by itself.
 
-Front's tables, FastAPI's routes with those that are in no description, and the pages and files of the web UI.
+The chat routes, FastAPI's routes with those that are in no description, and the pages and files of the web UI.
 """
 
 import re
@@ -9,19 +9,19 @@ from typing import TypeVar
 
 from fastapi import FastAPI
 
-from mnemoir.server.front import Front
-from mnemoir.server.ui import ABOUT, PAGES, Ui, _read
+from mnemoir.server.routing import Routing
+from mnemoir.server.ui import ABOUT, PAGES, _read
 from tests.server.server_kit import Server
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 Layer = TypeVar("Layer")
-_LAYERS = ("_app", "_otherwise")
+_LAYERS = ("_app", "rest")
 
 
 def every_route(server: Server) -> list[tuple[str, str]]:
     """Method and address of each route, names filled in with `mira`."""
-    front, api = layer_of(server, Front), layer_of(server, FastAPI)
-    found = [("POST", path) for path in front._posts] + [("DELETE", path) for path in front._deletes]
+    routing, api = layer_of(server, Routing), layer_of(server, FastAPI)
+    found = [("POST", path) for path in routing.posts] + [("DELETE", path) for path in routing.deletes]
     found += [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *ui_files(server))]
     found += [
         (method, re.sub(r"\{[^}]+\}", "mira", route.path_format))
@@ -34,7 +34,7 @@ def every_route(server: Server) -> list[tuple[str, str]]:
 
 def ui_files(server: Server) -> list[str]:
     """The addresses of the files that the pages load."""
-    return [f"/{name}" for name in sorted(_read(layer_of(server, Ui)._static).keys() - {"index.html"})]
+    return [f"/{name}" for name in sorted(_read(layer_of(server, Routing).ui._static).keys() - {"index.html"})]
 
 
 def changing_routes(server: Server) -> list[tuple[str, str]]:

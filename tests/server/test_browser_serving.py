@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from mnemoir.server.ui import PAGES, Ui
+from mnemoir.server.routing import Routing
+from mnemoir.server.ui import PAGES
 from tests.server.route_table import layer_of
 from tests.server.server_kit import Server, error_of
 
@@ -48,7 +49,7 @@ def serve_built(open_server, built):
 
     async def start(static=built, **options) -> Server:
         server = await open_server(**options)
-        layer_of(server, Ui)._static = static  # looked through when the first file is asked for
+        layer_of(server, Routing).ui._static = static  # looked through when the first file is asked for
         return server
 
     return start

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.services import Services
 from tests.tree_kit import answers
-from tests.workflows.workflow_kit import Desk, chat, nodes_of, text_of
+from tests.workflows.workflow_kit import Desk, chat, events_of, nodes_of, text_of
 
 OWN = {"mode": "node"}
 WHOLE: Mapping[str, object] = {}
@@ -132,7 +133,7 @@ class Client:
 
     async def run(self, recorded: Recorded) -> list[Event]:
         assert self.talks.recorder is not None
-        return [event async for batch in self.talks.recorder.run(recorded) for event in batch]
+        return await events_of(partial(self.talks.recorder.answer, recorded))
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import ProviderError, SettingsError
-from mnemoir.core.events import Text
+from mnemoir.core.events import Event, Text
 from tests.scripted_llm import Answer, ScriptedLLM, closed_port_url, failure
 from tests.tree_kit import answers, asks
 from tests.workflows.workflow_kit import caller, chat, events, nodes_of, reply, talk
@@ -58,10 +58,14 @@ async def test_the_trace_tells_why_and_who_answered(desk, llm, spare):
 @pytest.mark.parametrize("fault", [{"cut_after": 1}, {"end_after": 1}])
 async def test_after_the_first_word_no_other_answer_is_put_behind_it(desk, llm, spare, fault):
     llm.reply("one two", **fault)
-    running = backed(desk, spare.url).run(chat(), caller(memory=False))
-    assert await anext(running) == [Text("one ")]
+    heard: list[Event] = []
+
+    async def hear(batch):
+        heard.extend(batch)
+
     with pytest.raises(ProviderError):
-        await anext(running)
+        await backed(desk, spare.url).answer(chat(), caller(memory=False), hear)
+    assert heard == [Text("one ")]
     assert spare.requests == []
 
 

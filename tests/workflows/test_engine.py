@@ -1,14 +1,15 @@
 """The built-in workflow: order, the responder's stream, what runs behind it, and failures."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from mnemoir.core.errors import ProviderError
-from mnemoir.core.events import Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text, Usage
+from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text, Usage
 from mnemoir.workflows.config.workflow import read_workflow
 from tests.scripted_llm import failure
-from tests.workflows.workflow_kit import caller, chat, events, nodes_of, text_of
+from tests.workflows.workflow_kit import caller, chat, events, leave_when, nodes_of, text_of
 
 LATE_MEMORY = [{"type": "Respond", "returnToUser": True}, {"type": "Remember"}]
 
@@ -25,19 +26,27 @@ async def test_the_default_workflow_recalls_answers_and_remembers_in_this_order(
 
 async def test_the_turn_is_kept_before_the_answer_ends(desk, llm, memory):
     llm.reply("Pasta.")
-    async for batch in desk.workflows().run(chat(), caller()):
-        kept_at_the_end = len(memory.kept) if any(isinstance(event, Finished) for event in batch) else None
-    assert kept_at_the_end == 1
+    kept: list[int] = []
+
+    async def take(batch):
+        kept.append(len(memory.kept) if Finished() in batch else 0)
+
+    await desk.workflows().answer(chat(), caller(), take)
+    assert kept[-1] == 1
 
 
 async def test_the_first_word_is_out_before_the_model_has_said_the_last(desk, llm):
     llm.reply("one two three", stall_after=1)
-    running = desk.workflows().run(chat(), caller(memory=False))
-    first = await anext(running)
-    assert [event for event in first if isinstance(event, Text)] == [Text("one ")]
-    llm.release()
-    rest = [event async for batch in running for event in batch]
-    assert rest[-1] == Finished(reason="stop")
+    happened: list[Event] = []
+
+    async def take(batch):
+        happened.extend(batch)
+        if Text("one ") in batch:
+            llm.release()  # what is stalled goes on only now
+
+    await desk.workflows().answer(chat(), caller(memory=False), take)
+    assert text_of(happened) == "one two three"
+    assert happened[-1] == Finished(reason="stop")
 
 
 async def test_without_memory_nothing_but_the_model_is_asked(desk, memory):
@@ -78,11 +87,7 @@ async def test_an_upstream_error_reaches_the_caller_and_leaves_no_memory(desk, l
 
 async def test_leaving_early_ends_the_call_upstream_and_leaves_no_memory(desk, llm, memory):
     llm.reply("one two three", stall_after=1)
-    running = desk.workflows().run(chat(), caller())
-    async for batch in running:
-        if any(isinstance(event, Text) for event in batch):
-            break
-    await running.aclose()
+    await leave_when(partial(desk.workflows().answer, chat(), caller()), Text)
     async with asyncio.timeout(30):
         await llm.disconnected.wait()
     assert memory.kept == []
@@ -98,11 +103,8 @@ async def test_nodes_behind_the_responder_run_when_the_client_has_its_answer(des
 
 
 async def test_a_client_that_leaves_with_the_end_of_its_answer_takes_nothing_with_it(desk, memory):
-    running = desk.workflows(read_workflow("behind", LATE_MEMORY)).run(chat(), caller())
-    async for batch in running:
-        if any(isinstance(event, Finished) for event in batch):
-            break
-    await running.aclose()
+    workflows = desk.workflows(read_workflow("behind", LATE_MEMORY))
+    await leave_when(partial(workflows.answer, chat(), caller()), Finished)
     assert (await desk.runs.next()).status == "finished"
     assert len(memory.kept) == 1
 

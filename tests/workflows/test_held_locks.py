@@ -1,12 +1,25 @@
 """Workflow locks over whole runs: what a held one ends, and when one is let go of."""
 
+from functools import partial
+
 import pytest
 
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Finished, Text
 from tests.scripted_llm import failure
 from tests.tree_kit import answers, asked_by, asked_titles, asks
-from tests.workflows.workflow_kit import asked, caller, chat, events, nodes_of, reply, shape, talk, text_of
+from tests.workflows.workflow_kit import (
+    asked,
+    caller,
+    chat,
+    events,
+    leave_when,
+    nodes_of,
+    reply,
+    shape,
+    talk,
+    text_of,
+)
 
 LOCK = {"title": "Lock", "type": "WorkflowLock", "workflowLockId": "one"}
 
@@ -113,11 +126,7 @@ async def test_a_client_that_leaves_in_the_middle_frees_the_lock(desk, llm, inne
         if inner
         else desk.tree(*nodes)
     )
-    running = workflows.run(chat(), caller())
-    async for batch in running:
-        if any(isinstance(event, Text) for event in batch):
-            break
-    await running.aclose()
+    await leave_when(partial(workflows.answer, chat(), caller()), Text)
     assert await is_free(desk)
 
 

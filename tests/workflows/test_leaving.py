@@ -1,29 +1,23 @@
 """Clients that leave and servers that stop: what ends with them, and what does not."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from mnemoir.core.events import Finished, Text
 from tests.tree_kit import answers, asked_by, asked_titles, asks
-from tests.workflows.workflow_kit import asked, caller, chat, nodes_of, reply
+from tests.workflows.workflow_kit import asked, caller, chat, leave_when, nodes_of, reply
 
 
 def calling(workflow, **members):
     return {"title": f"Call {workflow}", "type": "CustomWorkflow", "workflowName": workflow, **members}
 
 
-async def leave_when(running, seen):
-    """Read until an event of that type comes, then close."""
-    async for batch in running:
-        if any(isinstance(event, seen) for event in batch):
-            break
-    await running.aclose()
-
-
 async def test_leaving_in_the_middle_ends_the_call_and_runs_no_further_node(desk, llm):
     llm.reply("one two", stall_after=1)
-    await leave_when(desk.tree(answers("Say"), asks("Keep", "x")).run(chat(), caller()), Text)
+    workflows = desk.tree(answers("Say"), asks("Keep", "x"))
+    await leave_when(partial(workflows.answer, chat(), caller()), Text)
     async with asyncio.timeout(30):
         await llm.disconnected.wait()
     run = await desk.runs.next()
@@ -67,7 +61,7 @@ async def test_leaving_with_the_end_of_the_answer_leaves_the_rest_to_run(desk, l
         if inner
         else desk.tree(*nodes)
     )
-    await leave_when(workflows.run(chat(), caller()), Finished)
+    await leave_when(partial(workflows.answer, chat(), caller()), Finished)
     run = await desk.runs.next()
     assert (run.status, asked_titles(llm)) == ("finished", ["Say", "Keep"])
     assert llm.requests[1].body["messages"][1]["content"] == "The answer."
@@ -98,8 +92,21 @@ async def test_a_server_that_stops_cancels_what_does_not_finish(desk, llm):
     assert (await desk.runs.next()).status == "cancelled"
 
 
-async def test_an_end_that_nobody_waits_for_ends_no_run_twice(desk, llm):
-    running = desk.tree(answers("Say")).run(chat(), caller())
-    await leave_when(running, Finished)
-    await running.aclose()
+async def test_leaving_with_the_end_of_an_answer_that_is_all_ends_its_run_once(desk, llm):
+    await leave_when(partial(desk.tree(answers("Say")).answer, chat(), caller()), Finished)
     assert (await desk.runs.next()).status == "finished"
+    desk.runs.check()
+
+
+async def test_an_answer_that_cannot_be_written_ends_its_call_and_is_a_failed_run(desk, llm):
+    llm.reply("one two", stall_after=1)
+
+    async def break_down(batch):
+        if any(isinstance(event, Text) for event in batch):
+            raise ValueError("no such text")
+
+    with pytest.raises(ValueError, match="no such text"):
+        await desk.tree(answers("Say")).answer(chat(), caller(), break_down)
+    await llm.disconnected.wait()
+    run = await desk.runs.next()
+    assert (run.status, run.error) == ("failed", "ValueError")

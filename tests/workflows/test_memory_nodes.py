@@ -8,7 +8,7 @@ from mnemoir.workflows.nodes.recall import with_recalled
 from tests.scripted_llm import Answer
 from tests.wire.framed_prompts import FRAMED, PLANTED, TYPED
 from tests.wire.framed_prompts import QUESTION as ASKED
-from tests.workflows.workflow_kit import VEGETARIAN, caller, chat
+from tests.workflows.workflow_kit import VEGETARIAN, chat, events
 
 HISTORY = [
     text_message("system", "Be kind."),
@@ -19,7 +19,7 @@ QUESTION = text_message("user", "What shall I cook? {messages.__class__} {{ 7*7 
 
 
 async def run(workflows, *messages):
-    return [batch async for batch in workflows.run(chat(*messages), caller())]
+    return await events(workflows, chat(*messages))
 
 
 async def test_recalled_text_goes_next_to_the_last_message_and_all_before_stays_the_same(desk, llm):

@@ -2,15 +2,17 @@
 
 import asyncio
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 from mnemoir.core.errors import ProviderUnavailable
-from mnemoir.core.events import Event, Text
+from mnemoir.core.events import Emit, Event, Text
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
@@ -187,7 +189,37 @@ def caller(*, memory: bool = True, client_task: str | None = None) -> Caller:
 
 async def events(workflows: Workflows, request: ChatRequest | None = None, who: Caller | None = None) -> list[Event]:
     """All that is said to a request."""
-    return [event async for batch in workflows.run(request or chat(), who or caller()) for event in batch]
+    return await events_of(partial(workflows.answer, request or chat(), who or caller()))
+
+
+async def events_of(answer: Callable[[Emit], Awaitable[None]]) -> list[Event]:
+    """All events of an answer."""
+    happened: list[Event] = []
+
+    async def take(batch: Sequence[Event]) -> None:
+        happened.extend(batch)
+
+    await answer(take)
+    return happened
+
+
+async def leave_when(answer: Callable[[Emit], Awaitable[None]], seen: type[Event]) -> None:
+    """Read an answer until an event of that type comes, then leave."""
+    await read_until(answer, lambda batch: any(isinstance(event, seen) for event in batch))
+
+
+async def read_until(answer: Callable[[Emit], Awaitable[None]], enough: Callable[[Sequence[Event]], bool]) -> None:
+    """Read an answer to its end, or to a batch that is enough, and leave there: what answers is cancelled."""
+
+    async def take(batch: Sequence[Event]) -> None:
+        task = asyncio.current_task()
+        if task is not None and enough(batch):
+            task.cancel()
+            await asyncio.sleep(0)
+
+    answering = asyncio.create_task(answer(take))
+    with suppress(asyncio.CancelledError):
+        await answering
 
 
 def text_of(happened: Sequence[Event]) -> str:

@@ -8,10 +8,9 @@ logged, and the chat goes on unrecorded.
 import asyncio
 import traceback
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -26,7 +25,7 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
-from mnemoir.core.events import Event
+from mnemoir.core.events import Emit, Event
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.run_store import RunStore
@@ -63,7 +62,6 @@ class Recorded:
     chat: ChatRequest
     caller: Caller
     turn: RecordedTurn | None = None
-    gathering: Gathering = field(default_factory=Gathering)
 
 
 class Recorder:
@@ -108,25 +106,25 @@ class Recorder:
             _tell("a chat is not kept", exc, caller.run_id)
             return Recorded(chat=chat, caller=caller)
 
-    async def run(self, recorded: Recorded) -> AsyncGenerator[Sequence[Event], None]:
-        """The events of the workflow that answers. A complete answer is stored before its last batch is given out."""
-        events = self._workflows.run(recorded.chat, recorded.caller)
-        if recorded.turn is None:
-            async with aclosing(events) as batches:
-                async for batch in batches:
-                    yield batch
+    async def answer(self, recorded: Recorded, emit: Emit) -> None:
+        """Answer the chat by its workflow. A complete answer is stored before its last batch is emitted."""
+        turn = recorded.turn
+        if turn is None:
+            await self._workflows.answer(recorded.chat, recorded.caller, emit)
             return
-        gathering = recorded.gathering
+        gathering = Gathering()
+
+        async def keep(batch: Sequence[Event]) -> None:
+            gathering.take(batch)
+            if gathering.is_finished:  # stored also for a client that leaves just now
+                await asyncio.shield(self._storing(turn, gathering, recorded.caller))
+            await emit(batch)
+
         try:
-            async with aclosing(events) as batches:
-                async for batch in batches:
-                    gathering.take(batch)
-                    if gathering.is_finished:
-                        await asyncio.shield(self._storing(recorded))  # also for a client that leaves just now
-                    yield batch
+            await self._workflows.answer(recorded.chat, recorded.caller, keep)
         finally:
-            if not gathering.is_finished:
-                self._storing(recorded)  # the request is ending: nothing can be waited for any more
+            if not gathering.is_finished:  # the request is ending: nothing can be waited for any more
+                self._storing(turn, gathering, recorded.caller)
 
     async def aclose(self) -> None:
         """Let answers that were cut off be written."""
@@ -183,20 +181,17 @@ class Recorder:
             return False
         return always or (self._options.named and caller.scope.conversation is not None)
 
-    def _storing(self, recorded: Recorded) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._store(recorded), name="store an answer")
+    def _storing(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._store(turn, gathering, caller), name="store an answer")
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
         return task
 
-    async def _store(self, recorded: Recorded) -> None:
+    async def _store(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> None:
         """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
-        turn, caller = recorded.turn, recorded.caller
-        if turn is None:
-            return
         try:
             async with self._conversations.of(caller.scope) as own:
-                is_kept = await in_thread(store_answer, own, turn, recorded.gathering, caller.run_id)
+                is_kept = await in_thread(store_answer, own, turn, gathering, caller.run_id)
             if not is_kept:
                 _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
                 await self._runs.forget(caller.recorded_scope)

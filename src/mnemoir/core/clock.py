@@ -16,8 +16,9 @@ def utc_now() -> datetime:
 
 def to_text(instant: datetime) -> str:
     """`2026-03-04T09:15:00.000Z`; an instant without a zone is read as UTC."""
-    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if instant.tzinfo is not UTC:
+        instant = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+    return instant.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def from_text(text: object) -> datetime | None:

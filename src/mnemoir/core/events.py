@@ -4,7 +4,7 @@ A complete answer ends with exactly one Finished. A stream that ends without one
 must not present it as complete.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -147,6 +147,9 @@ class MembersDropped:
 
 ModelEvent = Text | Thinking | Refusal | ToolCallPart | Passed | Alternative | Usage | Finished
 Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MemorySkipped | MembersDropped
+
+Emit = Callable[[Sequence[Event]], Awaitable[None]]
+"""Takes one batch of events on its way to the client; returns when the client's connection has room for more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

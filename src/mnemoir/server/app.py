@@ -55,8 +55,7 @@ from mnemoir.server.conversation_models import (
 from mnemoir.server.discussion_models import DiscussionBody, RebuildBody
 from mnemoir.server.embeddings import EmbeddingRoute
 from mnemoir.server.errors import Invalid, broken, failure
-from mnemoir.server.front import Front, not_this_method
-from mnemoir.server.keys import Keys
+from mnemoir.server.guard import Guard
 from mnemoir.server.memory_models import (
     AddBody,
     EditBody,
@@ -69,10 +68,9 @@ from mnemoir.server.memory_models import (
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.origins import Origins
-from mnemoir.server.paths import PlainPaths
 from mnemoir.server.record import Record
 from mnemoir.server.rest import problems_of
+from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.site import Places, Site
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import UnderWay
@@ -121,12 +119,15 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     )
     posts = _posts(site)
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
-    app: ASGIApp = Front(posts, deletes, ToolsSeen(_rest(site, posts), site.clients))
-    app = Keys(app, options.api_keys)
-    app = Ui(app, options)
-    app = Origins(app, options)
-    app = PlainPaths(app, options.root_path)
-    return Record(app, metrics)
+    routing = Routing(
+        guard=Guard(options),
+        ui=Ui(options),
+        posts=posts,
+        deletes=deletes,
+        rest=ToolsSeen(_rest(site, posts), site.clients),
+        root_path=options.root_path.encode("ascii", "ignore"),
+    )
+    return Record(routing, metrics)
 
 
 def _posts(site: Site) -> dict[str, ASGIApp]:

@@ -6,7 +6,6 @@ place to be answered in, the headers, and the end of the work when the client le
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter, perf_counter_ns, time
 from typing import Any, Protocol
@@ -26,7 +25,7 @@ from mnemoir.core.scope import entity_name
 from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
-from mnemoir.server.keys import presented_key
+from mnemoir.server.guard import presented_key
 from mnemoir.server.sessions import is_temporary, session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
@@ -190,12 +189,14 @@ class ChatRoute:
 
     async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
         gathering, began_ns = Gathering(), perf_counter_ns()
-        async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
-            async for batch in batches:
-                if gathering.take(batch):
-                    turn.answered_at = turn.answered_at or perf_counter()
-                else:
-                    turn.notice(batch)
+
+        async def gather(batch: Sequence[Event]) -> None:
+            if gathering.take(batch):
+                turn.answered_at = turn.answered_at or perf_counter()
+            else:
+                turn.notice(batch)
+
+        await self._site.parts.recorder.answer(turn.recorded, gather)
         reply = gathering.reply()
         self._count(reply.usage)
         data = self._write(turn.dialect, reply, turn.model, turn.answer_id, began_ns)
@@ -230,17 +231,19 @@ class ChatRoute:
 
     async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow) -> None:
         counts_tokens = self._site.metrics is not None
-        async with aclosing(self._site.parts.recorder.run(turn.recorded)) as batches:
-            async for batch in batches:
-                data = writer.events(batch)
-                if data:
-                    if not turn.answered_at:
-                        turn.answered_at = perf_counter()
-                    await out.write(data)
-                else:
-                    turn.notice(batch)
-                if counts_tokens:
-                    self._count_in(batch)
+
+        async def pass_on(batch: Sequence[Event]) -> None:
+            data = writer.events(batch)
+            if data:
+                if not turn.answered_at:
+                    turn.answered_at = perf_counter()
+                await out.write(data)
+            else:
+                turn.notice(batch)
+            if counts_tokens:
+                self._count_in(batch)
+
+        await self._site.parts.recorder.answer(turn.recorded, pass_on)
 
     def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest) -> Caller:
         """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""

@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.routing import Route
 
 from mnemoir.server import protocol_routes
-from mnemoir.server.keys import OPEN_PATHS
+from mnemoir.server.guard import OPEN_PATHS
 from mnemoir.server.rest import ProjectHere
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.paths import ends_in_slash
+from mnemoir.server.routing import ends_in_slash
 
 
 class RouteAsSent(APIRoute):

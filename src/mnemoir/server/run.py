@@ -65,7 +65,8 @@ async def serve(
         )
         server = _Server(config, lambda: on_started(int(listening.getsockname()[1])))
         try:
-            await server.serve(sockets=[listening])
+            # a task of its own: uvicorn wakes up ten times a second, and would wake all that await it here
+            await asyncio.create_task(server.serve(sockets=[listening]), name="server")
         except asyncio.CancelledError:
             await server.shutdown(sockets=[listening])  # uvicorn itself leaves connections open when cancelled
             raise

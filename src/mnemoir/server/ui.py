@@ -9,14 +9,14 @@ import gzip
 import mimetypes
 import re
 import secrets
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
 
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from mnemoir import __version__
 from mnemoir.server.options import ServerOptions
@@ -41,10 +41,9 @@ _SECURITY = {
 
 
 class Ui:
-    """Answers what belongs to the UI; all else goes on to `app`. Names are looked up among those that were built."""
+    """Answers what belongs to the UI. Names are looked up among those that were built."""
 
-    def __init__(self, app: ASGIApp, options: ServerOptions, static: Path = STATIC) -> None:
-        self._app = app
+    def __init__(self, options: ServerOptions, static: Path = STATIC) -> None:
         self._root = options.root_path
         self._about = {
             "version": __version__,
@@ -56,15 +55,8 @@ class Ui:
         self._built: Mapping[str, _Asset] | None = None
         self._reading = asyncio.Lock()
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if scope["method"] != "GET":  # no frame of its own below each event of a chat
-            return self._app(scope, receive, send)
-        return self._get(scope, receive, send)
-
-    async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (await self._answer(scope) or self._app)(scope, receive, send)
-
-    async def _answer(self, scope: Scope) -> Response | None:
+    async def answer(self, scope: Scope) -> Response | None:
+        """The answer to a GET of a page or a file of the UI; None for all other paths."""
         path = scope["path"]
         if path == ABOUT:
             note_route(scope, path)

@@ -59,7 +59,10 @@ async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
 
 
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:
-    """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished."""
+    """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished.
+
+    Its text is cleaned, and its thinking is left out.
+    """
     question = replace(question, for_client=step.answers_client)
     call = await _call(step, question, [question.endpoint], stream=step.streams)
     if call.dropped:
@@ -71,11 +74,18 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
         yield as_events(reply)
         return
     while True:
+        stream, usage = CleaningStream(call.cleaning), Usage()
         try:
-            async with aclosing(_streamed(step, call)) as batches:
+            async with aclosing(call.model.stream(call.request)) as batches:
                 async for batch in batches:
-                    call.has_begun = True
-                    yield batch
+                    said: Sequence[Event] = batch
+                    if not stream.passes_through or any(event.__class__ is not Text for event in batch):
+                        usage = next((event for event in batch if isinstance(event, Usage)), usage)
+                        said = _cleaned(batch, stream)
+                    if said:
+                        call.has_begun = True
+                        yield said
+            add_tokens(step.trace, usage, call.request.messages, step.run.turn.answer)
             return
         except ProviderError as exc:
             call = await _backup(step, question, call, exc, stream=True)
@@ -110,21 +120,6 @@ async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderEr
     if call.backup in call.endpoints:
         raise SettingsError(f"Endpoints are each other's backup: {' → '.join(names)}. Break the circle.")
     return await _call(step, question, names, stream=stream)
-
-
-async def _streamed(step: Step, call: "_Call") -> AsyncGenerator[Sequence[Event], None]:
-    """The model's events, their text cleaned, its thinking left out."""
-    stream = CleaningStream(call.cleaning)
-    usage = Usage()
-    async with aclosing(call.model.stream(call.request)) as batches:
-        async for batch in batches:
-            if stream.passes_through and all(event.__class__ is Text for event in batch):
-                yield batch
-                continue
-            usage = next((event for event in batch if isinstance(event, Usage)), usage)
-            if cleaned := _cleaned(batch, stream):
-                yield cleaned
-    add_tokens(step.trace, usage, call.request.messages, step.run.turn.answer)
 
 
 def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]:

@@ -1,7 +1,6 @@
 """Making memories of a discussion: what its settings file says becomes calls of a model, one for each chunk."""
 
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 import structlog
@@ -171,11 +170,8 @@ class MemoryMaker:
 
     async def _output_of(self, workflow: str, inputs: Sequence[str]) -> Written:
         """What a workflow answers to these inputs; nobody else hears of it."""
-        step = replace(self._step)
-        async with aclosing(step.engine.run_child(step, workflow, inputs=inputs, silent=True)) as batches:
-            async for _ in batches:
-                pass
-        return Written(text=without_thinking(shown(step.output)), by=f"workflow {workflow}")
+        output = await self._step.engine.run_child(self._step, workflow, inputs=inputs)
+        return Written(text=without_thinking(shown(output)), by=f"workflow {workflow}")
 
     def _question(self, endpoint: str, preset: str, system: str, prompt: str, max_tokens: int | str) -> Question:
         if not endpoint:

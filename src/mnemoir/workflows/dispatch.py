@@ -1,14 +1,13 @@
 """The way in: whose request it is, which workflow answers it, and what goes on when it is answered."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
-from mnemoir.core.events import Event, Finished, MemorySkipped, Reply
+from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
@@ -126,19 +125,19 @@ class Workflows:
         reply, dropped = await self._engine.load(chat) if self._tree is None else answered_here(chat)
         return reply, chat.spelled(dropped)
 
-    async def run(self, chat: ChatRequest, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
-        """The events of one answer, batch by batch; a complete one ends with Finished.
+    async def answer(self, chat: ChatRequest, caller: Caller, emit: Emit) -> None:
+        """Answer a chat: `emit` gets the events, batch by batch; a complete answer ends with Finished.
 
-        Closing the iterator before that ends the model call and all nodes; after it, the nodes behind the responder
-        run on. Raises MnemoirError.
+        Cancelling it ends the model call and all nodes; once Finished is emitted, the nodes behind the responder run
+        on. Raises MnemoirError, and what `emit` raises.
         """
-        turn, folder = self._turn(chat, caller)
+        turn, folder = self._turn(chat, caller, _with_one_call(emit) if chat.function_calls else emit)
         if (
             turn.user is not None
             and turn.user.settings.intercepts_tool_choice
             and asks_for_tools(chat.request.messages)
         ):
-            yield [Finished(reason="tool_calls")]
+            await emit([Finished(reason="tool_calls")])
             return
         self._runs.begun(turn.trace)
         try:
@@ -146,15 +145,13 @@ class Workflows:
             workflow = await self._chosen(turn, folder)
             if turn.trace.memory_skipped is None and not can_remember(workflow, turn.user):
                 turn.trace.memory_skipped = "workflow"
-                yield [MemorySkipped(reason="workflow")]
-            async with aclosing(self._engine.answer(turn, workflow)) as batches:
-                async for batch in batches:
-                    yield without_further_calls(batch) if chat.function_calls else batch
-        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:
+                await turn.say([MemorySkipped(reason="workflow")])
+            await self._engine.answer(turn, workflow)
+        except (Exception, asyncio.CancelledError) as exc:
             await self._broken(turn, exc)
             raise
         self._go_on(turn)  # before the client hears that this was all: it may leave at once
-        yield [turn.finished or Finished()]
+        await emit([turn.finished or Finished()])
 
     async def aclose(self) -> None:
         """Let what runs behind answers finish, for a few seconds, then cancel it; no further model is asked."""
@@ -166,7 +163,7 @@ class Workflows:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    def _turn(self, chat: ChatRequest, caller: Caller) -> tuple[Turn, str]:
+    def _turn(self, chat: ChatRequest, caller: Caller, emit: Emit) -> tuple[Turn, str]:
         trace = RunTrace(
             id=caller.run_id,
             scope=caller.recorded_scope,
@@ -179,7 +176,7 @@ class Workflows:
         told = self._runs.moved
         if self._tree is None:
             messages = list(chat.request.messages)
-            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, on_node=told), ""
+            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), ""
         name, wanted = self._asked(chat.request.model or "")
         user = self._tree.glance(name)
         folder = _folder(user, wanted)
@@ -192,6 +189,7 @@ class Workflows:
             caller=caller,
             messages=messages,
             trace=trace,
+            emit=emit,
             user=user,
             discussion_id=discussion,
             on_node=told,
@@ -240,7 +238,7 @@ class Workflows:
         return user.workflow(DEFAULT_ROUTE)
 
     async def _broken(self, turn: Turn, exc: BaseException) -> None:
-        left = isinstance(exc, asyncio.CancelledError | GeneratorExit)
+        left = isinstance(exc, asyncio.CancelledError)
         if left and turn.is_answered:
             self._go_on(turn)
             return
@@ -285,6 +283,15 @@ class Workflows:
     def _ended(self, turn: Turn) -> None:
         turn.trace.duration_ms = turn.elapsed_ms()
         self._runs.ended(turn.trace)
+
+
+def _with_one_call(emit: Emit) -> Emit:
+    """For a client of `functions`, which can be given one call only."""
+
+    async def emit_one_call(batch: Sequence[Event]) -> None:
+        await emit(without_further_calls(batch))
+
+    return emit_one_call
 
 
 def _folder(user: UserTree, wanted: str) -> str:

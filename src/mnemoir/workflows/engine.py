@@ -1,4 +1,4 @@
-"""The engine: runs a workflow's nodes in order and yields what they say, as they say it.
+"""The engine: runs a workflow's nodes in order and sends what they say to the client, as they say it.
 
 Nodes before the responder prepare its answer. The responder's events go to the client as they come. Nodes behind it
 run when the client has its answer, on a task of their own, so that a client that closes the finished stream takes
@@ -7,22 +7,13 @@ quick: it is for writing down what must not be lost.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 
 import structlog
 
 from mnemoir.core.errors import MnemoirError, StorageUnavailable, WorkflowStopped
-from mnemoir.core.events import (
-    Event,
-    Finished,
-    MemoriesRecalled,
-    MemorySkipped,
-    NodeFinished,
-    NodeStarted,
-    Reply,
-    Text,
-)
+from mnemoir.core.events import Finished, MemoriesRecalled, MemorySkipped, NodeFinished, NodeStarted, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, WorkflowTrace
 from mnemoir.wire.forwarding import takes_raw
@@ -35,10 +26,9 @@ from mnemoir.workflows.node import ModelProperties, ValueNode
 from mnemoir.workflows.run import NO_OVERRIDES, Overrides, Rest, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import UNSET, Step, WorkflowEnded
+from mnemoir.workflows.time_limit import TimeLimit
 from mnemoir.workflows.timing import Times
 from mnemoir.workflows.tracing import shown
-
-Batches = AsyncGenerator[Sequence[Event], None]
 
 _log = structlog.get_logger(__name__)
 
@@ -82,8 +72,8 @@ class Engine:
         if turn.discussion_id is not None:
             turn.discussion = await self._services.discussion_places.of(turn.user, turn.discussion_id)
 
-    async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> Batches:
-        """The answer of a workflow to the client, all but its Finished: that is left in `turn.finished`.
+    async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> None:
+        """Answer the client by a workflow, all but the Finished: that is left in `turn.finished`.
 
         What runs behind the answer is left in `turn.rest`; nodes marked `beforeClose` have run. A workflow that ended
         without an answer, or has no nodes, answers with nothing. Raises MnemoirError.
@@ -91,11 +81,7 @@ class Engine:
         run = self._new_run(turn, workflow)
         turn.trace.workflows.append(run.trace)
         try:
-            async with aclosing(self._until_answered(run)) as batches:
-                async for batch in batches:
-                    turn.note(batch)
-                    if shown := batch if turn.finished is None else _without_end(batch):
-                        yield shown
+            await self._until_answered(run)
         except WorkflowEnded as ended:
             _ended_early(workflow, ended)
         turn.is_answered = True
@@ -124,7 +110,7 @@ class Engine:
         try:
             for rest in turn.rest:
                 for index in rest.nodes:
-                    await self._drain(rest.run, index)
+                    await self._behind(rest.run, index)
                 await self._release(rest.run)
         except WorkflowEnded as ended:
             _ended_early(rest.run.workflow, ended)
@@ -145,7 +131,7 @@ class Engine:
         inputs: Sequence[object] = (),
         overrides: Overrides = NO_OVERRIDES,
         silent: bool = True,
-    ) -> Batches:
+    ) -> object:
         """See `SubWorkflows`."""
         parent = step.run
         most = self._services.limits.most_depth
@@ -158,13 +144,9 @@ class Engine:
         child.depth, child.inputs, child.overrides = parent.depth + 1, inputs, overrides
         step.trace.children.append(child.trace)
         if child.is_silent:
-            step.output = await self._output(child)
-            return
-        async with aclosing(self._until_answered(child)) as batches:
-            async for batch in batches:
-                yield batch
-        responder = self._compiler.compiled(child.workflow).responder
-        step.output = child.outputs.get(responder + 1)
+            return await self._output(child)
+        await self._until_answered(child)
+        return child.outputs.get(self._compiler.compiled(child.workflow).responder + 1)
 
     def _new_run(self, turn: Turn, workflow: WorkflowDefinition, *, is_silent: bool = False) -> Run:
         trace = WorkflowTrace(name=workflow.name, folder=workflow.folder)
@@ -179,20 +161,18 @@ class Engine:
         try:
             await self._times.begin(run, compiled)
             for index in range(len(compiled.nodes)):
-                await self._drain(run, index)
+                await self._step(run, index, compiled)
         finally:
             await self._release(run)
         return run.outputs.get(compiled.responder + 1)
 
-    async def _until_answered(self, run: Run) -> Batches:
-        """The nodes up to the responder: its events, and of those before it only notices."""
+    async def _until_answered(self, run: Run) -> None:
+        """Run the nodes up to the responder: the client gets its events, and of those before it only notices."""
         compiled = self._compiler.compiled(run.workflow)
         try:
             await self._times.begin(run, compiled)
             for index in range(compiled.responder + 1):
-                async with aclosing(self._step(run, index, compiled)) as batches:
-                    async for batch in batches:
-                        yield batch
+                await self._step(run, index, compiled, is_heard=True)
         except BaseException:
             await self._release(run)
             raise
@@ -205,17 +185,16 @@ class Engine:
             for index in [index for index in rest.nodes if nodes[index].properties.before_close]:
                 rest.nodes.remove(index)
                 try:
-                    await self._drain(rest.run, index)
+                    await self._behind(rest.run, index)
                 except WorkflowEnded as ended:
                     _ended_early(rest.run.workflow, ended)
                 except MnemoirError as exc:
                     _log.warning("node failed", node=nodes[index].definition.title, code=exc.code)
                     _log.debug("node failed", node=nodes[index].definition.title, error=exc.message)
 
-    async def _drain(self, run: Run, index: int) -> None:
-        async with aclosing(self._step(run, index, self._compiler.compiled(run.workflow))) as batches:
-            async for _ in batches:
-                pass  # nobody listens; the trace and the outputs keep what matters
+    async def _behind(self, run: Run, index: int) -> None:
+        """Run a node behind the responder; its trace and its output keep what matters."""
+        await self._step(run, index, self._compiler.compiled(run.workflow))
 
     async def _release(self, run: Run) -> None:
         if run.lock_database is None:
@@ -226,82 +205,73 @@ class Engine:
         except StorageUnavailable as exc:  # nobody renews it any more, so it ends by itself
             _log.warning("workflow lock not released", workflow=run.workflow.name, error=exc.message)
 
-    async def _step(self, run: Run, index: int, compiled: CompiledWorkflow) -> Batches:
-        """One node: its events, and NodeStarted and NodeFinished around them unless they are the answer itself."""
-        node = compiled.nodes[index]
-        if not node.node.applies(run.turn):
+    async def _step(self, run: Run, index: int, compiled: CompiledWorkflow, *, is_heard: bool = False) -> None:
+        """Run one node. A client that hears it gets its answer, or NodeStarted, notices and NodeFinished of it."""
+        node, turn = compiled.nodes[index], run.turn
+        if not node.node.applies(turn):
             return
         step = self._new_step(run, index, compiled)
         self._check(run, node)
         if isinstance(node.node, ValueNode):
             await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
         run.trace.nodes.append(step.trace)
-        run.turn.on_node(run.turn.trace, step.trace)
+        turn.on_node(turn.trace, step.trace)
         title, kind = node.definition.title, node.definition.type
-        tells = not step.answers_client
+        tells = is_heard and not step.answers_client
         if tells:
-            yield [NodeStarted(node=title, type=kind)]
+            await turn.say([NodeStarted(node=title, type=kind)])
         try:
             await self._times.before(step, node)
-            async with aclosing(self._said(step, node)) as batches:
-                async for batch in batches:
-                    if not tells:
-                        yield batch
-                    elif notices := [event for event in batch if isinstance(event, MemoriesRecalled | MemorySkipped)]:
-                        yield notices
+            await self._run_node(step, node, tells=tells)
             await self._times.after(step, node)
         except (Exception, asyncio.CancelledError) as exc:
             step.trace.error = _told(exc)
             raise
         finally:
-            step.trace.duration_ms = run.turn.elapsed_ms() - step.trace.started_ms
-            run.turn.on_node(run.turn.trace, step.trace)
-            if run.turn.user is not None:
-                run.turn.user.look_again()
+            step.trace.duration_ms = turn.elapsed_ms() - step.trace.started_ms
+            turn.on_node(turn.trace, step.trace)
+            if turn.user is not None:
+                turn.user.look_again()
         if tells:
-            yield [NodeFinished(node=title, type=kind, duration_ms=step.trace.duration_ms or 0.0)]
+            await turn.say([NodeFinished(node=title, type=kind, duration_ms=step.trace.duration_ms or 0.0)])
 
-    async def _said(self, step: Step, node: CompiledNode) -> Batches:
-        """What the node says, within its time; its output is kept, and framed where it is the client's answer."""
+    async def _run_node(self, step: Step, node: CompiledNode, *, tells: bool) -> None:
+        """Run the node within its time and keep its output, which is framed where it is the client's answer."""
+        turn = step.run.turn
         # the turn keeps what the client is answered, up to a length: it may be an answer without end
-        texts: list[str] = step.run.turn.answer if step.answers_client else []
-        async with aclosing(self._in_time(step, node)) as batches:
+        texts: list[str] = turn.answer if step.answers_client else []
+        if step.answers_client:
+            turn.answering.append(step.trace)
+        async with self._limit(step, node), aclosing(node.node.run(step)) as batches:
             async for batch in batches:
-                if step.trace.first_token_ms is None and any(isinstance(event, Text) for event in batch):
-                    step.trace.first_token_ms = step.run.turn.elapsed_ms()
-                    step.run.turn.on_node(step.run.turn.trace, step.trace)
-                if not step.answers_client:
-                    texts += [event.text for event in batch if isinstance(event, Text)]
-                yield batch
+                if step.answers_client:
+                    await turn.say(batch)
+                    continue
+                texts += self._texts_of(step, [event.text for event in batch if isinstance(event, Text)])
+                notices = [event for event in batch if isinstance(event, MemoriesRecalled | MemorySkipped)]
+                if tells and notices:
+                    await turn.say(notices)
         if step.output is UNSET:
             step.output = "".join(texts)
-            if step.answers_client and step.run.turn.is_overlong:
+            if step.answers_client and turn.is_overlong:
                 step.note("The answer is so long that nodes behind it are given its beginning only.")
         step.run.outputs[step.definition.number] = step.output
         step.trace.output = shown(step.output)[:MOST_TRACED_CHARACTERS]
-        if step.answers_client and step.run.turn.finished is None:
+        if step.answers_client and turn.finished is None:
             text = "" if texts else shown(step.output)
-            yield [*([Text(text)] if text else []), Finished()]
+            await turn.say([*([Text(text)] if text else []), Finished()])
 
-    async def _in_time(self, step: Step, node: CompiledNode) -> Batches:
-        """The node's batches. What a reader takes its time for between them does not count."""
-        left_s = node.properties.timeout_s or (self._services.limits.node_timeout_s if node.node.is_timed else None)
-        limit_s, clock = left_s, asyncio.get_running_loop().time
-        async with aclosing(node.node.run(step)) as batches:
-            while True:
-                began = clock()
-                try:
-                    async with asyncio.timeout(left_s) as limit:
-                        batch = await anext(batches, None)
-                except TimeoutError as exc:
-                    if not limit.expired() or limit_s is None:
-                        raise
-                    raise _too_long(step, limit_s) from exc
-                if batch is None:
-                    return
-                if left_s is not None:
-                    left_s -= clock() - began
-                yield batch
+    def _texts_of(self, step: Step, texts: list[str]) -> list[str]:
+        """The texts, after noting when the first came."""
+        if texts and step.trace.first_token_ms is None:
+            step.trace.first_token_ms = step.run.turn.elapsed_ms()
+            step.run.turn.on_node(step.run.turn.trace, step.trace)
+        return texts
+
+    def _limit(self, step: Step, node: CompiledNode) -> TimeLimit:
+        default_s = self._services.limits.node_timeout_s if node.node.is_timed else None
+        limit_s = node.properties.timeout_s or default_s
+        return TimeLimit(step.run.turn, limit_s, lambda: _too_long(step, limit_s or 0.0))
 
     def _new_step(self, run: Run, index: int, compiled: CompiledWorkflow) -> Step:
         definition = compiled.nodes[index].definition
@@ -336,10 +306,6 @@ class Engine:
                 f"The request ran {most} nodes and would go on with {node.definition.title!r} of workflow "
                 f"{run.workflow.name}. End the circle of workflows, or raise workflows.most_nodes."
             )
-
-
-def _without_end(batch: Sequence[Event]) -> Sequence[Event]:
-    return [event for event in batch if not isinstance(event, Finished)]
 
 
 def _ended_early(workflow: WorkflowDefinition, ended: WorkflowEnded) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Protocol
 
 from mnemoir.conversations.messages import Message as Remembered
@@ -15,6 +14,7 @@ from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.images import images_of
 from mnemoir.workflows.step import Step
+from mnemoir.workflows.text.variables import Variables
 
 
 class History(Protocol):
@@ -64,7 +64,13 @@ def question_of(step: Step, properties: ModelProperties) -> Question:
     """What a node of these properties asks, its texts filled by the rules of its endpoint."""
     name = step.early(properties.endpoint)
     target = target_of(step, name)
-    variables = cache(partial(step.variables, target.template))  # one for both texts, and often neither names any
+    made: list[Variables] = []  # the same for both texts, and often neither names any
+
+    def variables() -> Variables:
+        if not made:
+            made.append(step.variables(target.template))
+        return made[0]
+
     return Question(
         endpoint=name,
         preset=step.early(properties.preset),

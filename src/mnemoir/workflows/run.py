@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.events import Event, Finished, Refusal, Text
+from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.wire.document_frames import typed
@@ -19,6 +19,10 @@ from mnemoir.workflows.text.places import Place, Places
 MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
 
 
+async def _no_client(batch: Sequence[Event]) -> None:
+    """Takes what is said where no client asked."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Turn:
     """One request of a client, shared by all workflows that run for it.
@@ -28,14 +32,16 @@ class Turn:
     `discussion` is the one of `discussion_id`, once it is known where that is kept.
     `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
     client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
-    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning. `on_node` is told of each node
-    that begins, says its first word, or ends.
+    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning. `on_node` is called for each
+    node that begins, says its first word, or ends. `answering` are the traces of the nodes that answer the client,
+    outermost first. Batches reach the client through `say` alone.
     """
 
     chat: ChatRequest
     caller: Caller
     messages: list[Message]
     trace: RunTrace
+    emit: Emit = field(default=_no_client)
     user: UserTree | None = None
     discussion_id: str | None = None
     discussion: Discussion | None = None
@@ -47,17 +53,40 @@ class Turn:
     nodes_run: int = 0
     runs_begun: int = 0
     answer: list[str] = field(default_factory=list)
+    answering: list[NodeTrace] = field(default_factory=list)
     finished: Finished | None = None
     is_answered: bool = False
     is_refused: bool = False
     _said: int = 0
+    _emitted_s: float = 0.0
+    _emitting_since: float | None = None
+
+    async def say(self, batch: Sequence[Event]) -> None:
+        """Send a batch to the client, all but its Finished: that is kept in `finished`."""
+        self.note(batch)
+        if self.finished is not None:
+            batch = [event for event in batch if not isinstance(event, Finished)]
+            if not batch:
+                return
+        self._emitting_since = perf_counter()
+        try:
+            await self.emit(batch)
+        finally:
+            self._emitted_s += perf_counter() - self._emitting_since
+            self._emitting_since = None
+
+    @property
+    def emitted_s(self) -> float:
+        """Seconds spent on handing batches to the client, the one under way included."""
+        since = self._emitting_since
+        return self._emitted_s if since is None else self._emitted_s + perf_counter() - since
 
     def note(self, batch: Sequence[Event]) -> None:
         """Keep what the nodes behind the responder will need of its answer, and when it began."""
         for event in batch:
             if type(event) is Text:  # exact type: this runs for every streamed piece
                 if not self._said:
-                    self.trace.first_token_ms = self.elapsed_ms()
+                    self._note_first_token()
                 self._said += len(event.text)
                 if self._said <= MOST_KEPT_CHARACTERS:
                     self.answer.append(event.text)
@@ -65,6 +94,12 @@ class Turn:
                 self.is_refused = True
             elif type(event) is Finished:
                 self.finished = event
+
+    def _note_first_token(self) -> None:
+        self.trace.first_token_ms = self.elapsed_ms()
+        for node in self.answering:
+            node.first_token_ms = self.trace.first_token_ms
+            self.on_node(self.trace, node)
 
     @property
     def is_overlong(self) -> bool:

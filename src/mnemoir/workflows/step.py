@@ -1,6 +1,6 @@
 """One node at work in one run: what it may know, and what it can have done for it."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Final, Protocol
@@ -9,7 +9,6 @@ import structlog
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.events import Event
 from mnemoir.core.messages import Message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.workflows.config.model import is_set
@@ -43,7 +42,7 @@ class SubWorkflows(Protocol):
     def is_stopping(self) -> bool:
         """Whether the server is about to end: no further model should be asked for what can be done later."""
 
-    def run_child(
+    async def run_child(
         self,
         step: "Step",
         name: str,
@@ -52,11 +51,11 @@ class SubWorkflows(Protocol):
         inputs: Sequence[object] = (),
         overrides: Overrides = NO_OVERRIDES,
         silent: bool = True,
-    ) -> AsyncGenerator[Sequence[Event], None]:
-        """Run another workflow of the same user; "" for the folder means the user's own.
+    ) -> object:
+        """Run another workflow of the same user, and return its output; "" for the folder means the user's own.
 
         A child that is not silent answers the client in its parent's place. Raises SettingsError for a missing one,
-        WorkflowStopped beyond the limits. The child's output is set as the step's output.
+        WorkflowStopped beyond the limits.
         """
 
 

@@ -150,3 +150,53 @@ def test_names_and_folders_are_listed_in_order(tmp_path):
 def relative(lookup, *parts):
     found = lookup.find(*parts)
     return None if found is None else lookup.relative(found.path)
+
+
+class Searched:
+    """A lookup over folders that have not changed for long, so that what is known of them is believed."""
+
+    def __init__(self, root):
+        self.root = root
+        (root / "Endpoints" / "ann").mkdir(parents=True)
+        self.lookup = Lookup(str(root))
+        self.age()
+
+    def age(self):
+        for folder in (self.root, *(path for path in self.root.rglob("*") if path.is_dir())):
+            old = folder.stat().st_mtime_ns - 3_600_000_000_000
+            os.utime(folder, ns=(old, old))
+
+    def finds(self, name="Calm.json"):
+        return self.lookup.find("Endpoints", "ann", name) is not None
+
+
+@pytest.mark.parametrize("added", ["Endpoints/ann/Calm.json", "Endpoints/ann/calm.JSON", "endpoints/Ann/Calm.json"])
+def test_a_file_that_was_missing_is_found_as_soon_as_it_is_added(tmp_path, added):
+    searched = Searched(tmp_path / "Configs")
+    assert [searched.finds(), searched.finds()] == [False, False]
+    write(searched.root, {added: {}})
+    assert searched.finds()
+
+
+def test_a_file_that_was_missing_is_found_when_its_folder_is_replaced(tmp_path):
+    searched = Searched(tmp_path / "Configs")
+    assert [searched.finds(), searched.finds()] == [False, False]
+    (searched.root / "Endpoints" / "ann").rmdir()
+    assert not searched.finds()
+    write(searched.root, {"Endpoints/ann/Calm.json": {}})
+    assert searched.finds()
+
+
+def test_a_missing_file_is_asked_for_without_reading_its_folder_again(tmp_path, monkeypatch):
+    searched = Searched(tmp_path / "Configs")
+    assert not searched.finds()
+    listed = []
+    monkeypatch.setattr(os, "listdir", listed.append)
+    assert [searched.finds(), listed] == [False, []]
+
+
+def test_names_of_missing_files_are_remembered_up_to_a_number(tmp_path):
+    searched = Searched(tmp_path / "Configs")
+    for number in range(5000):
+        assert not searched.finds(f"{number}.json")
+    assert len(searched.lookup._absent) <= 4096

@@ -6,8 +6,8 @@ failure stays one: an error in the body, a page of HTML, a stream that was cut.
 """
 
 from asyncio import Semaphore
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,14 +15,12 @@ from typing import Any
 import aiohttp
 
 from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import ModelEvent, Reply, as_events
-from mnemoir.core.messages import ModelRequest
+from mnemoir.core.events import Reply
 from mnemoir.ports.back_ends import BackEnd, BackEndKind, BackEnds
 from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
-from mnemoir.providers.llm.exchange import Answer
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
-from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, upstream
+from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions
 
 Read = Callable[[Mapping[str, Any]], Reply]
 
@@ -53,6 +51,7 @@ _DIALECTS: Mapping[BackEndKind, Dialect] = {
         provider="openai-chat",
         path="/v1/chat/completions",
         media_type="text/event-stream",
+        takes_whole=True,
         write_request=openai_chat.write_request,
         read_reply=_or_empty(openai_chat.read_reply),
         new_reader=partial(openai_chat.StreamReader, tolerant=True),
@@ -61,6 +60,7 @@ _DIALECTS: Mapping[BackEndKind, Dialect] = {
         provider="openai-completions",
         path="/v1/completions",
         media_type="text/event-stream",
+        takes_whole=True,
         write_request=openai_completions.write_request,
         read_reply=_or_empty(openai_completions.read_reply),
         new_reader=partial(openai_completions.StreamReader, tolerant=True),
@@ -70,6 +70,7 @@ _DIALECTS: Mapping[BackEndKind, Dialect] = {
         path="/api/v1/generate",
         stream_path="/api/extra/generate/stream",
         media_type="text/event-stream",
+        takes_whole=True,
         write_request=koboldcpp.write_request,
         read_reply=_or_empty(koboldcpp.read_reply),
         new_reader=koboldcpp.StreamReader,
@@ -151,7 +152,7 @@ class HttpBackEnds:
 
 
 class _BackEndModel(RemoteModel):
-    """A model of an endpoint file. A call keeps its place until its answer has ended, or its caller has left."""
+    """A model of an endpoint file."""
 
     def __init__(
         self,
@@ -160,28 +161,8 @@ class _BackEndModel(RemoteModel):
         dialect: Dialect,
         places: AbstractAsyncContextManager[object],
     ) -> None:
-        super().__init__(endpoint, session)
+        super().__init__(endpoint, session, places)
         self.dialect = dialect
-        self._places = places
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
-        async with self._places, aclosing(super().stream(request)) as batches:
-            async for batch in batches:
-                yield batch
-
-    async def ask(self, request: ModelRequest) -> Reply:
-        """The whole answer, in one call upstream."""
-        async with self._places:
-            return await super().ask(request)
-
-    async def _events(self, answer: Answer, dialect: Dialect) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        if answer.media_type == "application/json" and dialect.media_type == "text/event-stream":
-            yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
-            return
-        async with aclosing(super()._events(answer, dialect)) as batches:
-            async for batch in batches:
-                yield batch
 
 
 _: type[BackEnds] = HttpBackEnds  # checked, never run

@@ -29,6 +29,7 @@ from mnemoir.core.errors import (
 from mnemoir.providers.http import in_turns
 from mnemoir.providers.llm.border import provider_errors, refused, translated
 from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
+from mnemoir.providers.llm.waiting import Waits
 from mnemoir.wire import upstream
 
 T = TypeVar("T")
@@ -76,22 +77,23 @@ class Answer:
         loop = asyncio.get_running_loop()
         content, limits = self._response.content, self._endpoint.timeouts
         size, next_by, patience_s = 0, self._first_by, limits.first_byte_s
-        while not content.at_eof():  # a body that is all there needs no clock for its end
-            try:
-                async with asyncio.timeout_at(min(next_by, self._end_by)):
-                    data = await content.readany()
-            except TimeoutError as exc:
-                raise self._too_late(patience_s, loop.time()) from exc
-            if not data:
-                return
-            size += len(data)
-            if size > self._endpoint.most_bytes:
-                raise ProviderInvalidOutput(
-                    f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
-                )
-            yield data
-            patience_s = limits.between_bytes_s
-            next_by = loop.time() + patience_s
+        with closing(Waits()) as waits:
+            while not content.at_eof():  # a body that is all there needs no clock for its end
+                try:
+                    with waits.until(min(next_by, self._end_by)):
+                        data = await content.readany()
+                except TimeoutError as exc:
+                    raise self._too_late(patience_s, loop.time()) from exc
+                if not data:
+                    return
+                size += len(data)
+                if size > self._endpoint.most_bytes:
+                    raise ProviderInvalidOutput(
+                        f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
+                    )
+                yield data
+                patience_s = limits.between_bytes_s
+                next_by = loop.time() + patience_s
 
     async def whole(self, most_bytes: int | None = None) -> bytes:
         """All of the body, or its first `most_bytes`."""

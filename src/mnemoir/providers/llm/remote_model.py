@@ -1,7 +1,7 @@
 """What every model behind HTTP does alike; a dialect adds its path and its functions of `wire`."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -9,14 +9,16 @@ import aiohttp
 import structlog
 
 from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import ModelEvent, Reply
+from mnemoir.core.events import ModelEvent, Reply, as_events
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
-from mnemoir.providers.llm.exchange import Answer, Exchange
+from mnemoir.providers.llm.exchange import Exchange
+from mnemoir.wire import upstream
 
 _log = structlog.get_logger(__name__)
+_NO_LIMIT = nullcontext()
 
 
 class EventReader(Protocol):
@@ -43,7 +45,8 @@ class RequestWriter(Protocol):
 class Dialect:
     """What a protocol adds: its path behind the base URL, its media type when streamed, its side of `wire`.
 
-    `stream_path` is where streams are asked for, None where that is `path` too.
+    `stream_path` is where streams are asked for, None where that is `path` too. With `takes_whole` a JSON object in
+    place of a stream is a whole answer.
     """
 
     provider: str
@@ -53,16 +56,26 @@ class Dialect:
     write_request: RequestWriter
     read_reply: Callable[[Mapping[str, Any]], Reply]
     new_reader: Callable[[], EventReader]
+    takes_whole: bool = False
 
 
 class RemoteModel:
-    """A ChatModel over HTTP. The session belongs to whoever made it."""
+    """A ChatModel over HTTP, over a session that belongs to its caller.
+
+    A call takes one of `places` until its answer has ended, or its caller has left.
+    """
 
     dialect: Dialect
     raw_dialect: Dialect | None = None  # of raw requests, where its server takes any
 
-    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        session: aiohttp.ClientSession,
+        places: AbstractAsyncContextManager[object] = _NO_LIMIT,
+    ) -> None:
         self._endpoint = endpoint
+        self._places = places
         self._exchange = Exchange(endpoint, session)
         self._addresses: dict[bool, Address] = {}
         self.last_calls = LastCalls()
@@ -89,21 +102,36 @@ class RemoteModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
         dialect, body = self._spoken(request, stream=True)
+        path = dialect.stream_path or dialect.path
         with self.last_calls.noting():  # no cost per event: the loop is inside
-            async with (
-                self._exchange.streamed(
-                    dialect.stream_path or dialect.path, body, for_client=request.for_client
-                ) as answer,
-                aclosing(self._events(answer, dialect)) as batches,
-            ):
-                async for batch in batches:
-                    yield batch
+            async with self._places, self._exchange.streamed(path, body, for_client=request.for_client) as answer:
+                if dialect.takes_whole and answer.media_type == "application/json":
+                    yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
+                    return
+                self._check_media_type(answer.media_type, dialect)
+                reader = dialect.new_reader()
+                async with aclosing(answer.pieces()) as pieces:
+                    async for data in pieces:
+                        events = reader.feed(data)
+                        if events:
+                            yield events
+                        if reader.finished:
+                            await answer.settle()
+                            break
+                events = reader.end()
+                if events:
+                    yield events
+                if reader.passed_over:
+                    _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one call upstream."""
         dialect, body = self._spoken(request, stream=False)
         with self.last_calls.noting():
-            return await self._exchange.whole(dialect.path, body, dialect.read_reply, for_client=request.for_client)
+            async with self._places:
+                return await self._exchange.whole(
+                    dialect.path, body, dialect.read_reply, for_client=request.for_client
+                )
 
     async def aclose(self) -> None:
         """Nothing is held here: the session is shared."""
@@ -117,23 +145,6 @@ class RemoteModel:
         if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
             body.setdefault("store", False)
         return dialect, body
-
-    async def _events(self, answer: Answer, dialect: Dialect) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        self._check_media_type(answer.media_type, dialect)
-        reader = dialect.new_reader()
-        async with aclosing(answer.pieces()) as pieces:
-            async for data in pieces:
-                events = reader.feed(data)
-                if events:
-                    yield events
-                if reader.finished:
-                    await answer.settle()
-                    break
-        events = reader.end()
-        if events:
-            yield events
-        if reader.passed_over:
-            _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
 
     def _check_media_type(self, media_type: str, dialect: Dialect) -> None:
         """HTML comes from a proxy or a wrong port. Other types pass: not all servers name the right one."""

@@ -18,6 +18,7 @@ from mnemoir.core.errors import SettingsError
 EXTENSION = ".json"
 _MOST_BYTES = 255 - len(EXTENSION)  # what file systems allow in one part of a path
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_MOST_ABSENT = 4096  # names may be filled in from what people say
 _SETTLED_NS = 2_000_000_000  # the coarsest clock of a common file system, FAT's
 
 Stamp = tuple[int, int, int, int]
@@ -44,11 +45,17 @@ class Lookup:
     def __init__(self, root: str) -> None:
         self.root = root
         self._listings: dict[str, _Listing] = {}
+        self._absent: dict[str, Sequence[tuple[str, Stamp]]] = {}  # by path: the folders that were searched in vain
 
     def find(self, *parts: str) -> Found | None:
         """The file at that path; None when there is none. Each part is one that `parts_of` has let through."""
         exact = os.sep.join((self.root, *parts))  # a quarter of what os.path.join takes
-        return regular_file(exact) or next(self._matches(self.root, parts), None)
+        if exact in self._absent and self._is_still_absent(exact):
+            return None
+        found = regular_file(exact) or next(self._matches(self.root, parts), None)
+        if found is None:
+            self._note_absent(exact, parts)
+        return found
 
     def directories(self, *parts: str) -> list[str]:
         """All directories that path may mean, exact ones first; several where only case tells them apart."""
@@ -93,6 +100,24 @@ class Lookup:
             for name in self._alike(directory, parts[-1]):
                 if found := regular_file(os.path.join(directory, name)):
                     yield found
+
+    def _note_absent(self, exact: str, parts: Sequence[str]) -> None:
+        """Remember that no such file was found, where the stamps of the folders will tell when one is added."""
+        paths = {path for depth in range(len(parts)) for path in self._directories(self.root, parts[:depth])}
+        listings = [(path, self._listings[path]) for path in paths if path in self._listings]
+        if len(listings) == len(paths) and all(listing.is_settled for _, listing in listings):
+            if len(self._absent) >= _MOST_ABSENT:
+                self._absent.clear()
+            self._absent[exact] = [(path, listing.stamp) for path, listing in listings]
+
+    def _is_still_absent(self, exact: str) -> bool:
+        try:
+            if all(stamp_of(os.stat(path)) == stamp for path, stamp in self._absent[exact]):
+                return True
+        except OSError:  # a folder is gone
+            pass
+        del self._absent[exact]
+        return False
 
     def _alike(self, directory: str, name: str) -> Sequence[str]:
         names = self._listing(directory).get(folded(name), ())

@@ -1,13 +1,12 @@
 """ConditionalCustomWorkflow: choose the workflow to run by a text."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.events import Event, Text
 from mnemoir.workflows.config.model import ConfigModel, Line
-from mnemoir.workflows.node import Node
+from mnemoir.workflows.node import ValueNode
 from mnemoir.workflows.nodes.custom_workflow import ChildProperties, run_child
 from mnemoir.workflows.step import Step
 
@@ -43,7 +42,7 @@ class ConditionalProperties(ChildProperties):
     )
 
 
-class ConditionalCustomWorkflow(Node[ConditionalProperties]):
+class ConditionalCustomWorkflow(ValueNode[ConditionalProperties]):
     """Its output is the chosen workflow's answer, or the default content."""
 
     kind = "ConditionalCustomWorkflow"
@@ -51,13 +50,13 @@ class ConditionalCustomWorkflow(Node[ConditionalProperties]):
     filled = ("conditionalKey", "scoped_variables", "routeOverrides", "UseDefaultContentInsteadOfWorkflow")
     is_timed = False
 
-    def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """The child's events, or the default content."""
+    async def value(self, step: Step) -> object:
+        """What the chosen workflow's responder gave, or the default content."""
         properties = self.properties
         key = step.fill(properties.key).strip().lower()
         workflows = {name.strip().lower(): workflow for name, workflow in properties.workflows.items()}
         if key not in workflows and properties.default_content:
-            return _said(step.fill(properties.default_content))
+            return step.fill(properties.default_content)
         route = key if key in workflows else _DEFAULT
         if route not in workflows:
             raise self._no_route(step, key)
@@ -65,7 +64,7 @@ class ConditionalCustomWorkflow(Node[ConditionalProperties]):
         # the texts of a route belong to its own word: what falls to Default keeps the prompts of its workflow
         texts = {name.strip().lower(): texts for name, texts in properties.route_overrides.items()}.get(key)
         chosen = texts or _NO_TEXTS
-        return run_child(
+        return await run_child(
             step,
             properties,
             workflows[route],
@@ -79,7 +78,3 @@ class ConditionalCustomWorkflow(Node[ConditionalProperties]):
             f"Node {step.definition.title!r}: no workflow for {key[:80]!r}. Its routes are: {known}. "
             "Add one, or a Default."
         )
-
-
-async def _said(text: str) -> AsyncGenerator[Sequence[Event], None]:
-    yield [Text(text)] if text else []

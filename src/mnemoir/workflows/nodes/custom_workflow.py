@@ -1,14 +1,12 @@
 """CustomWorkflow: run another workflow as one step, and give it texts to work with."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.events import Event
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.run import Overrides
 from mnemoir.workflows.step import Step
 
@@ -30,28 +28,28 @@ class CustomWorkflowProperties(ChildProperties):
     prompt: Line = Field("", alias="firstNodePromptOverride", description="Replaces the prompt there.")
 
 
-class CustomWorkflow(Node[CustomWorkflowProperties]):
-    """Its output is the workflow's answer. As the client's responder it streams what the workflow streams."""
+class CustomWorkflow(ValueNode[CustomWorkflowProperties]):
+    """Its output is the workflow's answer. Where it answers the client, the workflow does so in its place."""
 
     kind = "CustomWorkflow"
     properties_type = CustomWorkflowProperties
     filled = ("scoped_variables", "firstNodeSystemPromptOverride", "firstNodePromptOverride")
     is_timed = False
 
-    def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """The child's events, or none when the child answers this node alone."""
+    async def value(self, step: Step) -> object:
+        """What the workflow's responder gave."""
         properties = self.properties
         if not properties.workflow:
             raise SettingsError(f"Node {step.definition.title!r} names no workflow. Give it a workflowName.")
-        return run_child(step, properties, properties.workflow, properties.system_prompt, properties.prompt)
+        return await run_child(step, properties, properties.workflow, properties.system_prompt, properties.prompt)
 
 
-def run_child(
+async def run_child(
     step: Step, properties: ChildProperties, workflow: str, system_prompt: str, prompt: str
-) -> AsyncGenerator[Sequence[Event], None]:
-    """Run `workflow` with the node's texts, filled in the parent's words."""
+) -> object:
+    """The output of `workflow`, which is given the node's texts, filled in the parent's words."""
     variables = step.variables()
-    return step.engine.run_child(
+    return await step.engine.run_child(
         step,
         step.early(workflow),
         folder=step.early(properties.folder),
@@ -71,7 +69,4 @@ async def output_of(step: Step, workflow: str, *, key: str = "") -> object:
             f"Node {step.definition.title!r} of type {step.definition.type} runs the workflow that {key} names, "
             "and the user's file names none."
         )
-    async with aclosing(step.engine.run_child(step, workflow, silent=True)) as batches:
-        async for _ in batches:
-            pass  # a silent child says nothing; its output becomes that of the step
-    return step.output
+    return await step.engine.run_child(step, workflow)

@@ -1,25 +1,33 @@
-"""Who may call from a browser: hosts, origins, and the answers browsers ask for beforehand (CORS).
+"""The guard: who may ask at all, by key, by host, and from which pages of a browser.
 
-A server without keys trusts whoever reaches it, and on this machine every web page does: by a plain POST to
+Keys are asked for on every route but those that must answer without one, and compared in constant time. `/` and
+`/api/version` are what Ollama's clients ask to see whether a server is there, most of them without a key. They say
+that it is Mnemoir and which version of the protocol it speaks.
+
+A server without keys trusts everything that reaches it, and on this machine every web page does: by a plain POST to
 127.0.0.1, by an image or a frame of its address, or by a name of its own that resolves there (DNS rebinding). So a
 keyless server refuses foreign origins, what the browser says that another site asks for unless a person followed a
 link, and, on a loopback address, names that are not this machine's.
 """
 
+import hmac
 import re
 from functools import lru_cache
+from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Scope, Send
 
-from mnemoir.core.errors import Forbidden
+from mnemoir.core.errors import Forbidden, Unauthorized
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.visit import header
 from mnemoir.settings.addresses import is_loopback
 
+OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"})
+_SCHEMES = ("bearer ", "token ")
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
@@ -29,50 +37,60 @@ _SHOWN = (
 )
 
 
-class Origins:
-    """Refuses, answers preflights, and tells browsers which origins may read an answer."""
+class Guard:
+    """Refuses requests, answers preflights, and tells browsers which origins may read an answer.
 
-    def __init__(self, app: ASGIApp, options: ServerOptions) -> None:
-        self._app = app
-        self._keyless = not options.api_keys
-        # on other addresses the operator has said that whoever reaches it may ask, by whatever name
-        self._checks_host = self._keyless and options.is_local
+    Of the keys only their hashes are kept.
+    """
+
+    def __init__(self, options: ServerOptions) -> None:
+        self._hashes = [_hash(key) for key in options.api_keys]
+        # on other addresses the operator has decided that everything that reaches it may ask, by any name
+        self._checks_host = not options.api_keys and options.is_local
         self._hosts = {host.lower() for host in options.allowed_hosts}
         self._origins = {origin.lower().rstrip("/") for origin in options.cors_origins}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
+        """What to answer a foreign page or a preflight, None for all others; and how to send an answer."""
         host = header(scope, b"host")
         if self._checks_host and host is not None and not self._is_ours(host):
             refusal = Forbidden(
                 "This Host is not allowed: a server without keys answers to localhost only. "
                 "Call 127.0.0.1, or add the name to server.allowed_hosts."
             )
-            await failure(scope, refusal)(scope, receive, send)
-            return
+            return failure(scope, refusal), send
         origin = header(scope, b"origin")
         if origin is not None:
-            await self._from_browser(origin, scope, receive, send)
-            return
-        if self._keyless and _is_foreign(scope):
-            refusal = Forbidden("Another site's page asked for this. Open it in a tab of its own.")
-            await failure(scope, refusal)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+            return self._answer_origin(origin, scope, send)
+        if not self._hashes and _is_foreign(scope):
+            return failure(scope, Forbidden("Another site's page asked for this. Open it in a tab of its own.")), send
+        return None, send
 
-    async def _from_browser(self, origin: str, scope: Scope, receive: Receive, send: Send) -> None:
+    def refuse_key(self, scope: Scope) -> Response | None:
+        """The refusal of a request without a key that is needed; None for one that may pass."""
+        if not self._hashes or scope["path"] in OPEN_PATHS or self._knows(presented_key(scope)):
+            return None
+        return failure(
+            scope,
+            Unauthorized(
+                "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
+            ),
+        )
+
+    def _knows(self, key: str | None) -> bool:
+        hashed = _hash(key or "")
+        # no early end: the time must not tell which key was nearly right
+        return sum(hmac.compare_digest(hashed, known) for known in self._hashes) > 0
+
+    def _answer_origin(self, origin: str, scope: Scope, send: Send) -> tuple[Response | None, Send]:
         allowed = self._allows(origin) or self._is_own(origin, header(scope, b"host"))
         preflight = scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None
-        if not allowed and (self._keyless or preflight):
+        if allowed:
+            return (_preflight(scope) if preflight else None), _readable_by(origin, send)
+        if preflight or not self._hashes:
             refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
-            await failure(scope, refusal)(scope, receive, send)
-            return
-        if not allowed:
-            await self._app(scope, receive, send)
-            return
-        if preflight:
-            await _preflight(scope)(scope, receive, _readable_by(origin, send))
-            return
-        await self._app(scope, receive, _readable_by(origin, send))
+            return failure(scope, refusal), send
+        return None, send
 
     def _is_ours(self, host: str) -> bool:
         return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
@@ -89,6 +107,18 @@ class Origins:
             return True
         scheme, _, rest = origin.partition("://")
         return scheme in ("http", "https") and _is_this_machine(rest)
+
+
+def presented_key(scope: Scope) -> str | None:
+    """The key a request came with, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
+    authorization = header(scope, b"authorization") or ""
+    if authorization.lower().startswith(_SCHEMES):
+        return authorization.partition(" ")[2].strip() or None
+    return header(scope, b"x-api-key") or header(scope, b"api-key") or None
+
+
+def _hash(key: str) -> bytes:
+    return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 @lru_cache(maxsize=64)  # clients send the same one with every request

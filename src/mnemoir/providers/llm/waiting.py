@@ -1,0 +1,62 @@
+"""Many short waits with a time limit each: one timer for all of them, moved on only when it fires.
+
+`asyncio.timeout` sets and takes down a timer for each wait. For the pieces of a streamed answer that was the dearest
+part of reading them.
+"""
+
+import asyncio
+from types import TracebackType
+
+
+class Waits:
+    """`with waits.until(due):` ends its body when the loop's clock reaches `due`, by a TimeoutError.
+
+    Made in a running loop, for one wait at a time. To be closed at the end.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[object] | None = None  # that waits just now
+        self._due = self._fires_at = float("inf")
+        self._has_expired = False
+
+    def until(self, due: float) -> "Waits":
+        """Set the time at which the next wait ends."""
+        self._due = due
+        return self
+
+    def close(self) -> None:
+        """Take down the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def __enter__(self) -> None:
+        self._task = asyncio.current_task()
+        if self._due < self._fires_at:
+            self._arm()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        task, self._task = self._task, None
+        if self._has_expired:
+            self._has_expired = False
+            # something else may have cancelled the task too, and then it stays cancelled
+            if task is not None and task.uncancel() == 0 and kind is asyncio.CancelledError:
+                raise TimeoutError from error
+
+    def _arm(self) -> None:
+        self.close()
+        self._fires_at = self._due
+        self._timer = self._loop.call_at(self._due, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._fires_at = float("inf")
+        if self._task is None:
+            return
+        if self._loop.time() < self._due:
+            self._arm()
+            return
+        self._has_expired = True
+        self._task.cancel()

@@ -1,0 +1,108 @@
+"""Routing: a plain path, the guard, then pages of the web UI, chat routes by one look into a table, and REST.
+
+No redirect is ever sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in
+the path as sent, so that an encoded one (`a%2Fb`) stays part of its name. A chat passes through here once a message;
+the REST application's layers would cost it more than all of our own.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemoir.server.errors import MethodNotAllowed, failure
+from mnemoir.server.guard import Guard
+from mnemoir.server.ui import Ui
+from mnemoir.server.visit import note_route, route_of
+
+_SLASHES = re.compile(rb"/{2,}")
+_ENDS_IN_SLASH = "mnemoir.ends_in_slash"
+
+
+def ends_in_slash(scope: Scope) -> bool:
+    """Whether the path as sent had a final slash: behind it, an empty name may have been meant."""
+    return bool(scope.get(_ENDS_IN_SLASH))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """`posts` maps a path to what answers POST there, `deletes` some of them to what answers DELETE.
+
+    All other routes are those of `rest`. HEAD is answered as GET without a body.
+    """
+
+    guard: Guard
+    ui: Ui
+    posts: Mapping[str, ASGIApp]
+    deletes: Mapping[str, ASGIApp]
+    rest: ASGIApp
+    root_path: bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._make_plain(scope)
+        if scope["method"] != "HEAD":
+            app, send = await self._app_for(scope, send)
+            await app(scope, receive, send)
+            return
+        # a copy: the HTTP server below reads the method from its own scope to leave the body out
+        asked = {**scope, "method": "GET"}
+        app, send = await self._app_for(asked, _without_body(send))
+        await app(asked, receive, send)
+        note_route(scope, route_of(asked))
+
+    async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
+        """What answers this request, and how it is to send its answer. Pages of the UI need no key."""
+        answer, send = self.guard.answer_browser(scope, send)
+        if answer is None and scope["method"] == "GET":
+            answer = await self.ui.answer(scope)
+        return answer or self.guard.refuse_key(scope) or self._route(scope), send
+
+    def _route(self, scope: Scope) -> ASGIApp:
+        path, method = scope["path"], scope["method"]
+        app = self.posts.get(path)
+        if app is None:
+            return self.rest
+        note_route(scope, path)
+        if method == "POST":
+            return app
+        delete = self.deletes.get(path)
+        if delete is not None and method == "DELETE":
+            return delete
+        return not_this_method(scope, ["POST"] if delete is None else ["POST", "DELETE"])
+
+    def _make_plain(self, scope: Scope) -> None:
+        """Write the path without doubled slashes, a final slash and the prefix that the server is mounted at."""
+        sent = (scope.get("raw_path") or quote(scope["path"]).encode("ascii")).partition(b"?")[0]
+        raw = self._plain(sent)
+        scope[_ENDS_IN_SLASH] = sent.endswith(b"/")
+        scope["raw_path"] = raw
+        scope["path"] = unquote(raw.decode("ascii", "replace")) if b"%" in raw else raw.decode("ascii", "replace")
+        scope["root_path"] = ""
+
+    def _plain(self, raw: bytes) -> bytes:
+        if b"//" in raw:
+            raw = _SLASHES.sub(b"/", raw)
+        if self.root_path and (raw == self.root_path or raw.startswith(self.root_path + b"/")):
+            raw = raw[len(self.root_path) :]
+        return raw.rstrip(b"/") or b"/"
+
+
+def not_this_method(scope: Scope, methods: list[str]) -> Response:
+    """The answer where `scope`'s method is not one of `methods`: the choice to OPTIONS, an error to all others."""
+    heads = ["HEAD"] if "GET" in methods else []
+    allowed = [*methods, *heads, "OPTIONS"]
+    if scope["method"] == "OPTIONS":
+        return Response(b"{}", headers={"allow": ", ".join(allowed)}, media_type="application/json")
+    return failure(scope, MethodNotAllowed(scope["method"], allowed))
+
+
+def _without_body(send: Send) -> Send:
+    async def head_only(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return head_only
