@@ -5,6 +5,18 @@ import a11y from 'eslint-plugin-jsx-a11y';
 import hooks from 'eslint-plugin-react-hooks';
 import ts from 'typescript-eslint';
 
+const REQUESTS = 'Requests and cache keys belong in src/shared/data.';
+const ONLY_IN_DATA = [
+  { name: '@tanstack/react-query', allowImportNames: ['QueryClientProvider'], message: REQUESTS },
+];
+const CLIENT = { group: ['**/api/client'], allowImportNames: ['serverUrl'], message: REQUESTS };
+const KEYS = { group: ['**/data/**/keys'], message: REQUESTS };
+const ADDRESS = {
+  name: 'react-router',
+  importNames: ['useSearchParams'],
+  message: 'Only useAddressParams reads and changes the parameters of an address.',
+};
+
 export default ts.config(
   { ignores: ['dist', 'node_modules', 'src/shared/api/schema.d.ts'] },
   js.configs.recommended,
@@ -52,6 +64,19 @@ export default ts.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
     },
+  },
+  {
+    // each request stands in one place, each cache key as well: shared/data has them all
+    files: ['src/**'],
+    ignores: ['src/shared/data/**', 'src/shared/api/**'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: [...ONLY_IN_DATA, ADDRESS], patterns: [CLIENT, KEYS] }],
+      'no-restricted-globals': ['error', { name: 'fetch', message: REQUESTS }],
+    },
+  },
+  {
+    files: ['src/shared/hooks/useAddressParams.ts'],
+    rules: { 'no-restricted-imports': ['error', { paths: ONLY_IN_DATA, patterns: [CLIENT, KEYS] }] },
   },
   {
     files: ['*.js', '*.cjs'],

@@ -128,16 +128,6 @@ async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_windo
     await window.axe()
 
 
-async def test_thinking_is_folded(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/")
-    site.llm.reply("Forty-two.", thinking="Let me count the questions.")
-    await say(page, "How many?")
-    await answered(page, "Forty-two.")
-    await expect(page.get_by_text("Let me count the questions.")).to_be_hidden()
-    await page.get_by_text("Thoughts").click()
-    await expect(page.get_by_text("Let me count the questions.")).to_be_visible()
-
-
 async def test_the_foot_line_leads_to_the_run(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await say(page, "Hello")
@@ -167,27 +157,6 @@ async def test_the_memories_of_an_answer_are_listed(site: Site, open_window: Ope
     await window.axe()
     await page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
-
-
-async def test_memory_is_asked_for_only_when_it_is_on(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/")
-    bodies: list[dict[str, Any]] = []
-    page.on("request", lambda asked: bodies.append(asked.post_data_json) if "/v1/chat" in asked.url else None)
-    await say(page, "Hello")
-    await answered(page, "Understood.")
-    await page.evaluate("localStorage.memoryEnabled = 'true'; dispatchEvent(new Event('memoryChanged'))")
-    await say(page, "Hello again")
-    await expect(answers(page)).to_have_count(2)
-    assert ["memoryEnabled" in body for body in bodies] == [False, True]
-    assert bodies[1]["memoryEnabled"] is True
-
-
-async def test_the_model_picker_remembers(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/")
-    picker = page.get_by_role("combobox", name="Model or workflow")
-    await picker.select_option("far-model")
-    await page.reload()
-    await expect(picker).to_have_value("far-model")
 
 
 # --- stopping, failing
@@ -290,13 +259,6 @@ async def test_one_may_look_at_something_else_while_an_answer_comes(site: Site, 
     await answered(page, "Slow words come in.")
 
 
-async def test_without_a_model_the_next_step_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
-    offline = await start_site({"llm.provider": "offline", "llm.base_url": None})
-    page = await (await open_window(offline)).go("/")
-    await expect(page.get_by_text("No language model is connected")).to_be_visible()
-    await expect(page.get_by_text("OPENAI_API_KEY")).to_be_visible()
-
-
 async def test_a_model_that_is_not_there_is_named(start_site: StartSite, open_window: OpenWindow) -> None:
     alone = await start_site({"llm.base_url": f"{closed_port_url()}/v1"})
     page = await (await open_window(alone)).go("/")
@@ -353,18 +315,6 @@ async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) 
     await expect(questions(page)).to_contain_text("Helo")
 
 
-async def test_an_edit_is_given_up_with_escape(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Hello', 'Hi')}")
-    await page.get_by_role("button", name="Edit message").click()
-    await expect(page.get_by_role("textbox", name="Edit message")).to_be_focused()
-    await page.keyboard.type(" there")
-    await expect(page.get_by_role("textbox", name="Edit message")).to_have_value("Hello there")
-    await page.keyboard.press("Escape")
-    await expect(page.get_by_role("textbox", name="Edit message")).to_have_count(0)
-    await expect(page.get_by_role("button", name="Edit message")).to_be_focused()
-    assert len(await stored(site, page)) == 2
-
-
 async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: OpenWindow) -> None:
     address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
     window = await open_window(site)
@@ -403,13 +353,6 @@ async def test_a_tab_goes_on_from_what_was_said_in_another_one(site: Site, open_
     await expect(answers(left)).to_have_count(3)
     texts = [one["content"] for one in await stored(site, right)]
     assert texts == ["one", "A", "two", "Understood.", "three", "Understood."]
-
-
-async def test_an_address_of_a_conversation_that_is_gone_says_so(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/?conversation=gone")
-    await expect(page.get_by_role("heading", name="Nothing is said here")).to_be_visible()
-    await page.get_by_role("link", name="New chat").click()
-    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
 
 
 # --- pictures

@@ -172,17 +172,6 @@ async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, op
     assert "Hello from far away." in await run(*ways_to_run(await code_on(page, "sh"))["sh"])
 
 
-async def test_the_clients_are_chosen_by_keyboard(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/connect")
-    await page.get_by_role("tab", name="Open WebUI").focus()
-    await page.keyboard.press("ArrowRight")
-    await expect(page.get_by_role("tab", name="SillyTavern")).to_be_focused()
-    await expect(page.get_by_role("tabpanel", name="SillyTavern")).to_contain_text("Custom Endpoint (Base URL)")
-    await page.get_by_role("switch", name="With long-term memory").focus()
-    await page.keyboard.press("Space")
-    await expect(page).to_have_url(f"{site.url}/connect?client=sillytavern&memory=off")
-
-
 @each_look
 @pytest.mark.parametrize("client", ["open-webui", "python", "mcp", "other"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, client: str) -> None:

@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser import talks
 from tests.browser.conftest import OpenWindow, StartSite, each_look
-from tests.browser_kit import NARROW, WIDE, Site, at_rest, in_menu
+from tests.browser_kit import NARROW, WIDE, Site, at_rest
 from tests.scripted_llm import Answer
 
 TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
@@ -130,16 +130,6 @@ async def test_what_would_be_recalled_for_a_question_is_shown(site: Site, open_w
     await expect(page.get_by_text("Recalled for the question:")).to_contain_text("memory.rag.enabled is off")
     await expect(page.get_by_role("listitem").filter(has_text="user Green tea, from a pot.")).to_be_visible()
     await expect(page.get_by_role("list", name="Legend")).to_contain_text("Recalled")
-
-
-async def test_arrow_keys_go_along_the_bar(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
-    bar = page.get_by_role("toolbar", name="What the window holds")
-    await bar.get_by_role("button").first.focus()
-    await page.keyboard.press("ArrowRight")
-    await expect(bar.get_by_role("button").nth(1)).to_be_focused()
-    await page.keyboard.press("Enter")
-    await expect(page.locator("article[data-chosen]")).to_be_visible()
 
 
 async def test_node_memories_are_cleared_after_a_question(site: Site, open_window: OpenWindow) -> None:
@@ -294,30 +284,6 @@ async def test_what_somebody_wrote_harms_nothing(site: Site, open_window: OpenWi
     await expect(page.get_by_role("list", name="Found messages")).to_contain_text("<script>")
     assert await page.evaluate("window.harmed") is None
     assert await page.locator("a[href^='javascript']").count() == 0
-
-
-async def test_a_conversation_that_is_not_there_says_so(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/conversations?id=nobody&message=x&budget=-1&mode=y&since=never")
-    await expect(page.get_by_role("heading", name="This conversation is gone")).to_be_visible()
-    for dots in (".", ".."):
-        await page.goto(f"{site.url}/conversations?id={dots}")
-        await expect(page.get_by_role("heading", name="This conversation is gone")).to_be_visible()
-
-
-async def test_the_keyboard_alone_opens_reads_and_leaves(site: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(site)).go("/conversations")
-    row = page.get_by_role("list", name="Conversations").get_by_role("link").filter(has_text="About pots")
-    await row.focus()
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("tab", name="Transcript")).to_be_visible()
-    await page.get_by_role("tab", name="Transcript").focus()
-    await page.keyboard.press("ArrowRight")
-    await expect(page.get_by_role("tab", name="Window")).to_have_attribute("aria-selected", "true")
-    await page.get_by_role("button", name="More about this conversation").focus()
-    await page.keyboard.press("Enter")
-    await in_menu(page)
-    await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="More about this conversation")).to_be_focused()
 
 
 @each_look

@@ -136,20 +136,6 @@ async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_windo
     await expect(row(page, "Rows every morning")).to_be_visible()
 
 
-async def test_what_opened_a_dialog_has_the_focus_again(site: Site, open_window: OpenWindow) -> None:
-    await remember(site, "focused", *FACTS)
-    page = await opened(await open_window(site), "/memories?user=focused")
-    await page.get_by_role("button", name="Duplicates").click()
-    await expect(page.get_by_role("dialog").get_by_role("button", name="Close")).to_be_focused()
-    await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="Duplicates")).to_be_focused()
-    for entry in ("Import", "Forget everything"):
-        await page.get_by_role("button", name="More").click()
-        await page.get_by_role("menuitem", name=entry).click()
-        await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
-        await expect(page.get_by_role("button", name="More")).to_be_focused()
-
-
 async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "search", *FACTS)
     page = await opened(await open_window(site), "/memories?user=search")
@@ -187,18 +173,6 @@ async def test_an_edit_is_kept_and_its_history_shows_word_by_word_what_changed(
     await panel.get_by_role("button", name="Back to these words").click()
     await expect(row(page, "Lives in Graz")).to_be_visible()
     assert "Lives in Graz, near the river" in await told(site, "edit")
-
-
-async def test_of_two_windows_that_edit_one_memory_the_second_is_told(site: Site, open_window: OpenWindow) -> None:
-    (memory_id,) = await remember(site, "twice", "Likes tea")
-    window = await open_window(site)
-    page = await opened(window, f"/memories?user=twice&id={memory_id}")
-    await page.get_by_role("button", name="Edit").click()
-    await page.get_by_label("Words of the memory").fill("Likes rum")
-    await ask(site, "PATCH", f"/api/memories/{memory_id}?user_id=twice", {"memory": "Likes gin"})
-    await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("alert").get_by_text("was changed meanwhile")).to_be_visible()
-    assert await told(site, "twice") == ["Likes gin"]
 
 
 async def test_the_words_a_memory_came_from_are_shown_in_their_conversation(

@@ -86,21 +86,6 @@ async def test_the_sign_is_24_pixels_left_of_the_files(site: Site, open_window: 
     await window.is_within()
 
 
-async def test_the_sign_tells_its_name_to_mouse_and_keyboard(site: Site, open_window: OpenWindow) -> None:
-    page = await begin(await open_window(site), "sign", memory=True)
-    sign, tip = page.get_by_role("button", name=SIGN), page.get_by_role("tooltip", name=SIGN)
-    await sign.hover()
-    await expect(tip).to_be_visible()
-    await page.mouse.move(0, 0)
-    await expect(tip).to_have_count(0)
-    await page.get_by_role("button", name="Files").focus()
-    await page.keyboard.press("Shift+Tab")
-    await expect(sign).to_be_focused()
-    await expect(tip).to_be_visible()
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("dialog", name=TITLE)).to_be_visible()
-
-
 @pytest.mark.parametrize(("size", "width"), [(WIDE, 500), (PHONE, 351)], ids=["wide", "phone"])
 async def test_the_drawer_comes_from_the_left_edge(site: Site, open_window: OpenWindow, size, width: int) -> None:
     window = await open_window(site, size=size)
@@ -186,36 +171,6 @@ async def test_a_row_tells_when_and_of_a_change_only_where_there_was_one(site: S
     assert await same.locator("svg").first.get_attribute("width") == "20"
 
 
-async def test_a_list_that_fails_says_so_and_can_be_asked_for_again(site: Site, open_window: OpenWindow) -> None:
-    window = await open_window(site)
-    await learn(window, "failing", "Drinks tea")
-    refusal = {"status": 400, "json": {"detail": "The disk is full.", "error": "", "code": "x", "request_id": "y"}}
-    await window.page.route("**/api/memories/user?*", lambda route: route.fulfill(**refusal))
-    page = await begin(window, "failing", memory=True)
-    await open_drawer(page)
-    await expect(page.get_by_role("alert")).to_contain_text("The disk is full.")
-    await page.unroute("**/api/memories/user?*")
-    await page.get_by_role("button", name="Try again").click()
-    await expect(row(page, "Drinks tea")).to_be_visible()
-
-
-async def test_a_message_carries_the_switch_only_while_it_is_on(site: Site, open_window: OpenWindow) -> None:
-    page = await begin(await open_window(site), "switch")
-    bodies = []
-    page.on("request", lambda sent: bodies.append(sent.post_data_json) if "/v1/chat/" in sent.url else None)
-    for answered, (text, switch) in enumerate((("One", None), ("Two", "true"), ("Three", "false"))):
-        if switch is not None:
-            await page.evaluate("value => localStorage.setItem('memoryEnabled', value)", switch)
-            await page.evaluate("dispatchEvent(new Event('memoryChanged'))")
-        await page.get_by_role("textbox", name="Message").fill(text)
-        await expect(page.get_by_role("button", name="Send")).to_be_enabled()
-        async with page.expect_request(lambda sent: "/v1/chat/" in sent.url):
-            await page.keyboard.press("Enter")
-        await expect(page.get_by_role("article", name="Answer")).to_have_count(answered + 1)
-        await expect(page.get_by_role("button", name="Send")).to_be_visible()
-    assert [body.get("memoryEnabled", "omitted") for body in bodies] == ["omitted", True, "omitted"]
-
-
 async def test_a_fact_learned_in_one_chat_is_shown_and_used_in_the_next(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -278,20 +233,6 @@ async def test_a_memory_is_edited_and_its_history_tells_of_it(site: Site, open_w
     await page.keyboard.press("Escape")
     await expect(changes).to_have_count(0)
     await expect(page.get_by_role("dialog", name=TITLE)).to_be_visible()
-
-
-async def test_an_edit_of_what_changed_meanwhile_is_refused(site: Site, open_window: OpenWindow) -> None:
-    window = await open_window(site)
-    (id,) = await learn(window, "clash", "Drinks tea")
-    page = await begin(window, "clash", memory=True)
-    await open_drawer(page)
-    await row(page, "Drinks tea").get_by_role("button", name="Edit").click()
-    await ask(window, "PATCH", f"/api/memories/{id}", "clash", {"memory": "Drinks water"}, user_id="user")
-    await page.get_by_role("textbox", name="Memory").fill("Drinks coffee")
-    await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("dialog", name=TITLE).get_by_role("alert")).to_be_visible()
-    await expect(page.get_by_role("textbox", name="Memory")).to_have_value("Drinks coffee")
-    assert (await ask(window, "GET", "/api/memories/user", "clash"))["results"][0]["memory"] == "Drinks water"
 
 
 async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenWindow) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import FilePayload, Locator, Page, TimeoutError, expect
 
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, turn, until
@@ -55,7 +55,7 @@ def nothing_is_queued(far_llm: ScriptedLLM) -> None:
 async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory, far_llm: ScriptedLLM) -> Site:
     """A server of the tree that `mnemoir init` writes, with some files of ours."""
     public = tmp_path_factory.mktemp("tree")
-    server = ModelServer(url=far_llm.openai_url, model="far-model", api_type="Open-AI-API")
+    server = StarterServer(url=far_llm.openai_url, model="far-model", api_type="Open-AI-API")
     for path, content in starter_files(server).items():
         put(public / path, content)
     for path, made in FILES.items():
@@ -100,22 +100,6 @@ async def pick(page: Page, name: str | re.Pattern[str], written: str) -> None:
         return await json_editor(page).inner_text()
 
     assert written in await until(text_after_a_click, lambda text: written in text)
-
-
-async def test_the_page_opens_where_messages_of_the_first_user_start(tree: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(tree)).go("/workflows")
-    await expect(page.get_by_role("heading", name="Workflows / single-model / Chat")).to_be_visible()
-    chosen = page.get_by_role("complementary").get_by_role("link", name="Chat", exact=True)
-    await expect(chosen).to_have_attribute("aria-current", "page")
-
-
-async def test_a_file_is_found_by_words_of_its_path(tree: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(tree)).go("/workflows")
-    await page.get_by_role("textbox", name="Find a file").fill("writing routing")
-    await page.get_by_role("link", name="Writing").click()
-    await expect(page).to_have_url(re.compile("file=Workflows%2Fprompt-routing%2FWriting.json"))
-    await page.get_by_role("textbox", name="Find a file").fill("nothing like it")
-    await expect(page.get_by_text("No path has all of these words.")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -250,14 +234,6 @@ async def test_names_of_any_letters_harm_nothing(tree: Site, open_window: OpenWi
     await expect(page.get_by_role("button", name=re.compile("Step 2"))).to_contain_text("<img")
     await page.goto(f"{tree.url}{at('../../etc/passwd')}")
     await expect(page.get_by_text("No such file")).to_be_visible()
-
-
-async def test_a_user_shows_where_messages_start(tree: Site, open_window: OpenWindow) -> None:
-    page = await (await open_window(tree)).go(at("Users/prompt-routing.json"))
-    starts = page.get_by_role("region", name="Where messages start")
-    await expect(starts.get_by_role("listitem")).to_have_count(5)
-    await starts.get_by_role("link", name="Categorise").click()
-    await expect(page.get_by_role("heading", name="Workflows / prompt-routing / Categorise")).to_be_visible()
 
 
 async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:

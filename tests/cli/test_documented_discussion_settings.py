@@ -8,11 +8,11 @@ import pytest
 from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_SYSTEM_PROMPT
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.memory_prompts import ALL, CHUNK, RECENT, SUMMARY
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.cli.documented_keys import json_in, keys, page, rows, wrong
 
 PAGE = "discussion-settings.md"
-TREE = starter_files(ModelServer())
+TREE = starter_files(StarterServer())
 WITHOUT_EFFECT = {
     field.alias for field in DiscussionSettings.model_fields.values() if field.description == "No effect."
 }

@@ -17,7 +17,7 @@ from mnemoir.workflows.node import ModelProperties, NodeProperties
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.prompting.samplers import CANONICAL, SPECIAL
 from mnemoir.workflows.schemas import schemas
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 from mnemoir.workflows.text.variables import KNOWN
 from tests.cli.documented_keys import DOCS, json_in, keys, page, rows, wrong
 from tests.scripted_llm import ScriptedLLM
@@ -106,7 +106,7 @@ def llm():
 def public(tmp_path_factory, llm):
     """The starter tree, asking the scripted model."""
     public = tmp_path_factory.mktemp("documented") / "Public"
-    for path, content in starter_files(ModelServer(url=llm.openai_url, api_type="Open-AI-API")).items():
+    for path, content in starter_files(StarterServer(url=llm.openai_url, api_type="Open-AI-API")).items():
         (public / path).parent.mkdir(parents=True, exist_ok=True)
         (public / path).write_bytes(content)
     _keep_memories(public / "Configs")

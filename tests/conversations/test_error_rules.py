@@ -143,7 +143,7 @@ def copies(path: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def whole_file(tmp_path_factory) -> bytes:
+def replacing(tmp_path_factory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "memory.db"
     with MemoryManager(path) as memory:
         memory.save_messages("s", [user(f"message {number} " * 20) for number in range(60)])
@@ -152,9 +152,9 @@ def whole_file(tmp_path_factory) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(BYTES))
-def test_a_flipped_byte_never_empties_a_memory_without_a_word(tmp_path, whole_file, twentieth):
+def test_a_flipped_byte_never_empties_a_memory_without_a_word(tmp_path, replacing, twentieth):
     path = tmp_path / "memory.db"
-    flipped = bytearray(whole_file)
+    flipped = bytearray(replacing)
     flipped[(len(flipped) - 1) * twentieth // (BYTES - 1)] ^= 0xFF
     path.write_bytes(flipped)
     refused, left = "", []

@@ -16,14 +16,11 @@ from mnemoir.core.errors import (
     ProviderError,
     ProviderInvalidOutput,
     ProviderNotConfigured,
-    ProviderRefused,
-    ProviderUnavailable,
     SettingsError,
 )
 from mnemoir.providers.embedding_clients.local import BuiltInEmbedding, SentenceTransformerEmbedding
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding, OllamaEmbedding
 from tests.conversations.documented import given_as
-from tests.scripted_llm import closed_port_url
 
 Reply = Callable[[dict[str, Any]], Any]
 
@@ -129,13 +126,6 @@ async def test_what_passes_by_itself_is_tried_again_when_the_server_says(server:
     assert len(server.asked) == 3
 
 
-async def test_a_refusal_is_told_and_not_repeated(server: Server) -> None:
-    server.failures = [(401, {})]
-    with pytest.raises(ProviderRefused):
-        await HttpEmbedding("m", server.url).embed(["a"])
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize(
     "answer", [{}, {"data": []}, {"data": [{"embedding": "no"}]}, {"data": [{"embedding": []}]}], ids=json.dumps
 )
@@ -152,11 +142,6 @@ async def test_vectors_of_another_length_than_before_are_refused(server: Server)
     await client.embed_single("a")
     with pytest.raises(ProviderInvalidOutput, match=r"4 numbers, where 3"):
         await client.embed_single("a")
-
-
-async def test_a_server_that_is_not_there_is_told() -> None:
-    with pytest.raises(ProviderUnavailable):
-        await HttpEmbedding("m", closed_port_url(), tries=1).embed(["a"])
 
 
 def test_a_key_that_is_not_set_and_a_url_that_is_none_are_told() -> None:

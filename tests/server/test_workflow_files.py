@@ -15,7 +15,7 @@ from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.graph import WorkflowGraph
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.schemas import schemas
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.server.served_tree import KEY, answering, asking, behind, calling, served
 from tests.server.server_kit import error_of
 
@@ -36,7 +36,7 @@ async def open_tree(open_server, tmp_path):
 @pytest.fixture
 async def starter(open_server, tmp_path):
     """A server of the tree that `mnemoir init` writes."""
-    for path, content in starter_files(ModelServer()).items():
+    for path, content in starter_files(StarterServer()).items():
         file = tmp_path / "starter" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

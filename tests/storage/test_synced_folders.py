@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.storage.files import FileMemoryStore
 from mnemoir.storage.sqlite import open_database
-from tests.storage.files.file_parts import ASKED, MIRA, fact
 
 
 @pytest.fixture
@@ -39,16 +37,3 @@ async def test_a_new_database_gets_its_name_synced(tmp_path, calls):
     at = calls.index(("rename", "mnemoir.db"))
     assert ("sync", "data") in calls[at:]
     assert ("sync", tmp_path.name) in calls
-
-
-async def test_a_project_file_is_synced_before_its_rename_and_its_folder_after_it(tmp_path, calls):
-    database = open_database(tmp_path / "data" / "mnemoir.db")
-    store = FileMemoryStore(tmp_path / "work", database)
-    for text in ("new", "changed"):
-        calls.clear()
-        await store.commit(MIRA, [fact(text)], ASKED)
-        at = calls.index(("rename", "memories.json"))
-        assert ("sync", "memories.json.tmp") in calls[:at]
-        assert ("sync", ".etienne") in calls[at:]
-    await store.aclose()
-    await database.aclose()

@@ -19,8 +19,8 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
-from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import NoModules
@@ -153,7 +153,7 @@ class Desk:
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
             memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),
-            back_ends=HttpBackEnds(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
+            model_servers=HttpModelServers(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NoModules(),
             files=FileUserFiles([self.public], self.public),
             wikipedia=HttpOfflineWikipedia(self.session),

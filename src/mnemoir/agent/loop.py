@@ -14,16 +14,16 @@ from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Text
 
-Said = AsyncGenerator[Text | CompletionResponse, None]
-Ask = Callable[[LLM, list[Message], list[ToolSpec] | None], Said]
+CompletionStream = AsyncGenerator[Text | CompletionResponse, None]
+Ask = Callable[[LLM, list[Message], list[ToolSpec] | None], CompletionStream]
 
 
-async def ask_whole(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> Said:
+async def ask_whole(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionStream:
     """The answer in one piece."""
     yield await llm.complete(messages=messages, tools=tools)
 
 
-async def ask_streamed(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> Said:
+async def ask_streamed(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionStream:
     """The answer as it is made, where the model can do that; else its text in one piece."""
     if not isinstance(llm, StreamingLLM):
         response = await llm.complete(messages=messages, tools=tools)

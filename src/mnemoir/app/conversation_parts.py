@@ -6,10 +6,9 @@ from pathlib import Path
 
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
-from mnemoir.app.embedding_loop import ServerEmbedding
 from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.recording import RecordingOptions
-from mnemoir.conversations.embedding import EmbeddingClient
+from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.model_messages import to_model
 from mnemoir.conversations.strategies.choice import strategy_named
@@ -95,7 +94,7 @@ def embedding_client(settings: Settings, embedding: EmbeddingModel) -> Embedding
     chosen = settings.memory.vector_store
     made: EmbeddingClient
     if chosen.embedding_provider == "server":
-        made = ServerEmbedding(embedding)
+        made = ModelEmbeddingClient(embedding, loop=asyncio.get_running_loop())  # conversations embed in their own
     elif chosen.embedding_provider == "sentence-transformers":
         made = backend("sentence-transformers")(*_given(chosen.embedding_model))
     elif chosen.embedding_provider == "ollama":

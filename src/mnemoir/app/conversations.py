@@ -21,15 +21,15 @@ from mnemoir.conversations.node_memory import NodeParts
 from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.storage.conversations.census import Census, Counted
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
-from mnemoir.storage.sqlite.data_file import sync_folder
 from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 
@@ -67,7 +67,7 @@ class Conversations:
         self._elsewhere = elsewhere
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
-        self._one_by_one = Turnstile()
+        self._one_by_one = KeyedLock()
 
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
@@ -81,7 +81,7 @@ class Conversations:
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """For whoever adds to a conversation and what is derived from it, or forgets both: one after the other."""
-        return self._one_by_one.passing((self.folder_of(scope), session_id))
+        return self._one_by_one.hold((self.folder_of(scope), session_id))
 
     async def others_have(self, scope: Scope, session_id: str) -> bool:
         """Whether another user has a conversation of that id, too. Looks at the files of all of them."""
@@ -134,7 +134,7 @@ class Conversations:
         async with self._pool.holding(folder) as own:
             before, pruned = naive_utc(utc_now()) - timedelta(days=days), 0
             for session_id in await asyncio.to_thread(own.manager.storage.old_sessions, days):
-                async with self._one_by_one.passing((folder, session_id)):
+                async with self._one_by_one.hold((folder, session_id)):
                     pruned += await in_thread(remove_if_old, own, session_id, before)
             return pruned
 

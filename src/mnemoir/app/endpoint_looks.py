@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import aiohttp
 import orjson
 
-from mnemoir.app.kept import Kept
+from mnemoir.app.cached import Cached
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import MnemoirError
-from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
@@ -23,7 +23,7 @@ _AT_ONCE = 6
 _LONGEST_LOOK_S = 5.0
 _MOST_BYTES = 4 * 1024 * 1024  # of a list of models
 _OPENAI, _KOBOLD, _OLLAMA = "/v1/models", "/api/v1/model", "/api/tags"
-_PATHS: Mapping[BackEndKind, str] = {
+_PATHS: Mapping[ModelServerKind, str] = {
     "openai-chat": _OPENAI,
     "openai-completions": _OPENAI,
     "koboldcpp": _KOBOLD,
@@ -36,7 +36,7 @@ _PATHS: Mapping[BackEndKind, str] = {
 class Server:
     """What tells one server from another, for a look; never shown."""
 
-    kind: BackEndKind
+    kind: ModelServerKind
     url: str
     key: str
 
@@ -66,7 +66,7 @@ class EndpointLooks:
         self._session = session
         self._limit = aiohttp.ClientTimeout(total=longest_s)
         self._places = asyncio.Semaphore(_AT_ONCE)
-        self._kept: dict[tuple[str, str, str], Kept[Look]] = {}
+        self._kept: dict[tuple[str, str, str], Cached[Look]] = {}
 
     async def at(self, server: Server, *, patience_s: float, fresh: bool) -> Look | None:
         """The look at it, an older one when a new one takes longer than that, None before the first has ended."""
@@ -76,13 +76,13 @@ class EndpointLooks:
         """Stop looking."""
         await asyncio.gather(*(kept.aclose() for kept in self._kept.values()))
 
-    def _of(self, server: Server) -> Kept[Look]:
+    def _of(self, server: Server) -> Cached[Look]:
         async def look() -> Look:
             async with self._places:
                 return await _look(server, self._session, self._limit)
 
         # by what is asked for: protocols that differ in how they are asked to answer may list their models alike
-        return self._kept.setdefault((server.path, server.url, server.key), Kept(look, for_s=_LOOK_AGAIN_S))
+        return self._kept.setdefault((server.path, server.url, server.key), Cached(look, for_s=_LOOK_AGAIN_S))
 
 
 async def _look(server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout) -> Look:

@@ -12,15 +12,15 @@ from datetime import timedelta
 import aiohttp
 from yarl import URL
 
+from mnemoir.app.cached import Cached
 from mnemoir.app.endpoint_looks import EndpointLooks, Look, Server
 from mnemoir.app.in_thread import in_thread
-from mnemoir.app.kept import Kept
 from mnemoir.app.reaching import Health, Reached
 from mnemoir.app.tree import Served, UntilChanged
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.ports.back_ends import BackEnd, BackEndKind
 from mnemoir.ports.llm import LastCalls
-from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.ports.model_servers import ModelServer, ModelServerKind
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.workflows.checking.asked import AskedEndpoint, asked_endpoints
 from mnemoir.workflows.config.redaction import without_secrets
 from mnemoir.workflows.config.tree import ConfigTree
@@ -49,7 +49,7 @@ class EndpointHealth:
     name: str
     path: str | None
     named_in: Sequence[str]
-    kind: BackEndKind | None
+    kind: ModelServerKind | None
     address: str | None
     model: str
     state: Health | None
@@ -66,11 +66,13 @@ _Key = tuple[str, Server]
 class Endpoints:
     """Looks after the endpoints of one server; there are none without a tree."""
 
-    def __init__(self, served: Served | None, back_ends: HttpBackEnds, session: aiohttp.ClientSession) -> None:
+    def __init__(
+        self, served: Served | None, model_servers: HttpModelServers, session: aiohttp.ClientSession
+    ) -> None:
         self._served = served
-        self._back_ends = back_ends
+        self._model_servers = model_servers
         self._looks = EndpointLooks(session)
-        self._asked = Kept(self._read, for_s=_READ_AGAIN_S)
+        self._asked = Cached(self._read, for_s=_READ_AGAIN_S)
         self._called: tuple[str, ...] = ()
         self._in_files = None if served is None else UntilChanged(served.tree.root, self._read_files)
 
@@ -79,7 +81,7 @@ class Endpoints:
         if self._served is None:
             return []
         asked = await self._asked.get(patience_s=patience_s, fresh=fresh) or ()
-        calls = _by_endpoint(self._back_ends.calls())
+        calls = _by_endpoint(self._model_servers.calls())
         found = await asyncio.gather(*(self._health(one, calls, patience_s, fresh=fresh) for one in asked))
         return sorted(found, key=lambda one: _WORST_FIRST[one.state])
 
@@ -90,7 +92,7 @@ class Endpoints:
 
     async def _read(self) -> Sequence[AskedEndpoint]:
         assert self._in_files is not None
-        self._called = tuple(sorted({back_end.name for back_end in self._back_ends.calls()}))
+        self._called = tuple(sorted({model_server.name for model_server in self._model_servers.calls()}))
         return await in_thread(self._in_files.get, self._called)
 
     def _read_files(self, tree: ConfigTree) -> Sequence[AskedEndpoint]:
@@ -207,12 +209,12 @@ def _key(name: str, server: Server) -> _Key:
     return name.rpartition("/")[2].lower().removesuffix(".json"), server
 
 
-def _by_endpoint(calls: Mapping[BackEnd, LastCalls]) -> Mapping[_Key, LastCalls]:
+def _by_endpoint(calls: Mapping[ModelServer, LastCalls]) -> Mapping[_Key, LastCalls]:
     """One endpoint may have been called in several ways, such as with another time to connect."""
     found: dict[_Key, LastCalls] = {}
-    for back_end, last in calls.items():
-        server = Server(kind=back_end.kind, url=back_end.base_url, key=back_end.api_key)
-        key = _key(back_end.name, server)
+    for model_server, last in calls.items():
+        server = Server(kind=model_server.kind, url=model_server.base_url, key=model_server.api_key)
+        key = _key(model_server.name, server)
         found[key] = _later(found[key], last) if key in found else last
     return found
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mnemoir.settings import Settings
 from mnemoir.storage.files.user_files import FileUserFiles
+from mnemoir.workflows.checking import Outside
 from mnemoir.workflows.config.tree import ConfigTree
 
 CONVERSATIONS = "conversations"
@@ -13,6 +14,12 @@ _MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep the
 def folder_of_conversations(settings: Settings) -> Path:
     """Where a folder for each project is, and in it one for each user."""
     return settings.memory.storage_path or settings.storage.data_dir / CONVERSATIONS
+
+
+def outside(settings: Settings, tree: ConfigTree | None) -> Outside:
+    """What a check of that tree knows of files outside it."""
+    files = user_files(settings, tree)
+    return Outside(user_files=files, discussion_directory=settings.workflows.discussion_directory)
 
 
 def user_files(settings: Settings, tree: ConfigTree | None) -> FileUserFiles:

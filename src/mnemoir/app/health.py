@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from mnemoir.app.cached import Cached
 from mnemoir.app.endpoints import EndpointHealth, Endpoints
-from mnemoir.app.kept import Kept
 from mnemoir.app.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import MnemoirError
@@ -73,8 +73,8 @@ class Checkup:
         self._embedding = embedding
         self._endpoints = endpoints
         self._session = session
-        self._of_model = Kept(self._reach_model, for_s=_LOOK_AGAIN_S)
-        self._of_embedder = Kept(self._reach_embedder, for_s=_LOOK_AGAIN_S)
+        self._of_model = Cached(self._reach_model, for_s=_LOOK_AGAIN_S)
+        self._of_embedder = Cached(self._reach_embedder, for_s=_LOOK_AGAIN_S)
 
     async def model(self, *, fresh: bool = False) -> ModelHealth:
         """The language model."""
@@ -134,7 +134,7 @@ class Checkup:
         return _connected(Reached())
 
 
-async def _looked_at(kept: Kept[Connected], *, fresh: bool) -> Connected:
+async def _looked_at(kept: Cached[Connected], *, fresh: bool) -> Connected:
     found = await kept.get(patience_s=_PATIENCE_S, fresh=fresh)
     return found or Connected(state=None, problem="", to_do="", checked_at=None)
 

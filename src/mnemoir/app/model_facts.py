@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from mnemoir.app.kept import Kept
+from mnemoir.app.cached import Cached
 from mnemoir.app.models import endpoint_of
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.llm import ChatModel
@@ -31,7 +31,7 @@ class ModelInquiry:
         self._endpoint = endpoint_of(settings.llm, model.name)
         self._model = model
         self._session = session
-        self._facts = Kept(self._find_out, for_s=_ASK_AGAIN_S)
+        self._facts = Cached(self._find_out, for_s=_ASK_AGAIN_S)
 
     async def facts(self) -> ModelFacts:
         """What is known of the model; nothing where its server does not tell, or not in time."""

@@ -15,7 +15,7 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
-from mnemoir.app.folders import user_files
+from mnemoir.app.folders import outside
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.model_facts import ModelInquiry
@@ -27,7 +27,7 @@ from mnemoir.app.stock import Stock
 from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
 from mnemoir.app.tree import open_tree
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import forwarding_of, make_workflows, open_back_ends, open_discussions, open_runs
+from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -146,9 +146,9 @@ async def open_parts(settings: Settings) -> Parts:
         runs = own(open_runs(settings))
         memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
         kept = open_discussions(embedding, indexing, own)
-        back_ends = open_back_ends(settings, session)
+        model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
-            settings, served, model, memory, kept, conversations, runs, back_ends, session, own
+            settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
         recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
         return Parts(
@@ -168,7 +168,7 @@ async def open_parts(settings: Settings) -> Parts:
             reembedding=own(Reembedding(store, indexing, embedding)),
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served, user_files(settings, served.tree if served else None)),
+            workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
             forgetting=Forgetting(
@@ -180,7 +180,7 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, model, embedding, Endpoints(served, back_ends, session), session)),
+            checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(settings, model, session)),
             stock=own(Stock(settings, store, runs, conversations, embedding.name)),
             times=times,

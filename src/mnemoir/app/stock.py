@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemoir.app.cached import Cached
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.folders import folder_of_conversations
-from mnemoir.app.kept import Kept
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.ports.memory_store import MemoryStore, StoreCounts
 from mnemoir.ports.run_store import RunStore
@@ -83,9 +83,9 @@ class Stock:
         vectors = settings.memory.vector_store
         self._census = Census(embedder if vectors.embedding_provider == "server" else None)
         self._embeds_messages = vectors.enabled
-        self._counts = Kept(self._count, for_s=_COUNT_AGAIN_S)
-        self._talk = Kept(self._count_talk, for_s=_COUNT_TALK_AGAIN_S)
-        self._sizes = Kept(self._measure, for_s=_MEASURE_AGAIN_S)
+        self._counts = Cached(self._count, for_s=_COUNT_AGAIN_S)
+        self._talk = Cached(self._count_talk, for_s=_COUNT_TALK_AGAIN_S)
+        self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
 
     async def counts(self) -> Counts:
         """How much there is, as it was some seconds ago. Raises StorageUnavailable."""

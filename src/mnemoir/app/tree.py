@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from mnemoir.app.folders import user_files
+from mnemoir.app.folders import outside
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import Settings
 from mnemoir.workflows.checking import Problem, check
@@ -85,7 +85,7 @@ def fitted(settings: Settings, *, logging_dir: str | None = None, file_logging: 
 def problems_of(settings: Settings) -> Sequence[Problem]:
     """Everything wrong in what the served users reach; nothing without a tree."""
     served = open_tree(settings)
-    return [] if served is None else check(served.tree, served.users, node_types(), user_files(settings, served.tree))
+    return [] if served is None else check(served.tree, served.users, node_types(), outside(settings, served.tree))
 
 
 def _log_directory(served: Served | None, named: str | None, *, file_logging: bool) -> Path | None:

@@ -18,8 +18,7 @@ from mnemoir.app.in_thread import in_thread
 from mnemoir.app.tree import Served, UntilChanged
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
-from mnemoir.ports.user_files import UserFiles
-from mnemoir.workflows.checking import Problem, check
+from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import workflow_at
 from mnemoir.workflows.config.lookup import folded
@@ -88,10 +87,10 @@ class ConfigProblems:
 class WorkflowFiles:
     """Reads the tree anew for every question; only what is wrong in it is kept until a file changes."""
 
-    def __init__(self, served: Served | None, user_files: UserFiles) -> None:
+    def __init__(self, served: Served | None, outside: Outside) -> None:
         self._served = served
         self._checking = asyncio.Lock()
-        self._problems = None if served is None else UntilChanged(served.tree.root, partial(_checked, user_files))
+        self._problems = None if served is None else UntilChanged(served.tree.root, partial(_checked, outside))
 
     async def overview(self, models: Sequence[str]) -> ConfigOverview:
         """`models` are the names that clients may give."""
@@ -252,8 +251,8 @@ def _is_sound(user: UserTree) -> bool:
     return True
 
 
-def _checked(user_files: UserFiles, tree: ConfigTree) -> ConfigProblems:
-    return _counted(check(tree, [], node_types(), user_files))
+def _checked(outside: Outside, tree: ConfigTree) -> ConfigProblems:
+    return _counted(check(tree, [], node_types(), outside))
 
 
 def _counted(problems: Sequence[Problem]) -> ConfigProblems:

@@ -17,7 +17,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.modules import ModuleRunner
 from mnemoir.ports.run_store import RunStore
-from mnemoir.providers.llm.back_ends import HttpBackEnds
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
 from mnemoir.search.indexing import Indexing
@@ -57,9 +57,9 @@ def open_runs(settings: Settings) -> RunStore:
     return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
-def open_back_ends(settings: Settings, session: aiohttp.ClientSession) -> HttpBackEnds:
+def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
     """The endpoints of a config tree; none is asked yet."""
-    return HttpBackEnds(
+    return HttpModelServers(
         session,
         timeouts=timeouts_of(settings.workflows.timeouts),
         tries=settings.llm.tries,
@@ -76,7 +76,7 @@ def make_workflows(
     discussions: DiscussionMemory,
     conversations: UserConversations,
     runs: RunStore,
-    back_ends: HttpBackEnds,
+    model_servers: HttpModelServers,
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions]:
@@ -92,7 +92,7 @@ def make_workflows(
         conversations=conversations,
         discussions=discussions,
         discussion_places=places,
-        back_ends=back_ends,
+        model_servers=model_servers,
         modules=own(_modules(settings, served)),
         files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),

@@ -24,7 +24,7 @@ def check(
     """Check a config tree; exit 1 if something in it cannot work."""
     from dataclasses import asdict
 
-    from mnemoir.app.folders import user_files
+    from mnemoir.app.folders import outside
     from mnemoir.settings import load_settings
     from mnemoir.workflows.checking import check_with_hints
     from mnemoir.workflows.config.tree import ConfigTree
@@ -34,7 +34,7 @@ def check(
         note(f"Warning: {left_out}")
     tree = ConfigTree.open(config_dir)
     settings = load_settings(config, {"workflows.config_dir": config_dir})
-    problems, hints = check_with_hints(tree, user or [], loaded().types, user_files(settings, tree))
+    problems, hints = check_with_hints(tree, user or [], loaded().types, outside(settings, tree))
     errors = sum(problem.level == "error" for problem in problems)
     warnings = len(problems) - errors
     if as_json:

@@ -31,7 +31,7 @@ def init(
     """Write example workflows into a directory, to run and to change."""
     from mnemoir.workflows import starter
 
-    server = starter.ModelServer(url=_checked_url(endpoint_url), model=model, api_type=_checked_type(api_type))
+    server = starter.StarterServer(url=_checked_url(endpoint_url), model=model, api_type=_checked_type(api_type))
     place = Path(os.path.abspath(directory.expanduser()))
     tree = starter.starter_files(server)
     _refuse_what_is_there(place)

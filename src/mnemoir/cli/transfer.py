@@ -1,6 +1,5 @@
 """Export and import: JSON lines between a file and the server, a batch at a time."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import orjson
 
 from mnemoir.cli.output import progress
 from mnemoir.cli.session import Session
+from mnemoir.core.atomic_file import replacing
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -123,16 +123,8 @@ def output(file: Path | None) -> Iterator[Write]:
         yield sys.stdout.buffer.write
         sys.stdout.flush()
         return
-    partial = file.with_name(f"{file.name}.partial")
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as target:
-                yield target.write
-                target.flush()
-                os.fsync(target.fileno())
-            partial.replace(file)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(file) as target:
+            yield target.write
     except OSError as exc:
         raise StorageUnavailable(f"{file} cannot be written: {exc.strerror or exc}. Name another file.") from exc

@@ -4,6 +4,7 @@ A client of any making serves. One that is made of an embedding model gives more
 with what was said just before it, and keeps the tokens that late interaction looks at.
 """
 
+import asyncio
 import math
 from collections.abc import Sequence
 from typing import Protocol
@@ -38,10 +39,14 @@ class EmbeddingClient(Protocol):
 
 
 class ModelEmbeddingClient:
-    """A client over an embedding model, which stays its owner's to close."""
+    """A client over an embedding model, which stays its owner's to close.
 
-    def __init__(self, model: EmbeddingModel) -> None:
+    With `loop`, the model is asked in that loop, whichever loop the caller has.
+    """
+
+    def __init__(self, model: EmbeddingModel, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self.model = model
+        self._loop = loop
 
     @property
     def model_name(self) -> str:
@@ -51,9 +56,7 @@ class ModelEmbeddingClient:
     @property
     def dimension(self) -> int:
         """Raises ProviderNotConfigured while a remote model has not told it."""
-        if self.model.dimension is None:
-            raise ProviderNotConfigured(f"The dimension of {self.model.name} is known after its first embedding.")
-        return self.model.dimension
+        return known_dimension(self.model.dimension, self.model.name)
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
         """Raises ProviderError."""
@@ -66,7 +69,18 @@ class ModelEmbeddingClient:
 
     async def passages(self, passages: Sequence[Passage]) -> list[Embedding]:
         """Whole embeddings of texts with their contexts. Raises ProviderError."""
-        return await self.model.embed(passages) if passages else []
+        if not passages:
+            return []
+        if self._loop is None or self._loop is asyncio.get_running_loop():
+            return await self.model.embed(passages)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.model.embed(passages), self._loop))
+
+
+def known_dimension(dimension: int | None, model: str) -> int:
+    """The dimension of a model. Raises ProviderNotConfigured while a remote model has not shown it."""
+    if dimension is None:
+        raise ProviderNotConfigured(f"The dimension of {model} is known after its first embedding.")
+    return dimension
 
 
 async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) -> list[Embedding]:

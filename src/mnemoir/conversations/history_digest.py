@@ -14,6 +14,8 @@ from mnemoir.conversations.sessions import MessageRecord
 
 PASSED_OVER = b""  # of system messages: no history is compared with them
 _BYTES = 16
+# A rule of its own, not that of core/thinking.py: stored digests depend on it, and it is for what clients show, where
+# any block may be missing, and not for what a model wrote.
 _THINKING = (("<think>", "</think>"), ('<details type="reasoning"', "</details>"))
 
 

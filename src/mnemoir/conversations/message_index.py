@@ -15,7 +15,7 @@ import structlog
 
 from mnemoir.conversations.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
-from mnemoir.conversations.searched_rows import Said, SearchedStorage
+from mnemoir.conversations.searched_rows import MessageText, SearchedStorage
 from mnemoir.conversations.sessions import StorageBusyError, StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
 from mnemoir.core.errors import StorageUnavailable
@@ -163,7 +163,7 @@ class MessageIndex:
             self._put_late([one for one in changed if one is not None and one not in embedded])
         self._stands = stands
 
-    def _unseen(self) -> Iterator[list[Said]]:
+    def _unseen(self) -> Iterator[list[MessageText]]:
         while page := self._rows.said_after(self._newest, _PAGE):
             yield page
             self._newest = page[-1].id
@@ -175,7 +175,7 @@ class MessageIndex:
             found = self._rows.messages_by_id(ids[start : start + _PAGE])
             self._put([_said(found[message_id]) for message_id in sorted(found)])
 
-    def _put(self, page: Sequence[Said]) -> list[int]:
+    def _put(self, page: Sequence[MessageText]) -> list[int]:
         """Take in messages with the vectors there are; the ids of those that have one."""
         known = [said for said in page if said.role in _ROLES]
         if not known:
@@ -193,12 +193,12 @@ class MessageIndex:
         self._index.keep(self._rows.living_ids())
 
 
-def _said(stored: StoredMessage) -> Said:
+def _said(stored: StoredMessage) -> MessageText:
     message = stored.message
-    return Said(stored.id, stored.session_id, message.role, message.name, message.text, stored.created_at)
+    return MessageText(stored.id, stored.session_id, message.role, message.name, message.text, stored.created_at)
 
 
-def _row(said: Said, found: StoredVector | None) -> SearchRow:
+def _row(said: MessageText, found: StoredVector | None) -> SearchRow:
     at = said.said_at_s
     entry = IndexEntry(
         terms=terms_of(said.text),

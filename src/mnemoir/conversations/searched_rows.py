@@ -13,7 +13,7 @@ from mnemoir.conversations.sessions import SessionMetadata
 _EPOCH = datetime(1970, 1, 1)
 
 
-class Said(NamedTuple):
+class MessageText(NamedTuple):
     """What an index takes of a message, and no more: there are many. `said_at` is None where it cannot be read."""
 
     id: int
@@ -32,7 +32,7 @@ class Said(NamedTuple):
 class SearchedRows(Protocol):
     """All methods block and raise StorageUnavailable."""
 
-    def said_after(self, message_id: int, limit: int) -> list[Said]:
+    def said_after(self, message_id: int, limit: int) -> list[MessageText]:
         """Messages that say something and are no instructions, with greater ids, by id."""
 
     def living_ids(self) -> Sequence[int]:

@@ -1,1 +1,1 @@
-"""Values, ids, time, text and errors: what every room speaks in. Imports nothing of Mnemoir."""
+"""Values, ids, time, text, errors and the one writer of files: what every room uses. Imports nothing of Mnemoir."""

@@ -21,7 +21,7 @@ from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionExistsError
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import Conflict, InvalidRequest
-from mnemoir.memory.facts.turnstile import Turnstile
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.server.conversation_access import (
     CONVERSATIONS,
     ONE,
@@ -59,7 +59,7 @@ router = APIRouter(prefix=CONVERSATIONS, tags=["conversations"], route_class=Rou
 _MOST_LISTED = 200
 _LIST = "conversations"
 _FLUSH_S = 60.0
-_changing = Turnstile()  # what is noted about a conversation is read, changed and written back
+_changing = KeyedLock()  # what is noted about a conversation is read, changed and written back
 
 Limit = Annotated[int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]
@@ -141,7 +141,7 @@ async def change(
     id: str,
     body: Annotated[ConversationChange, Depends(body_of(ConversationChange))],
 ) -> Response:
-    async with _changing.passing((scope, id)), holding(site, scope, id) as own:
+    async with _changing.hold((scope, id)), holding(site, scope, id) as own:
         return await asyncio.to_thread(_changed, own, scope.user, id, body)
 
 

@@ -16,11 +16,13 @@ from mnemoir.wire.ollama_options import write_error
 
 __all__ = [
     "read_client_reply",
+    "read_prompt_reply",
     "read_prompt_request",
     "read_reply",
     "read_request",
     "write_client_request",
     "write_error",
+    "write_prompt",
     "write_prompt_reply",
     "write_reply",
     "write_request",
@@ -61,6 +63,11 @@ def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
     return {"model": model, "input": list(texts), "truncate": True}
 
 
+def write_prompt(texts: Sequence[str], *, model: str) -> dict[str, Any]:
+    """What we ask of `/api/embeddings`, for the one text in `texts`."""
+    return {"model": model, "prompt": texts[0]}
+
+
 def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
     """What we ask for a client: its texts as it sent them, and what else goes on."""
     body: dict[str, Any] = {"model": model, "input": as_sent(request)}
@@ -85,6 +92,11 @@ def write_prompt_reply(reply: EmbeddingReply) -> bytes:
 def read_reply(body: Json, *, count: int) -> Vectors:
     """`count` vectors in the order of the texts. Raises ProviderInvalidOutput, or the error the body holds."""
     return read_vectors(_rows(body), count)
+
+
+def read_prompt_reply(body: Json, *, count: int) -> Vectors:
+    """The vector of the one prompt. Raises ProviderInvalidOutput."""
+    return read_vectors([upstream.member(body, "embedding")], count)
 
 
 def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:

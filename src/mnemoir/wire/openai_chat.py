@@ -70,7 +70,9 @@ def read_request(body: Json) -> ChatRequest:
         sampling=read_sampling(body),
         tools=tuple(tool for tool, _ in members.objects(body.get("tools") or [], "tools")),
         tool_choice=choice,
-        output=read_response_format(body.get("response_format"), "response_format"),
+        output=read_response_format(body["response_format"], "response_format")
+        if "response_format" in body
+        else None,
         reasoning_effort=members.text(body, "reasoning_effort"),
         choices=read_choices(body),
         extra=extra,

@@ -22,8 +22,9 @@ from mnemoir.core.events import (
     as_events,
 )
 from mnemoir.core.messages import Message, ModelRequest
-from mnemoir.ports.back_ends import BackEnd
+from mnemoir.core.thinking import spoken
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.model_servers import ModelServer
 from mnemoir.workflows.client_parameters import (
     answering_request,
     as_answered,
@@ -38,7 +39,6 @@ from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
 from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
-from mnemoir.workflows.replies.thinking import spoken
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
@@ -190,7 +190,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         for_client=question.for_client and not endpoint.backup,
     )
     _trace(step, question, target, messages)
-    model = step.services.back_ends.model(_back_end(step, target))
+    model = step.services.model_servers.model(_model_server(step, target))
     step.trace.call = call_of(model, request, stream=stream)
     return _Call(
         model=model,
@@ -225,9 +225,9 @@ def _messages(
     return as_answered(sent, forwards=forwards), lost
 
 
-def _back_end(step: Step, target: Target) -> BackEnd:
+def _model_server(step: Step, target: Target) -> ModelServer:
     endpoint = target.endpoint
-    return BackEnd(
+    return ModelServer(
         name=target.name,
         kind=target.kind,
         base_url=endpoint.url.rstrip("/"),

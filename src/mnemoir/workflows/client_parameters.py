@@ -10,7 +10,7 @@ from typing import Any
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart
-from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding, prepared, without_extra
 from mnemoir.wire.losses import given_names, lost_of_messages
 from mnemoir.workflows.config.endpoint import EndpointDefinition
@@ -28,7 +28,7 @@ def answering_request(
     asked: ModelRequest,
     properties: ModelProperties,
     endpoint: EndpointDefinition,
-    kind: BackEndKind,
+    kind: ModelServerKind,
     forwarding: Forwarding,
 ) -> tuple[ModelRequest, Sequence[str]]:
     """The client's part of the request that is answered to it, and the names of its members that no model gets.
@@ -91,7 +91,7 @@ def lost_of(
     asked: Sequence[Message],
     sent: Sequence[Message],
     properties: ModelProperties,
-    kind: BackEndKind,
+    kind: ModelServerKind,
     *,
     forwards: bool,
 ) -> Iterator[str]:

@@ -28,6 +28,7 @@ class CompiledNode:
     node: Node[Any]
     properties: NodeProperties
     stamps: bool  # it reads the conversation with times
+    always_applies: bool  # it does not ask the turn whether it has anything to do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,11 @@ class CompiledWorkflow:
     overridden: int
     stamps: bool
     names_time_context: bool
+
+    @property
+    def uses_times(self) -> bool:
+        """Whether any node needs to know when messages were sent."""
+        return self.stamps or self.names_time_context
 
 
 class Compiler:
@@ -79,6 +85,7 @@ class Compiler:
             node=kind(properties, self._services),
             properties=properties,
             stamps=is_set(definition.raw, "addDiscussionIdTimestampsForLLM"),
+            always_applies=kind.applies is Node.applies,
         )
 
     def _type(self, workflow: WorkflowDefinition, definition: NodeDefinition) -> type[Node[Any]]:

@@ -11,6 +11,7 @@ from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.workflows.config.tree import UserTree
 
 _FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # how a path begins on Windows
+DISCUSSIONS = "DiscussionIds"  # in the public folder, where the user's file names no other
 _USERS = "%users"  # no discussion has a folder of that name
 
 
@@ -56,7 +57,7 @@ class DiscussionPlaces:
         if user is None:
             return [self._directory or self._data_dir / "discussions"]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
-        common = self._directory or public / "DiscussionIds"
+        common = self._directory or public / DISCUSSIONS
         root = own_directory(named, public, common)
         if root == common and not named.strip() and self._several_users:
             return [common / _USERS / directory_name(user.name.lower()), common]

@@ -9,6 +9,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import Message
 from mnemoir.core.runs import WrittenKind, WrittenMemory
+from mnemoir.core.thinking import without_thinking
 from mnemoir.memory.discussions.chunk_summaries import (
     Summarise,
     SummaryInputs,
@@ -30,7 +31,6 @@ from mnemoir.workflows.memory_prompts import (
     names_any,
     with_marks,
     without_later_system,
-    without_thinking,
     written_answer,
 )
 from mnemoir.workflows.memory_reading import read_or

@@ -159,7 +159,8 @@ class Engine:
         """Run a silent workflow to its end; what its responder gave."""
         compiled = self._compiler.compiled(run.workflow)
         try:
-            await self._times.begin(run, compiled)
+            if compiled.uses_times:
+                await self._times.begin(run, compiled)
             for index in range(len(compiled.nodes)):
                 await self._step(run, index, compiled)
         finally:
@@ -170,7 +171,8 @@ class Engine:
         """Run the nodes up to the responder: the client gets its events, and of those before it only notices."""
         compiled = self._compiler.compiled(run.workflow)
         try:
-            await self._times.begin(run, compiled)
+            if compiled.uses_times:
+                await self._times.begin(run, compiled)
             for index in range(compiled.responder + 1):
                 await self._step(run, index, compiled, is_heard=True)
         except BaseException:
@@ -208,7 +210,7 @@ class Engine:
     async def _step(self, run: Run, index: int, compiled: CompiledWorkflow, *, is_heard: bool = False) -> None:
         """Run one node. A client that hears it gets its answer, or NodeStarted, notices and NodeFinished of it."""
         node, turn = compiled.nodes[index], run.turn
-        if not node.node.applies(turn):
+        if not node.always_applies and not node.node.applies(turn):
             return
         step = self._new_step(run, index, compiled)
         self._check(run, node)
@@ -221,9 +223,11 @@ class Engine:
         if tells:
             await turn.say([NodeStarted(node=title, type=kind)])
         try:
-            await self._times.before(step, node)
+            if node.stamps:
+                await self._times.before(step)
             await self._run_node(step, node, tells=tells)
-            await self._times.after(step, node)
+            if node.stamps:
+                await self._times.after(step)
         except (Exception, asyncio.CancelledError) as exc:
             step.trace.error = _told(exc)
             raise

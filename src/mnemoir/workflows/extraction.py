@@ -1,6 +1,7 @@
 """Parts taken out of a model's answer: the text between two tags, a member of a JSON object.
 
-Nothing here raises for what a model wrote; an answer without the part has no part.
+Nothing here raises for what a model wrote; an answer without the part has no part. JSON is read strictly, by the rule
+of the workflow format: what `memory/model_json.py` would mend or find in prose is no object here.
 """
 
 import json

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.messages import Message
+from mnemoir.core.thinking import without_thinking
 from mnemoir.memory.discussions.parts import Written
 from mnemoir.workflows.asking import Question, ask_and_name, question_of
 from mnemoir.workflows.node import ModelProperties
-from mnemoir.workflows.replies.thinking import ThinkingRule, remove_thinking
 from mnemoir.workflows.run import Override, Overrides
 from mnemoir.workflows.step import Step
 
@@ -30,8 +30,6 @@ _HIDDEN = {mark: f"<{_SECRET}:{mark[1:-1]}>" for mark in (CHUNK, RECENT, ALL, SU
 _SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 _ANY_MARK = re.compile("|".join(map(re.escape, _HIDDEN)))
 _ANY_HIDDEN = re.compile("|".join(map(re.escape, _SHOWN)))
-_THINKING = ThinkingRule(start_tag="<think>", end_tag="</think>")
-_REST_OF_THINKING = ThinkingRule(start_tag="<think>", end_tag="</think>", only_closing_tag=True)
 
 
 def names_any(texts: Sequence[str], marks: Sequence[str]) -> bool:
@@ -62,17 +60,6 @@ async def written_answer(step: Step, question: Question) -> Written:
     if reply.reason == "content_filter" or reply.refusal:
         raise ProviderRefused(f"{by} withheld its answer. Ask another model, or change the prompts.")
     return Written(text=without_thinking(reply.text), by=by)
-
-
-def without_thinking(text: str) -> str:
-    """What a model wrote, without the thinking in front of it, whether or not its endpoint is set to remove it.
-
-    "" for thinking that has no end: the answer itself never came.
-    """
-    answer = remove_thinking(text.lstrip(), _THINKING)
-    if answer.lower().find("</think>") >= 0 and "<think>" not in answer.lower():
-        answer = remove_thinking(answer, _REST_OF_THINKING)
-    return "" if answer.lower().startswith("<think>") else answer.strip()
 
 
 def without_later_system(messages: Sequence[Message]) -> list[Message]:

@@ -7,7 +7,7 @@ from typing import Protocol
 from mnemoir.conversations.messages import Message as Remembered
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import ImagePart, Message
-from mnemoir.ports.back_ends import COMPLETION_KINDS, BackEndKind
+from mnemoir.ports.model_servers import COMPLETION_KINDS, ModelServerKind
 from mnemoir.workflows.config.api_type import KINDS, ApiType
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate
@@ -56,7 +56,7 @@ class Target:
     name: str
     endpoint: EndpointDefinition
     api_type: ApiType
-    kind: BackEndKind
+    kind: ModelServerKind
     template: PromptTemplate | None
 
 

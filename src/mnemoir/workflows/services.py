@@ -8,9 +8,9 @@ from mnemoir.conversations.users import UserConversations
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.back_ends import BackEnds
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_service import ChatTurn, MemoryService
+from mnemoir.ports.model_servers import ModelServers
 from mnemoir.ports.modules import ModuleRunner
 from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
@@ -57,7 +57,7 @@ class Services:
     memory: ChatMemory
     discussions: DiscussionMemory
     discussion_places: DiscussionPlaces
-    back_ends: BackEnds
+    model_servers: ModelServers
     modules: ModuleRunner
     files: UserFiles
     wikipedia: OfflineWikipedia

@@ -8,7 +8,7 @@ import structlog
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows import timestamps
-from mnemoir.workflows.compiled import CompiledNode, CompiledWorkflow
+from mnemoir.workflows.compiled import CompiledWorkflow
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.conversation import as_sent_back
 from mnemoir.workflows.run import Run, Turn
@@ -27,7 +27,8 @@ def is_group_answer(step: Step) -> bool:
 
 
 class Times:
-    """Does nothing in a conversation without a discussion id; nodes of a silent workflow are shown no times.
+    """Called for workflows and nodes that use times. Does nothing in a conversation without a discussion id; nodes of
+    a silent workflow are shown no times.
 
     Trouble with the file of times never fails an answer: the node then reads its messages without times.
     """
@@ -44,10 +45,10 @@ class Times:
         run.turn.times = known
         run.turn.time_context = timestamps.time_context(known, now=self._now())
 
-    async def before(self, step: Step, node: CompiledNode) -> None:
+    async def before(self, step: Step) -> None:
         """Show the node the conversation with times, and note when its answer begins."""
         turn = step.run.turn
-        if not node.stamps or turn.discussion is None or step.run.is_silent:
+        if turn.discussion is None or step.run.is_silent:
             return
         step.stamped = timestamps.stamped(
             turn.messages,
@@ -58,7 +59,7 @@ class Times:
         if step.answers_client:
             await self._noted(turn, None)
 
-    async def after(self, step: Step, node: CompiledNode) -> None:
+    async def after(self, step: Step) -> None:
         """In a group chat the answer's text is known to be final, so its time is kept with it at once."""
         turn = step.run.turn
         if is_group_answer(step) and turn.user is not None:

@@ -28,7 +28,6 @@ ONE, TWO = json.dumps(TEA), json.dumps(POT)
         f"{ONE}\n{TWO}\n",
         f"The first is {ONE} and the second {TWO}.",
         f"See [1] and [2]:\n{ONE}\n{TWO}",
-        f"<think>[{TWO}] or {{}}?</think>\n[{ONE},{TWO}]",
         f"[{ONE} {TWO}]",
     ],
 )
@@ -47,19 +46,16 @@ def test_quotes_that_were_not_escaped_are_mended():
     assert read_records(answer).records == [TEA | {"summary": 'Ann said "tea" to me.'}]
 
 
-@pytest.mark.parametrize("answer", ["[]", "```json\n[]\n```", '{"memories": []}', "<think>None here.</think>[]"])
+@pytest.mark.parametrize("answer", ["[]", "```json\n[]\n```", '{"memories": []}'])
 def test_an_empty_list_is_an_answer_without_faults(answer):
     read = read_records(answer)
     assert (list(read.records), list(read.faults)) == ([], [])
 
 
-@pytest.mark.parametrize(
-    "answer", ["", "I cannot help with that.", "[1, 2]", "null", f"<think>[{ONE}]", "}{", "{", '"']
-)
+@pytest.mark.parametrize("answer", ["", "I cannot help with that.", "[1, 2]", "null", "}{", "{", '"'])
 def test_an_answer_without_objects_cannot_be_read(answer):
     read = read_records(answer)
     assert list(read.records) == []
-    assert read.faults
     assert read.faults
 
 
@@ -108,7 +104,6 @@ HOSTILE = {
     "a lone backslash": "{" + '"\\' * 2**19,
     "fences": "```json\n" * 2**17,
     "bare fences": "```\n" * 2**18,
-    "thoughts": "<think>" * 2**17,
     "colons": '{"a":"' + "b: c, " * 150_000 + "}",
     "turned braces": "}{" * 2**19,
     "white space": " " * 2**20,

@@ -64,6 +64,8 @@ USABLE = [
     'Sure! Here you go: {"facts": ["Lives in Graz"]} Anything else?',
     '{"facts": ["Lives in Graz",]}',
     "{'facts': ['Lives in Graz']}",
+    '<think>Is it {"facts": ["Lives in Linz"]}?</think>{"facts": ["Lives in Graz"]}',
+    'Perhaps {"facts": []}, no.</thinking>\n{"facts": ["Lives in Graz"]}',
     '{"facts": [{"fact": "Lives in Graz"}, 7, null, ["x"]]}',
     '{"facts": ["Lives in Graz", "lives in graz.", "  ", "!?"], "extra": {"a": [1]}}',
 ]
@@ -75,7 +77,13 @@ async def test_an_answer_that_can_be_read_is_used(answer):
 
 
 UNUSABLE = ["", "I could not find any facts.", "[]", '"x"', "null", '{"memories": []}', '{"facts": "Lives in Graz"}']
-CUT = ['{"facts": ["Lives in Gr', '{"facts": ["Lives in Graz", {"fact": "Rows"}', "{" * 5000, '{"facts": [' * 3000]
+CUT = [
+    '<think>Is it {"facts": ["Lives in Linz"]}?',
+    '{"facts": ["Lives in Gr',
+    '{"facts": ["Lives in Graz", {"fact": "Rows"}',
+    "{" * 5000,
+    '{"facts": [' * 3000,
+]
 
 
 @pytest.mark.parametrize("answer", UNUSABLE + CUT)
@@ -90,6 +98,11 @@ async def test_two_unreadable_answers_are_an_error_and_not_no_facts(answer):
     with pytest.raises(ProviderInvalidOutput) as caught:
         await facts_from(ScriptedModel(answer, answer))
     assert caught.value.code == "llm_invalid_output"
+
+
+async def test_a_fact_may_speak_of_the_tags_of_thinking():
+    fact = "Cuts </think> out of answers"
+    assert await facts_from(ScriptedModel(facts_reply(fact))) == [fact]
 
 
 async def test_a_withheld_answer_is_no_facts():

@@ -67,7 +67,7 @@ async def test_no_passages_cost_no_call(model: Model, llm: ScriptedLLM) -> None:
 async def test_vectors_of_another_length_are_refused(model: Model, llm: ScriptedLLM) -> None:
     await model.embed(passages("a"))
     llm.queue_embedding(Answer(vectors=[[1.0, 0.0]]))
-    with pytest.raises(ProviderInvalidOutput, match="vectors of 2 numbers, where it gave 16 before"):
+    with pytest.raises(ProviderInvalidOutput, match="vectors of 2 numbers, where 16 were expected"):
         await model.embed(passages("b"))
 
 

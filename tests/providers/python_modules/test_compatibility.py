@@ -61,6 +61,40 @@ async def test_node_types_are_a_list_of_names(ask):
     assert {"Standard", "PythonModule", "chatSummarySummarizer"} <= set(await ask("VALID_NODE_TYPES"))
 
 
+async def test_a_module_gets_a_logger_by_its_name(public, runner):
+    source = """
+        import logging
+        from Middleware.utilities.sensitive_logging_utils import get_sensitive_logger
+        logger = get_sensitive_logger("tools")
+        def Invoke():
+            logger.info("called")
+            return logger is logging.getLogger("tools")
+    """
+    assert await public.run(runner, source) is True
+
+
+async def test_what_people_say_is_logged_by_modules_at_debug_only(public, runner):
+    source = """
+        import logging
+        from Middleware.utilities.sensitive_logging_utils import *
+        class Kept(logging.Handler):
+            def emit(self, record): lines.append([record.levelname, record.getMessage()])
+        lines = []
+        def Invoke():
+            logger = get_sensitive_logger("private")
+            logger.addHandler(Kept())
+            logger.propagate = False
+            for level in (logging.INFO, logging.DEBUG):
+                logger.setLevel(level)
+                sensitive_log(logger, logging.ERROR, "%s asks", "Ann")
+                sensitive_log_lazy(logger, logging.INFO, "%s answers", lambda: "Bob")
+                log_prompt_content(logger, "Prompt", "hello")
+            return [is_encryption_active(), *lines]
+    """
+    lines = [["DEBUG", "Ann asks"], ["DEBUG", "Bob answers"], ["DEBUG", "Prompt: hello"]]
+    assert await public.run(runner, source) == [False, *lines]
+
+
 async def test_braces_are_what_was_typed(ask):
     assert await ask("text_utils.return_brackets_in_string('{a} |{{| b')") == "{a} |{{| b"
 

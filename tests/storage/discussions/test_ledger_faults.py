@@ -4,66 +4,27 @@ import errno
 import itertools
 import json
 import os
-import resource
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from mnemoir.core.discussions import BlockChanges, RollingSummary
+from mnemoir.core.discussions import BlockChanges
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
-from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
+from tests.faulty_files import FaultyFiles, files_up_to
 from tests.storage.discussions.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
 
 _CHECKOUT = Path(__file__).parents[3]
-_STEPS = ["open", "mkdir", "fsync", "replace", "unlink", "ftruncate", "write"]
 
 
 @pytest.fixture
 def root(tmp_path):
     return tmp_path / "DiscussionIds"
-
-
-class FailingSystem:
-    """Lets the `at`-th call of the operating system's file functions fail, counted from 1; 0 is never."""
-
-    def __init__(self, monkeypatch, error):
-        self.at = self.seen = 0
-        for step in _STEPS:
-            monkeypatch.setattr(os, step, self._failing(getattr(os, step), error))
-
-    def _failing(self, call, error):
-        def failing(*args, **kwargs):
-            self.seen += 1
-            if self.seen == self.at:
-                raise OSError(error, os.strerror(error))
-            return call(*args, **kwargs)
-
-        return failing
-
-    def arm(self, at):
-        self.at, self.seen = at, 0
-
-    def disarm(self):
-        """Whether it failed."""
-        at, self.at = self.at, 0
-        return self.seen >= at
-
-
-@contextmanager
-def files_up_to(size):
-    """The operating system refuses to let any file of this process grow further, and writes a part before."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 async def two_in(root):
@@ -183,14 +144,14 @@ async def begun(root, place, change):
 @pytest.mark.parametrize("place", ["d1_memories.jsonl", "d1/memories.json"])
 @pytest.mark.parametrize("change", [append, insert, mark, turn, put_in_place])
 async def test_a_failure_at_any_step_leaves_all_of_a_change_or_nothing(root, monkeypatch, error, place, change):
-    system, d1 = FailingSystem(monkeypatch, error), called(root)
+    system, d1 = FaultyFiles(monkeypatch), called(root)
     ledger, blocks = await begun(root, place, change)
     before = await state_of(root)
     await change(ledger, d1, blocks)
     done = await state_of(root)
     for at in itertools.count(1):
         ledger, blocks = await begun(root, place, change)
-        system.arm(at)
+        system.arm(at, error)
         with suppress(StorageUnavailable):
             await change(ledger, d1, blocks)
         if not system.disarm():
@@ -224,17 +185,8 @@ async def test_a_line_that_fails_half_way_is_taken_back(root):
     assert await texts(ledger, called(root)) == ["one", "zwei é", "next"]
 
 
-async def test_a_summary_that_fails_half_way_leaves_the_old_one(root):
-    summaries, old = FileRollingSummaries(), RollingSummary(text="old", hash="h")
-    await summaries.save(called(root), old)
-    with files_up_to(200), pytest.raises(StorageUnavailable, match="could not be written"):
-        await summaries.save(called(root), RollingSummary(text="new" * 1000, hash="h"))
-    assert await summaries.load(called(root)) == old
-    assert [path.name for path in root.iterdir()] == ["d1_summary.jsonl"]
-
-
 async def test_a_removal_that_fails_anywhere_can_be_done_again(root, monkeypatch):
-    system, files = FailingSystem(monkeypatch, errno.EIO), FileDiscussionFiles()
+    system, files = FaultyFiles(monkeypatch), FileDiscussionFiles()
     for at in itertools.count(1):
         await two_in(root)
         put(root, "d1/memories.json", "[]")

@@ -142,10 +142,10 @@ async def test_a_journal_beside_a_file_that_was_just_begun_is_not_taken_for_one_
 async def test_the_made_one_takes_a_place_on_another_disk(store, tea, tmp_path, monkeypatch):
     on_one_disk = os.replace
 
-    def replace(source, target):
+    def replace(source, target, **folders):
         if Path(source).parent != Path(target).parent:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-        on_one_disk(source, target)
+        on_one_disk(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", replace)
     theirs = Discussion(root=tea.root, id="tea", legacy=tmp_path / "Public")

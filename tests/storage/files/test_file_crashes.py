@@ -1,7 +1,6 @@
 """Other processes, sudden death and failing disks: a project file is the old one or the new one, and never less."""
 
 import errno
-import resource
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
+from tests.faulty_files import files_up_to
 from tests.storage.files.file_parts import ASKED, MIRA, fact
 
 _CHECKOUT = Path(__file__).parents[3]
@@ -31,17 +31,6 @@ def printed_by(started):
     return printed.splitlines()
 
 
-@contextmanager
-def files_up_to(size):
-    """The operating system refuses to let any file of this process grow further."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_two_processes_adding_at_once_lose_nothing(tmp_path, workspace):
     with program("add", tmp_path, "one", 25) as one, program("add", tmp_path, "two", 25) as two:
         acknowledged = printed_by(one) + printed_by(two)
@@ -59,17 +48,6 @@ def test_death_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path):
 def test_failure_of_any_step_is_told_and_loses_nothing(tmp_path, error):
     with program("fail", tmp_path, error) as failures:
         assert int(printed_by(failures)[-1]) > 10
-
-
-async def test_a_write_that_fails_half_way_is_told_and_leaves_the_old_file(store, workspace):
-    await store.commit(MIRA, [fact("old")], ASKED)
-    before = workspace.file().read_bytes()
-    with files_up_to(4096), pytest.raises(StorageUnavailable, match=r"memories\.json could not be written"):
-        await store.commit(MIRA, [fact("new " * 2000)], ASKED)
-    assert workspace.file().read_bytes() == before
-    assert not workspace.file().with_name("memories.json.tmp").exists()
-    await store.commit(MIRA, [fact("next")], ASKED)
-    assert workspace.texts() == ["old", "next"]
 
 
 async def test_a_change_that_the_database_refuses_fails_and_may_be_repeated(store, workspace, database):

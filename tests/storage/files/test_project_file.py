@@ -131,13 +131,6 @@ def test_what_is_made_is_private(tmp_path):
     }
 
 
-def test_the_next_writer_takes_away_what_a_killed_one_left(tmp_path):
-    path = write(tmp_path, [])
-    (path.parent / "memories.json.tmp").write_text("half a fi")
-    write(tmp_path, [record_of(FACT)])
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["memories.json", "memories.json.lock"]
-
-
 def test_the_stamp_told_before_the_rename_is_the_one_of_the_new_file(tmp_path):
     file, told = ProjectFile(tmp_path, DEMO), []
     with file.locked():

@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import resource
 import stat
-from contextlib import contextmanager
 
 import pytest
 
@@ -21,17 +19,6 @@ def public(tmp_path):
 @pytest.fixture
 def files(public):
     return FileUserFiles([public], public, closed=[public / "Configs"], most_bytes=100_000)
-
-
-@contextmanager
-def files_up_to(size):
-    """The operating system refuses to let any file of this process grow further."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 async def test_what_was_written_is_read_and_nothing_else_is_left(files, public):
@@ -84,16 +71,6 @@ async def test_many_writers_at_once_leave_one_whole_text(files, public):
     assert (public / "a.txt").read_text() in texts
     await asyncio.gather(*(files.append("b.txt", text + "\n") for text in texts))
     assert sorted((public / "b.txt").read_text().split()) == texts
-
-
-async def test_a_disk_that_is_full_leaves_the_old_text(files, public):
-    await files.write("a.txt", "old")
-    with files_up_to(2000):
-        for change in (files.write, files.append):
-            with pytest.raises(OSError, match="File too large"):
-                await change("a.txt", "x" * 5000)
-    assert (public / "a.txt").read_text() == "old"
-    assert os.listdir(public) == ["a.txt"]
 
 
 @pytest.mark.parametrize(

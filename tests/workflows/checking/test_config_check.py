@@ -1,9 +1,13 @@
 """The check of a config tree: all problems at once, each at its place."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking import Problem, check
+from mnemoir.workflows.checking.nodes import LATER, LATER_DETAILS
 from mnemoir.workflows.nodes.conditional_custom_workflow import ConditionalCustomWorkflow
 from mnemoir.workflows.nodes.custom_workflow import CustomWorkflow
 from mnemoir.workflows.nodes.slow_but_quality_rag import SlowButQualityRag
@@ -14,6 +18,7 @@ from tests.workflows.config.config_kit import tree_of
 KINDS = (Standard, CustomWorkflow, ConditionalCustomWorkflow, StaticResponse, SlowButQualityRag)
 TYPES = {name.lower(): kind for kind in KINDS for name in (kind.kind, *kind.aliases)}
 SAYS = {"type": "StaticResponse", "content": "hello"}
+PAGE = Path(__file__).parents[3] / "docs/migrating-from-wilmerai.md"
 
 
 def problems(tmp_path, files, *users):
@@ -203,6 +208,19 @@ def test_category_variables_are_set_in_the_categoriser_alone(tmp_path):
     assert places(problems(tmp_path, files)) == [("warning", "Workflows/Ann/Chat.json", "$[0].content")]
 
 
+def test_category_variables_are_set_in_a_categoriser_that_routing_switched_off_leaves_behind(tmp_path):
+    settings = {"customWorkflowOverride": True, "customWorkflow": "Chat", "categorizationWorkflow": "sort"}
+    asks = [{"type": "StaticResponse", "content": "{categoryNameBulletpoints}"}]
+    files = {"Users/ann.json": settings, "Workflows/Ann/Sort.json": asks, "Workflows/Ann/Other.json": asks}
+    assert places(problems(tmp_path, files)) == [("warning", "Workflows/Ann/Other.json", "$[0].content")]
+
+
+@pytest.mark.parametrize("name", ["Gone", "../Users/ann"])
+def test_a_categoriser_that_nothing_runs_may_be_missing(name, tmp_path):
+    settings = {"customWorkflowOverride": True, "customWorkflow": "Chat", "categorizationWorkflow": name}
+    assert problems(tmp_path, {"Users/ann.json": settings}) == []
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -326,7 +344,7 @@ def test_many_endpoints_of_one_node_are_each_looked_for(tmp_path):
     assert [(level, path) for level, path, _ in found] == [("error", "$[0].multiModelList[1].endpointName")]
 
 
-def test_notes_and_properties_of_newer_releases_are_no_slips(tmp_path):
+def test_notes_and_properties_that_work_in_every_node_are_no_slips(tmp_path):
     node = {
         **SAYS,
         "agentName": "A",
@@ -336,7 +354,23 @@ def test_notes_and_properties_of_newer_releases_are_no_slips(tmp_path):
         "_x": 1,
         "endpointName": "",
     }
-    assert in_chat(tmp_path, {**node, "includeToolCallsInConversation": True, "maxContextTokenSize": 8192}) == []
+    assert in_chat(tmp_path, {**node, "minMessagesInVariable": 2, "maxContextTokenSize": 8192}) == []
+
+
+@pytest.mark.parametrize("key", sorted(LATER))
+def test_a_key_without_effect_yet_is_a_warning_where_it_is_switched_on(key, tmp_path):
+    assert in_chat(tmp_path, {**SAYS, key: False}, {**SAYS, key: ""}, {**SAYS, key: "false"}) == []
+    cause = f"{key!r} has no effect in this version yet."
+    assert in_chat(tmp_path, {**SAYS, key: True}) == [("warning", f"$[0].{key}", cause)]
+
+
+def test_what_goes_with_a_key_without_effect_is_no_slip(tmp_path):
+    assert in_chat(tmp_path, {**SAYS, **dict.fromkeys(LATER_DETAILS, "x")}) == []
+
+
+def test_the_page_on_migrating_lists_exactly_the_keys_of_nodes_without_effect():
+    [listed] = [part for part in PAGE.read_text(encoding="utf-8").split("\n- ") if part.startswith("Keys of nodes")]
+    assert set(re.findall(r"`(\w+)`", listed)) == LATER | LATER_DETAILS
 
 
 def test_a_wrong_value_of_a_property_is_told(tmp_path):

@@ -8,6 +8,7 @@ from tests.workflows.config.config_kit import SMALL, tree_of
 
 KEY = "discussionIdMemoryFileWorkflowSettings"
 SAYS = {"type": "StaticResponse", "content": "hello"}
+MAKES = {"Workflows/Ann/Chat.json": [SAYS, {"type": "QualityMemory"}]}
 DIRECT = {"endpointName": "Main", "preset": "Calm", "prompt": "Sum up: [TextChunk]"}
 
 
@@ -18,8 +19,8 @@ def problems(tmp_path, settings, files=(), *users):
 
 
 def of_settings(tmp_path, said, **files):
-    """The problems of a file of discussion settings: level, path and cause."""
-    found = problems(tmp_path, {KEY: "Mine"}, {"Workflows/Ann/Mine.json": said, **files})
+    """The problems of a file of discussion settings by which memories are made: level, path and cause."""
+    found = problems(tmp_path, {KEY: "Mine"}, {**MAKES, "Workflows/Ann/Mine.json": said, **files})
     assert {problem.file for problem in found} <= {"Workflows/Ann/Mine.json"}
     return [(problem.level, problem.path, problem.cause) for problem in found]
 
@@ -92,8 +93,57 @@ def test_a_slip_of_the_pen_is_a_warning_that_names_the_nearest_key(tmp_path):
 
 @pytest.mark.parametrize("name", ["Gone", "../Users/ann"])
 def test_a_settings_file_that_is_not_there_is_told_at_the_users_key(tmp_path, name):
-    [problem] = problems(tmp_path, {KEY: name})
+    [problem] = problems(tmp_path, {KEY: name}, MAKES)
     assert (problem.level, problem.file, problem.path) == ("error", "Users/ann.json", f"$.{KEY}")
+
+
+NAMED = {
+    KEY: "Gone",
+    "chatSummaryToolWorkflow": "Gone",
+    "recentMemoryToolWorkflow": "Gone",
+    "conversationMemoryToolWorkflow": "Gone",
+}
+
+
+def test_memory_that_no_node_makes_is_a_warning_where_it_cannot_be_made(tmp_path):
+    levels = {problem.path: problem.level for problem in problems(tmp_path, NAMED)}
+    assert levels == {f"$.{key}": "warning" for key in NAMED}
+
+
+@pytest.mark.parametrize(
+    ("node", "keys"),
+    [
+        ({"type": "QualityMemory"}, [KEY, "recentMemoryToolWorkflow"]),
+        ({"type": "RecentMemory"}, [KEY, "recentMemoryToolWorkflow"]),
+        ({"type": "FullChatSummary"}, [KEY, "chatSummaryToolWorkflow"]),
+        ({"type": "ConversationMemory"}, ["conversationMemoryToolWorkflow"]),
+        ({"type": "FullChatSummary", "isManualConfig": True}, []),
+        ({"type": "VectorMemorySearch", "input": "cats"}, []),
+    ],
+)
+def test_what_a_node_of_memory_goes_by_is_an_error_where_it_is_not_there(tmp_path, node, keys):
+    found = problems(tmp_path, NAMED, {"Workflows/Ann/Chat.json": [node, SAYS]})
+    levels = {one.path.removeprefix("$."): one.level for one in found if one.file == "Users/ann.json"}
+    assert levels == {key: "error" if key in keys else "warning" for key in NAMED}
+
+
+def test_settings_that_no_node_of_memory_goes_by_are_warned_of_at_their_places(tmp_path):
+    said = {**DIRECT, "endpointName": "Gone", "lookbackStartTurn": "many"}
+    found = problems(tmp_path, {KEY: "Mine"}, {"Workflows/Ann/Mine.json": said})
+    assert [(one.level, one.path) for one in found] == [("warning", "$.lookbackStartTurn")]
+
+
+def test_settings_that_one_of_two_users_makes_memories_by_are_an_error_once(tmp_path):
+    shared = {KEY: "Mine", "workflowConfigsSubDirectoryOverride": "both"}
+    runs = {"customWorkflowOverride": True, "customWorkflow": "Chat", **shared}
+    files = {
+        "Users/zoe.json": {**runs, "allowSharedWorkflows": True},
+        "Workflows/both/Chat.json": [SAYS],
+        "Workflows/both/Mine.json": {**DIRECT, "lookbackStartTurn": "many"},
+        "Workflows/_shared/Poet/_DefaultWorkflow.json": [{"type": "QualityMemory"}, SAYS],
+    }
+    found = problems(tmp_path, shared, files)
+    assert [(one.level, one.path) for one in found] == [("error", "$.lookbackStartTurn")]
 
 
 def test_workflows_that_make_memories_are_checked_with_the_inputs_they_are_given(tmp_path):

@@ -13,8 +13,8 @@ from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_messa
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.providers.llm.back_ends import HttpBackEnds
 from mnemoir.providers.llm.endpoint import Timeouts
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.caller import Caller
@@ -90,7 +90,7 @@ class Bench:
             memory=NOT_ASKED,
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public),
-            back_ends=HttpBackEnds(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
+            model_servers=HttpModelServers(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NOT_ASKED,
             files=FileUserFiles([self.public], self.public),
             wikipedia=HttpOfflineWikipedia(self.session),

@@ -97,4 +97,4 @@ def test_what_is_left_keeps_its_order_and_its_newest(talk, budget):
     rest = iter(talk)
     assert all(any(message is other for other in rest) for message in kept)
     users = [message for message in talk if message.role == "user"]
-    assert kept[-1:] == talk[-1:] or any(message is users[-1] for message in kept) or not users
+    assert not users or kept[-1:] == talk[-1:] or any(message is users[-1] for message in kept)

@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.workflows.config.api_type import ApiType
 from mnemoir.workflows.prompting.samplers import CANONICAL, left_out, translated
-from mnemoir.workflows.starter import ModelServer, starter_files
+from mnemoir.workflows.starter import StarterServer, starter_files
 
 
 def api_type(**members):
@@ -98,7 +98,7 @@ def test_a_server_that_cannot_be_told_to_think_is_told_nothing(members):
 
 
 def starter_api_types():
-    for path, content in starter_files(ModelServer(url="http://127.0.0.1:1", api_type="Open-AI-API")).items():
+    for path, content in starter_files(StarterServer(url="http://127.0.0.1:1", api_type="Open-AI-API")).items():
         if "/ApiTypes/" in path:
             yield pytest.param(ApiType.model_validate_json(content), id=path.rpartition("/")[2])
 

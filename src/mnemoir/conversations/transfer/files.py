@@ -1,6 +1,5 @@
 """Files to read from and to write to, as callers name them: a path, bytes, or an open binary file."""
 
-import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mnemoir.conversations.transfer.copies import ImportTooLarge
+from mnemoir.core.atomic_file import replacing
 from mnemoir.core.errors import StorageUnavailable
 
 MOST_FILE_BYTES = 2**30
@@ -44,22 +44,10 @@ def write_export(pieces: Iterable[bytes], file: str | Path | BinaryIO) -> int:
         return sum(file.write(piece) for piece in pieces)
     path = Path(file).expanduser()
     try:
-        return _write_whole(pieces, path)
+        with replacing(path) as target:
+            return sum(target.write(piece) for piece in pieces)
     except OSError as exc:
         raise StorageUnavailable(f"{path} cannot be written: {exc.strerror or exc}. Choose another place.") from exc
-
-
-def _write_whole(pieces: Iterable[bytes], path: Path) -> int:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as made:
-        try:
-            size = sum(made.write(piece) for piece in pieces)
-            made.flush()
-            os.fsync(made.fileno())
-            Path(made.name).replace(path)
-        except BaseException:
-            Path(made.name).unlink(missing_ok=True)
-            raise
-    return size
 
 
 @contextmanager

@@ -1,8 +1,6 @@
-"""What a model answered when it was asked for records, read as tolerantly as can be without guessing.
+"""Records in what a model answered: which objects are records, and what is wrong with the rest.
 
-Models put JSON between fences or into prose, wrap the list into an object, write one object a line, leave commas too
-many, or stop in the middle. What is whole is read; what is not is told as a fault, so that the model can be asked
-again. Faults tell which item and which key, never what was said. Work is linear in the length of the answer.
+Faults tell which item and which key, never what was said, so that the model can be asked again.
 """
 
 import math
@@ -11,21 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-import orjson
+from mnemoir.memory.model_json import read_items
 
 KEYS = ("title", "summary", "entities", "key_phrases")
 
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_JSON_FENCE = re.compile(r"```json\b(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-_BARE_FENCE = re.compile(r"```[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)  # a string to its end, or the text's
-_STEPS = {"{": 1, "}": -1}
 _UNFIT = re.compile("[\0\ud800-\udfff]")  # no file or database of text takes these
-_MENDABLE_CHARACTERS = 10_000  # of an answer, all in all: mending may take the square of it, a second for so many
-_MOST_OPENINGS = 200  # of what is mended, for depth costs
 _MOST_DEPTH = 32
-_TORN_WRAPPERS = 3  # an answer that stops inside a wrapper is looked into so deep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +26,8 @@ class RecordAnswer:
 
 
 def read_records(answer: str) -> RecordAnswer:
-    """What an answer holds."""
-    text = _THOUGHT.sub("", answer, count=1)
-    items, faults = _items(text)
+    """The records of an answer without thinking, as `Written` has it."""
+    items, faults = read_items(answer, KEYS)
     if items is None:
         return RecordAnswer(faults=faults or ["It holds no JSON list or object."])
     records: list[Mapping[str, Any]] = []
@@ -50,125 +38,6 @@ def read_records(answer: str) -> RecordAnswer:
         else:
             records.append(_fit(item))
     return RecordAnswer(records=records, faults=faults)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where JSON may be: `text` ends where it should end, `rest` wherever the answer does.
-
-    It is all there is only if no object begins behind it and no list in front: else the rest is looked through too.
-    """
-
-    text: str
-    rest: str
-    is_all: bool
-
-
-def _items(text: str) -> tuple[list[Any] | None, list[str]]:
-    """The items of the first part of the text that is JSON, else all whole objects in it; None for none."""
-    places = _places(text)
-    for place in places:
-        items = _items_of(_strict(place.text)) if place.is_all else None
-        if items is not None:
-            return items, []
-    return _scattered(places[0].rest) if places else (None, [])
-
-
-def _places(text: str) -> list[_Place]:
-    """Where JSON may be, the first to start in front: in a fence, between braces, between brackets."""
-    starts: dict[int, _Place] = {}
-    fence = _JSON_FENCE.search(text) or _BARE_FENCE.search(text)
-    if fence:
-        is_all = not _JSON_FENCE.search(text, fence.end())
-        starts[fence.start()] = _Place(fence[1].strip(), fence[1] if is_all else text[fence.start() :], is_all)
-    for opening, closing in ("{}", "[]"):
-        start, end = text.find(opening), text.rfind(closing) + 1
-        if start >= 0:
-            is_all = "{" not in text[end:] and not text[:start].rstrip().endswith("[")
-            starts[start] = _Place(text[start:end], text[start:], is_all)
-    return [starts[start] for start in sorted(starts)]
-
-
-def _strict(text: str) -> Any:
-    """None for what is not JSON."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _items_of(value: Any) -> list[Any] | None:
-    """A list, unless nothing in it is an object; what an object wraps, or the object itself."""
-    if isinstance(value, list):
-        return value if not value or any(isinstance(item, dict) for item in value) else None
-    if not isinstance(value, dict):
-        return None
-    wrapped = [member for member in value.values() if isinstance(member, list | dict)]
-    if len(wrapped) == 1 and not any(key in value for key in KEYS):
-        return wrapped[0] if isinstance(wrapped[0], list) else [wrapped[0]]
-    return [value]
-
-
-def _scattered(text: str) -> tuple[list[Any] | None, list[str]]:
-    """The items of all objects in a text that close, and faults for the others."""
-    objects, torn = _objects(text)
-    items: list[Any] = []
-    faults: list[str] = []
-    mendable = _MENDABLE_CHARACTERS
-    for found in objects:
-        value = _strict(found)
-        if value is None and len(found) <= mendable:
-            mendable -= len(found)
-            value = _mended(found)
-        read = _items_of(value)
-        if read is None:
-            faults.append("One object in it is not valid JSON.")
-        else:
-            items += read
-    if torn or text.count("[") > text.count("]"):
-        faults.append("It breaks off before its end.")
-    if not objects and _is_balanced(text) and len(text) <= mendable:
-        return _items_of(_mended(text)), faults
-    return (items or None), faults
-
-
-def _objects(text: str) -> tuple[list[str], bool]:
-    """The outermost objects that close, and whether there is one that does not: then those inside it."""
-    found: list[str] = []
-    torn = 0
-    begin = text.find("{")
-    while begin >= 0 and torn <= _TORN_WRAPPERS:
-        end = _end(text, begin)
-        if end is None:
-            torn, end = torn + 1, begin + 1
-        else:
-            found.append(text[begin:end])
-        begin = text.find("{", end)
-    return found, torn > 0
-
-
-def _end(text: str, begin: int) -> int | None:
-    """Behind the brace that closes the one at `begin`."""
-    depth = 0
-    for mark in _MARKS.finditer(text, begin):
-        depth += _STEPS.get(mark[0], 0)
-        if depth == 0:
-            return mark.end()
-    return None
-
-
-def _is_balanced(text: str) -> bool:
-    return text.count("{") == text.count("}") and text.count("[") == text.count("]")
-
-
-def _mended(text: str) -> Any:
-    """What json-repair makes of it; None for what is nested too deep for it, or beyond it."""
-    if max(text.count("{"), text.count("[")) > _MOST_OPENINGS:
-        return None
-    try:
-        return json_repair.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _fault(item: Any) -> str:

@@ -6,26 +6,23 @@ never mended, because what is missing would be missed.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import json_repair
 import orjson
 import structlog
 
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
+from mnemoir.core.thinking import without_thinking
+from mnemoir.memory.model_json import read_value
 from mnemoir.ports.llm import ChatModel
 
 T = TypeVar("T")
 
 _log = structlog.get_logger(__name__)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
-_MENDABLE_CHARACTERS = 200_000  # mending is slow, and no honest answer is longer
-_MENDABLE_DEPTH = 32
 _TRIES = 2
 _LONGEST_S = 60.0  # repeats after a refusal included
 
@@ -83,62 +80,6 @@ class Exchange:
             ) from exc
 
 
-def read_json(text: str) -> Any:
-    """The JSON value of an answer; None when there is no whole one in it.
-
-    Strips code fences, takes the first balanced object out of prose, and mends broken quotes and commas.
-    """
-    fence = _FENCE.search(text)
-    body = (fence[1] if fence else text).strip()
-    for candidate in (body, first_object(body)):
-        if candidate is None:
-            continue
-        try:
-            return orjson.loads(candidate)
-        except orjson.JSONDecodeError:
-            continue
-    return _mended(body)
-
-
-def first_object(text: str) -> str | None:
-    """The first `{…}` whose braces balance outside strings; None when none closes."""
-    start = text.find("{")
-    depth, quoted, escaped = 0, False, False
-    for at in range(start, len(text)) if start >= 0 else ():
-        char = text[at]
-        if quoted:
-            quoted = escaped or char != '"'
-            escaped = char == "\\" and not escaped
-        elif char == '"':
-            quoted = True
-        elif char in "{}":
-            depth += 1 if char == "{" else -1
-            if depth == 0:
-                return text[start : at + 1]
-    return None
-
-
-def _mended(body: str) -> Any:
-    """What json-repair makes of the outermost braces, if they look whole; None otherwise."""
-    start, end = body.find("{"), body.rfind("}")
-    whole = body[start : end + 1]
-    balanced = whole.count("{") == whole.count("}") and whole.count("[") == whole.count("]")
-    trailing = any(mark in body[end + 1 :] for mark in '"[')
-    if start < 0 or not balanced or trailing or len(whole) > _MENDABLE_CHARACTERS:
-        return None
-    if max(whole.count("{"), whole.count("[")) > _MENDABLE_DEPTH and _depth(whole) > _MENDABLE_DEPTH:
-        return None
-    return json_repair.loads(whole)
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "{[") - (char in "}]")
-        deepest = max(deepest, depth)
-    return deepest
-
-
 def _request(question: Question, tokens: int) -> ModelRequest:
     document = orjson.dumps(question.document).decode()
     return ModelRequest(
@@ -150,7 +91,10 @@ def _request(question: Question, tokens: int) -> ModelRequest:
 
 
 def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
-    value = read_json(reply.text)
+    text = reply.text.lstrip()
+    if not text.startswith(("{", "```")):  # an answer in JSON may speak of tags
+        text = without_thinking(text)
+    value = read_value(text)
     return None if value is None else read(value)
 
 

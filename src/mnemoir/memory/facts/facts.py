@@ -11,6 +11,7 @@ from datetime import datetime
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.conversation import analysed
@@ -24,7 +25,6 @@ from mnemoir.memory.facts.policy import extraction_policy
 from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
-from mnemoir.memory.facts.turnstile import Turnstile
 from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import MemoryStore, Project, Visible, Wanted
@@ -59,8 +59,8 @@ class Facts:
         self._defaults = defaults
         self._clock = clock
         self.curation = Curation(store, indexing)
-        self._same_request = Turnstile()
-        self._same_user = Turnstile()
+        self._same_request = KeyedLock()
+        self._same_user = KeyedLock()
 
     async def add(self, scope: Scope, request: AddRequest) -> AddResult:
         """Keep what was said. Durable on return; all of it, or, when an error is raised, nothing.
@@ -70,7 +70,7 @@ class Facts:
         """
         if request.receipt is None:
             return await self._add(scope, request)
-        async with self._same_request.passing((scope.owner, request.receipt.key)):
+        async with self._same_request.hold((scope.owner, request.receipt.key)):
             earlier = await self._store.redeem(scope, request.receipt.key)
             if earlier is not None:
                 return redeemed(earlier, request.receipt)
@@ -135,7 +135,7 @@ class Facts:
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
-        async with self._same_user.passing(scope.owner):
+        async with self._same_user.hold(scope.owner):
             applied = await self._remembering.take(learned, self._model.name)
         return AddResult(applied=applied, facts_found=True, usage=exchange.usage)
 

@@ -1,12 +1,15 @@
-"""Embedding models behind HTTP: OpenAI's protocol, and Ollama's.
+"""Embedding models behind HTTP, in OpenAI's, Ollama's and Cohere's protocol: the one place that asks them.
 
-What comes back is looked at before anyone stores it: every vector finite, not zero, of the one length this model has
-shown so far, and brought to unit length. A client's own request is another matter: it goes on as it was sent.
+`RemoteVectors` gives vectors as they came. `RemoteEmbeddings` makes the port's model of it: every vector finite, not
+zero, of the one length this model has shown so far, and brought to unit length. A client's own request is another
+matter: it goes on as it was sent.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import aiohttp
 import numpy as np
@@ -15,124 +18,194 @@ from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.messages import Route
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.wire import ollama_embed, openai_embeddings
+from mnemoir.wire import cohere_embed, ollama_embed, openai_embeddings
+from mnemoir.wire.members import Json
 
 MOST_TEXTS = 64  # a call; more are sent in turn
 
 
-class RemoteEmbeddings(ABC):
-    """What both do alike; a dialect adds its calls. `reads_tokens` tells whether texts may be sent as tokens."""
+class _Write(Protocol):
+    def __call__(self, texts: Sequence[str], *, model: str) -> dict[str, Any]: ...
 
-    _prefix: str
-    route: Route
-    reads_tokens = False
 
-    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+class _Read(Protocol):
+    def __call__(self, body: Json, *, count: int) -> FloatArray: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A protocol for vectors. `write_question` writes requests for questions; None where they are as the others."""
+
+    name: str
+    path: str
+    write: _Write
+    read: _Read
+    write_question: _Write | None = None
+
+
+OPENAI = Dialect(
+    name="openai", path="/embeddings", write=openai_embeddings.write_request, read=openai_embeddings.read_reply
+)
+OLLAMA = Dialect(name="ollama", path="/api/embed", write=ollama_embed.write_request, read=ollama_embed.read_reply)
+OLLAMA_PROMPT = Dialect(
+    name="ollama", path="/api/embeddings", write=ollama_embed.write_prompt, read=ollama_embed.read_prompt_reply
+)
+COHERE = Dialect(
+    name="cohere",
+    path="/embed",
+    write=cohere_embed.write_request,
+    read=cohere_embed.read_reply,
+    write_question=cohere_embed.write_question,
+)
+
+
+class RemoteVectors:
+    """Vectors of texts as the server gives them, all of one length.
+
+    Without a `session` each call opens one and closes it: then it belongs to no event loop. A request has at most
+    `most_texts`; `at_once` requests run at the same time. `dimension` is the length where it is known beforehand.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        dialect: Dialect,
+        session: aiohttp.ClientSession | None = None,
+        *,
+        most_texts: int = MOST_TEXTS,
+        at_once: int = 1,
+        dimension: int | None = None,
+    ) -> None:
         self._endpoint = endpoint
-        self._exchange = Exchange(endpoint, session)
-        self._dimension: int | None = None
+        self._dialect = dialect
+        self._shared = None if session is None else Exchange(endpoint, session)
+        self._most_texts = most_texts
+        self._at_once = at_once
+        self._dimension = dimension
 
     @property
     def name(self) -> str:
         """For example `openai:text-embedding-3-small`."""
-        return f"{self._prefix}:{self._endpoint.model}"
+        return f"{self._dialect.name}:{self._endpoint.model}"
 
     @property
     def dimension(self) -> int | None:
-        """Learned from the first answer."""
+        """Learned from the first answer where it was not given."""
         return self._dimension
+
+    async def vectors(self, texts: Sequence[str], *, is_question: bool = False) -> list[FloatArray]:
+        """One vector a text, in order. Raises ProviderError; ProviderInvalidOutput for another length than before."""
+        given = [text if text.strip() else "." for text in texts]  # an empty text is refused by most
+        batches = [given[start : start + self._most_texts] for start in range(0, len(given), self._most_texts)]
+        write = (is_question and self._dialect.write_question) or self._dialect.write
+        found: list[FloatArray] = []
+        async with self._exchange() as exchange:
+            for start in range(0, len(batches), self._at_once):
+                calls = [self._call(exchange, write, batch) for batch in batches[start : start + self._at_once]]
+                for rows in await asyncio.gather(*calls):
+                    found.extend(self._usable(rows))
+        return found
+
+    @asynccontextmanager
+    async def _exchange(self) -> AsyncIterator[Exchange]:
+        if self._shared is not None:
+            yield self._shared
+            return
+        async with new_session() as session:
+            yield Exchange(self._endpoint, session)
+
+    async def _call(self, exchange: Exchange, write: _Write, texts: Sequence[str]) -> FloatArray:
+        def read(body: Mapping[str, Any]) -> FloatArray:
+            return self._dialect.read(body, count=len(texts))
+
+        return await exchange.whole(self._dialect.path, write(texts, model=self._endpoint.model), read)
+
+    def _usable(self, vectors: FloatArray) -> FloatArray:
+        width = int(vectors.shape[1])
+        if self._dimension not in (None, width):
+            raise self._unusable(f"vectors of {width} numbers, where {self._dimension} were expected")
+        usable = self._prepared(vectors)
+        self._dimension = width
+        return usable
+
+    def _prepared(self, vectors: FloatArray) -> FloatArray:
+        """What is given of vectors of the right length. Raises ProviderInvalidOutput for others."""
+        return vectors
+
+    def _unusable(self, what: str) -> ProviderInvalidOutput:
+        place, model = self._endpoint.place, self._endpoint.model
+        return ProviderInvalidOutput(f"{place}: the embedding model {model} answered with {what}.")
+
+
+class RemoteEmbeddings(RemoteVectors):
+    """The port's model; a subclass names its protocol, which clients of the server may speak too.
+
+    `reads_tokens` is True where texts may be sent as tokens.
+    """
+
+    dialect: ClassVar[Dialect]
+    route: ClassVar[Route]
+    reads_tokens: ClassVar[bool] = False
+    _write_client: ClassVar[Callable[..., dict[str, Any]]]
+    _read_client: ClassVar[Callable[..., EmbeddingReply]]
+
+    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+        super().__init__(endpoint, self.dialect, session)
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         """One embedding per passage; these models give no token vectors and look at no context."""
-        texts = [passage.text for passage in passages]
-        embeddings: list[Embedding] = []
-        for start in range(0, len(texts), MOST_TEXTS):
-            vectors = self._checked(await self._call(texts[start : start + MOST_TEXTS]))
-            embeddings += [Embedding(vector=vector) for vector in vectors]
-        return embeddings
+        return [Embedding(vector=vector) for vector in await self.vectors([passage.text for passage in passages])]
 
-    @abstractmethod
     async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
         """What the model's server answers a client, in one call, with members and vectors as they came.
 
         Whatever length these vectors have, those of memories keep theirs. Raises ProviderError.
         """
 
-    async def warm(self) -> None:  # noqa: B027 - the same for both dialects: nothing
+        def read(body: Mapping[str, Any]) -> EmbeddingReply:
+            return self._read_client(body, count=request.count)
+
+        body = self._write_client(request, model=self._endpoint.model)
+        async with self._exchange() as exchange:
+            return await exchange.whole(self.dialect.path, body, read)
+
+    async def warm(self) -> None:
         """Nothing is loaded here."""
 
-    async def aclose(self) -> None:  # noqa: B027 - the same for both dialects: nothing
+    async def aclose(self) -> None:
         """Nothing is held here: the session is shared."""
 
-    @abstractmethod
-    async def _call(self, texts: Sequence[str]) -> FloatArray:
-        """One vector per text, in one call."""
-
-    def _checked(self, vectors: FloatArray) -> FloatArray:
-        width = vectors.shape[1]
-        if self._dimension not in (None, width):
-            raise self._unusable(f"vectors of {width} numbers, where it gave {self._dimension} before")
+    def _prepared(self, vectors: FloatArray) -> FloatArray:
         if not np.isfinite(vectors).all():
             raise self._unusable("a vector with a value that is not a finite number")
         exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32
         lengths = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
         if not lengths.all():
             raise self._unusable("a zero vector")
-        self._dimension = width
         unit: FloatArray = (exact / lengths).astype(np.float32)
         return unit
-
-    def _unusable(self, what: str) -> ProviderInvalidOutput:
-        return ProviderInvalidOutput(f"{self._endpoint.place}: the embedding model {self.name} answered with {what}.")
 
 
 class OpenAIEmbeddings(RemoteEmbeddings):
     """Any server with OpenAI's embeddings protocol."""
 
-    _prefix = "openai"
+    dialect = OPENAI
     route = openai_embeddings.ROUTE
     reads_tokens = True
-
-    async def _call(self, texts: Sequence[str]) -> FloatArray:
-        def read(body: Mapping[str, Any]) -> FloatArray:
-            return openai_embeddings.read_reply(body, count=len(texts))
-
-        body = openai_embeddings.write_request([text or " " for text in texts], model=self._endpoint.model)
-        return await self._exchange.whole("/embeddings", body, read)  # OpenAI refuses an empty text
-
-    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
-        """See RemoteEmbeddings."""
-
-        def read(body: Mapping[str, Any]) -> EmbeddingReply:
-            return openai_embeddings.read_client_reply(body, count=request.count)
-
-        body = openai_embeddings.write_client_request(request, model=self._endpoint.model)
-        return await self._exchange.whole("/embeddings", body, read)
+    _write_client = staticmethod(openai_embeddings.write_client_request)
+    _read_client = staticmethod(openai_embeddings.read_client_reply)
 
 
 class OllamaEmbeddings(RemoteEmbeddings):
     """A model in an Ollama."""
 
-    _prefix = "ollama"
+    dialect = OLLAMA
     route = ollama_embed.ROUTE
-
-    async def _call(self, texts: Sequence[str]) -> FloatArray:
-        def read(body: Mapping[str, Any]) -> FloatArray:
-            return ollama_embed.read_reply(body, count=len(texts))
-
-        body = ollama_embed.write_request([text or " " for text in texts], model=self._endpoint.model)
-        return await self._exchange.whole("/api/embed", body, read)
-
-    async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
-        """See RemoteEmbeddings."""
-
-        def read(body: Mapping[str, Any]) -> EmbeddingReply:
-            return ollama_embed.read_client_reply(body, count=request.count)
-
-        body = ollama_embed.write_client_request(request, model=self._endpoint.model)
-        return await self._exchange.whole("/api/embed", body, read)
+    _write_client = staticmethod(ollama_embed.write_client_request)
+    _read_client = staticmethod(ollama_embed.read_client_reply)
 
 
 _: tuple[type[EmbeddingModel], ...] = (OpenAIEmbeddings, OllamaEmbeddings)  # checked, never run

@@ -4,26 +4,19 @@ A call opens connections and closes them, so a client belongs to no event loop a
 passes by itself (429, 5xx, no connection) is tried again, as long after as the server asks for.
 """
 
-import asyncio
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from mnemoir.conversations.embedding import EmbeddingClient, usable_model_name
-from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured
-from mnemoir.providers.http import new_session
+from mnemoir.conversations.embedding import EmbeddingClient, known_dimension, usable_model_name
+from mnemoir.core.errors import ProviderNotConfigured
+from mnemoir.providers.embedding.remote import COHERE, OLLAMA_PROMPT, OPENAI, Dialect, RemoteVectors
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
-from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.wire import openai_embeddings, upstream
-from mnemoir.wire.embedding_request import Vectors, read_vectors
 
 Format = Literal["openai", "cohere"]
-_Purpose = Literal["search_document", "search_query"]
 
 OLLAMA_HOST = "http://localhost:11434"
 TIMEOUT_S = 30.0
-_AT_ONCE = 4  # requests of one text each
+_AT_ONCE = 4  # requests
 _DIMENSIONS = {
     "all-minilm": 384,
     "mxbai-embed-large": 1024,
@@ -34,63 +27,36 @@ _DIMENSIONS = {
 }
 
 
-class _RemoteClient(ABC):
-    """What all do alike; a protocol adds `_call`."""
+class _RemoteClient:
+    """Vectors of a remote model, as they come, under the name that its server has for it."""
 
-    def __init__(self, endpoint: Endpoint, *, most_texts: int) -> None:
+    def __init__(self, endpoint: Endpoint, dialect: Dialect, *, most_texts: int) -> None:
         """Raises SettingsError for a blank name of a model."""
-        usable_model_name(endpoint.model, type(self).__name__)
-        self._endpoint = endpoint
-        self._most_texts = max(1, most_texts)
-        self._dimension = _DIMENSIONS.get(endpoint.model.removesuffix(":latest"))
+        self._name = usable_model_name(endpoint.model, type(self).__name__)
+        known = _DIMENSIONS.get(self._name.removesuffix(":latest"))
+        self._remote = RemoteVectors(
+            endpoint, dialect, most_texts=max(1, most_texts), at_once=_AT_ONCE, dimension=known
+        )
 
     @property
     def model_name(self) -> str:
         """As the server knows it."""
-        return self._endpoint.model
+        return self._name
 
     @property
     def dimension(self) -> int:
         """Known at once for the usual models; ProviderNotConfigured for others until the first embedding."""
-        if self._dimension is None:
-            raise ProviderNotConfigured(f"The dimension of {self.model_name} is known after its first embedding.")
-        return self._dimension
+        return known_dimension(self._remote.dimension, self._name)
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
         """For texts that are to be found. Raises ProviderError."""
-        return await self._embedded(texts, "search_document")
+        return [vector.tolist() for vector in await self._remote.vectors(texts)]
 
     async def embed_single(self, text: str) -> list[float]:
         """For a question. Raises ProviderError."""
-        [vector] = await self._embedded([text], "search_query")
-        return vector
-
-    async def _embedded(self, texts: Sequence[str], purpose: _Purpose) -> list[list[float]]:
-        said = [text if text.strip() else "." for text in texts]  # an empty text is refused by most
-        batches = [said[start : start + self._most_texts] for start in range(0, len(said), self._most_texts)]
-        vectors: list[list[float]] = []
-        async with new_session() as session:
-            exchange = Exchange(self._endpoint, session)
-            for start in range(0, len(batches), _AT_ONCE):
-                calls = [self._call(exchange, batch, purpose) for batch in batches[start : start + _AT_ONCE]]
-                for found in await asyncio.gather(*calls):
-                    vectors += self._checked(found)
-        return vectors
-
-    @abstractmethod
-    async def _call(self, exchange: Exchange, texts: Sequence[str], purpose: _Purpose) -> Vectors:
-        """One vector per text, in one call."""
-
-    def _checked(self, vectors: Vectors) -> list[list[float]]:
-        width = int(vectors.shape[1])
-        if self._dimension not in (None, width):
-            raise ProviderInvalidOutput(
-                f"{self._endpoint.place}: the embedding model {self.model_name} answered with vectors of {width} "
-                f"numbers, where {self._dimension} were expected."
-            )
-        self._dimension = width
-        rows: list[list[float]] = vectors.tolist()
-        return rows
+        [vector] = await self._remote.vectors([text], is_question=True)
+        single: list[float] = vector.tolist()
+        return single
 
 
 class OllamaEmbedding(_RemoteClient):
@@ -99,13 +65,7 @@ class OllamaEmbedding(_RemoteClient):
     def __init__(self, model: str = "nomic-embed-text", host: str = OLLAMA_HOST, timeout: float = TIMEOUT_S) -> None:
         """`timeout` in seconds, for a request with all its tries. Raises SettingsError for a host that is no URL."""
         endpoint = Endpoint(base_url=host.rstrip("/"), model=model, timeouts=_timeouts(timeout))
-        super().__init__(endpoint, most_texts=1)
-
-    async def _call(self, exchange: Exchange, texts: Sequence[str], purpose: _Purpose) -> Vectors:
-        def read(body: Mapping[str, Any]) -> Vectors:
-            return read_vectors([upstream.member(body, "embedding")], 1)
-
-        return await exchange.whole("/api/embeddings", {"model": self.model_name, "prompt": texts[0]}, read)
+        super().__init__(endpoint, OLLAMA_PROMPT, most_texts=1)
 
 
 class HttpEmbedding(_RemoteClient):
@@ -134,23 +94,7 @@ class HttpEmbedding(_RemoteClient):
             timeouts=_timeouts(timeout),
             tries=tries,
         )
-        super().__init__(endpoint, most_texts=most_texts)
-        self._is_cohere = format == "cohere"
-
-    async def _call(self, exchange: Exchange, texts: Sequence[str], purpose: _Purpose) -> Vectors:
-        if self._is_cohere:
-            body = {"model": self.model_name, "texts": list(texts), "input_type": purpose}
-            return await exchange.whole("/embed", body, lambda answer: _of_cohere(answer, len(texts)))
-        request = openai_embeddings.write_request(texts, model=self.model_name)
-        return await exchange.whole(
-            "/embeddings", request, lambda answer: openai_embeddings.read_reply(answer, count=len(texts))
-        )
-
-
-def _of_cohere(body: Mapping[str, Any], count: int) -> Vectors:
-    """Of either release: a list of vectors, or lists by type of which `float` is read."""
-    found = upstream.member(body, "embeddings")
-    return read_vectors(found.get("float") if isinstance(found, Mapping) else found, count)
+        super().__init__(endpoint, COHERE if format == "cohere" else OPENAI, most_texts=most_texts)
 
 
 def _timeouts(seconds: float) -> Timeouts:

@@ -26,8 +26,8 @@ _TREE = queries("sessions/tree")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A message of a history."""
+class HistoryItem:
+    """One message of the history that a client sent, by role and digest of what it says."""
 
     role: str
     digest: bytes
@@ -48,7 +48,7 @@ class StoredTree:
         self._connection = connection
         self._session = {"session": session_id}
 
-    def find(self, history: Sequence[Told]) -> Found:
+    def find(self, history: Sequence[HistoryItem]) -> Found:
         """Its place."""
         digests = [one.digest for one in history]
         ids = self._from_the_beginning(digests)
@@ -61,7 +61,7 @@ class StoredTree:
             ids = [*ids, *self._on_the_thread(digests[len(ids) :], ids[-1] if ids else ROOT)]
         return Found(ids=ids, behind=ids[-1] if ids else ROOT)
 
-    def find_behind(self, parent_id: int, history: Sequence[Told]) -> Found:
+    def find_behind(self, parent_id: int, history: Sequence[HistoryItem]) -> Found:
         """Its place right behind a message, or at the beginning, whatever else would go along with it for longer."""
         ids = self._descended({parent_id: []}, [one.digest for one in history])
         return Found(ids=ids, behind=ids[-1] if ids else parent_id)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from mnemoir.storage.conversations.history_match import Told
+from mnemoir.storage.conversations.history_match import HistoryItem
 from mnemoir.storage.conversations.session_rows import Row, text_of
 from mnemoir.storage.sql.queries import queries
 
@@ -13,7 +13,7 @@ _SESSIONS = queries("sessions/sessions")
 _MOST_BEGINNINGS = 1000
 
 
-def session_that_begins(connection: apsw.Connection, history: Sequence[Told]) -> str | None:
+def session_that_begins(connection: apsw.Connection, history: Sequence[HistoryItem]) -> str | None:
     """The session with a branch that goes along for longest, if that is for a question and an answer at least.
 
     Of several the one used last; of more than 1,000 branches that begin alike the newest are looked at. Rows must be
@@ -41,7 +41,7 @@ def session_that_begins(connection: apsw.Connection, history: Sequence[Told]) ->
     return _used_last(connection, set(reached.values()))
 
 
-def _first_exchange(history: Sequence[Told]) -> int | None:
+def _first_exchange(history: Sequence[HistoryItem]) -> int | None:
     """How many messages the history has up to its first answer to a question."""
     asked = False
     for place, told in enumerate(history):

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mnemoir.storage.sqlite.data_file import beside, sync_folder
+from mnemoir.core.atomic_file import sync_folder
+from mnemoir.storage.sqlite.data_file import beside
 
 Identity = tuple[int, int]  # device and inode
 _MARK = ".corrupt-"

@@ -18,7 +18,7 @@ from mnemoir.conversations.sessions import (
     naive_utc,
 )
 from mnemoir.core.clock import Clock
-from mnemoir.storage.conversations.history_match import StoredTree, Told
+from mnemoir.storage.conversations.history_match import HistoryItem, StoredTree
 from mnemoir.storage.conversations.history_session import session_that_begins
 from mnemoir.storage.conversations.message_writer import MessageWriter, no_message
 from mnemoir.storage.conversations.session_rows import (
@@ -205,5 +205,5 @@ def _behind(connection: apsw.Connection, used_at: datetime, session_id: str) -> 
     return {"updated_at": time_text(used_at), "id": name, "same": name if is_same else None}
 
 
-def _told(history: Sequence[MessageRecord]) -> list[Told]:
-    return [Told(role=record.role, digest=message_digest(record)) for record in history]
+def _told(history: Sequence[MessageRecord]) -> list[HistoryItem]:
+    return [HistoryItem(role=record.role, digest=message_digest(record)) for record in history]

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from mnemoir.conversations.searched_rows import Said, SearchedRows
+from mnemoir.conversations.searched_rows import MessageText, SearchedRows
 from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
 from mnemoir.core.clock import Clock
 from mnemoir.storage.conversations.session_file import SessionFile
@@ -65,14 +65,16 @@ class VectorTables:
         rows = self._file.read(lambda connection: connection.execute(_VECTORS["counts"]).fetchall())
         return {str(status): count for status, count in rows if isinstance(count, int)}
 
-    def said_after(self, message_id: int, limit: int) -> list[Said]:
+    def said_after(self, message_id: int, limit: int) -> list[MessageText]:
         """Messages that say something and are no instructions, with greater ids, by id."""
         values = {"after": message_id, "limit": clamped(limit), "spaces": SPACES}
         rows: list[Any] = self._file.read(
             lambda connection: connection.execute(_SEARCHING["said_after"], values).fetchall()
         )
         return [
-            Said(each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at))
+            MessageText(
+                each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at)
+            )
             for each, session, role, name, text, at in rows
         ]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.discussions.ledger_lines import loads
 from mnemoir.storage.discussions.listing import can_be_named
 from mnemoir.storage.discussions.placed_file import PlacedFile
 from mnemoir.storage.discussions.places import Kind, Place, kind_in_folder, owner_of
@@ -72,7 +71,9 @@ def _in_file(root: Path, place: Place, kind: Kind | None) -> Iterator[str]:
     if kind == "records":
         yield from _in_records(place.below(root))
     elif kind in ("memories", "stale", "summary", "times"):
-        yield from _in_json(PlacedFile(root=root, place=place), _read_times if kind == "times" else PlacedFile.parsed)
+        yield from _in_json(
+            PlacedFile(root=root, place=place), PlacedFile.members if kind == "times" else PlacedFile.parsed
+        )
 
 
 def _in_json(file: PlacedFile, read: Callable[[PlacedFile], object]) -> Iterator[str]:
@@ -80,14 +81,6 @@ def _in_json(file: PlacedFile, read: Callable[[PlacedFile], object]) -> Iterator
         read(file)
     except StorageUnavailable as exc:
         yield f"{file.root}/{exc.message}"  # which begins with the path below the root
-
-
-def _read_times(file: PlacedFile) -> None:
-    read = file.read()
-    content = b"" if read is None else read[0].removeprefix(_BOM)
-    with file.understood():
-        if content and not isinstance(loads(content), dict):
-            raise ValueError("it is JSON, but not an object")
 
 
 def _in_records(path: Path) -> Iterator[str]:

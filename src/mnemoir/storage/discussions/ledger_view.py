@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, ChunkSummary
-from mnemoir.storage.files.atomic_file import Stamp
 
 _MOST_BYTES = 64 * 1024 * 1024
 _OBJECTS_BYTES = 500  # of a summary and its block without their texts, measured

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.discussions.folder_lock import try_lock
 from mnemoir.storage.discussions.placed_file import PlacedFile
 from mnemoir.storage.discussions.places import Place, lock_file
+from mnemoir.storage.file_lock import try_lock
 from mnemoir.storage.files.workspace import existing
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

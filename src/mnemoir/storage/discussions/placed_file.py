@@ -6,20 +6,26 @@ All functions block. What the operating system refuses, and a file that cannot b
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from mnemoir.core.atomic_file import (
+    Stamp,
+    append_file,
+    leftover_of,
+    read_file,
+    remove_durably,
+    remove_file,
+    replace_file,
+    stamp_of,
+)
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
 from mnemoir.storage.discussions.places import Place
-from mnemoir.storage.files.atomic_file import Stamp, read_file, remove_file, replace_file, stamp_of
-from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.file_errors import damage_errors, file_errors, json_object
 from mnemoir.storage.files.workspace import Folder, existing
-
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_PRIVATE_FILE = 0o600
-_TEMPORARY = ".tmp"  # what a killed writer of the whole file leaves beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,12 @@ class PlacedFile:
         with self.opened("read") as folder:
             return None if folder is None else read_file(folder, self.place.file)
 
+    def members(self) -> dict[str, Any]:
+        """Of the JSON object in it; {} when it is not there or empty."""
+        read = self.read()
+        with self.understood():
+            return json_object(read[0] if read else b"")
+
     def parsed(self) -> LedgerText:
         """Its entries; none when it is not there."""
         return self.understand(self.read())
@@ -91,17 +103,9 @@ class PlacedFile:
     def append(self, content: bytes, *, end: int) -> Stamp:
         """Add durably behind the byte `end`; what stands there is cut off. All of the content is added or nothing."""
         with self.opened("written", create=True) as opened:
-            folder = existing(opened)
-            remove_file(folder, self.place.file + _TEMPORARY)
-            is_new = stamp_of(folder, self.place.file) is None
-            file = os.open(self.place.file, _APPEND, _PRIVATE_FILE, dir_fd=folder)
-            try:
-                _append_synced(file, content, end)
-                stamp = stamp_of(folder, self.place.file)
-            finally:
-                os.close(file)
-            if is_new:
-                os.fsync(folder)
+            remove_file(existing(opened), leftover_of(self.place.file))
+            append_file(existing(opened), self.place.file, content, end=end)
+            stamp = stamp_of(existing(opened), self.place.file)
         if stamp is None or stamp.size != end + len(content):
             raise StorageUnavailable(f"{self.name} was changed by another program meanwhile. Try again.")
         return stamp
@@ -110,8 +114,7 @@ class PlacedFile:
         """Take it away durably; harmless when it is not there."""
         with self.opened("removed") as folder:
             if folder is not None:
-                remove_file(folder, self.place.file)
-                os.fsync(folder)
+                remove_durably(folder, self.place.file)
 
     @contextmanager
     def opened(self, doing: str, *, create: bool = False) -> Iterator[int | None]:
@@ -122,12 +125,8 @@ class PlacedFile:
     @contextmanager
     def understood(self) -> Iterator[None]:
         """Raise StorageUnavailable in place of ValueError: the content is not what it should be."""
-        try:
+        with damage_errors(self.name):
             yield
-        except ValueError as exc:
-            raise StorageUnavailable(
-                f"{self.name} is damaged ({exc}) and was left as it is. Repair it or take it away."
-            ) from exc
 
 
 def found(root: Path, places: Sequence[Place]) -> PlacedFile | None:
@@ -139,17 +138,3 @@ def found(root: Path, places: Sequence[Place]) -> PlacedFile | None:
 def found_or_new(root: Path, places: Sequence[Place]) -> PlacedFile:
     """The first file that is there, else the last of the places."""
     return found(root, places) or PlacedFile(root=root, place=places[-1])
-
-
-def _append_synced(file: int, content: bytes, end: int) -> None:
-    if os.fstat(file).st_size > end:
-        os.ftruncate(file, end)
-    try:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[os.write(file, rest) :]
-        os.fsync(file)
-    except OSError:
-        with suppress(OSError):  # the first failure is the one to tell; the next writer cuts the rest off
-            os.ftruncate(file, end)
-        raise

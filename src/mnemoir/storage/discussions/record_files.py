@@ -18,11 +18,12 @@ from typing import TypeVar
 
 import apsw
 
+from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_place import Identity, identity_of, refuse_links
 from mnemoir.storage.discussions.record_ranking import install
 from mnemoir.storage.discussions.record_schema import blank, prepare, refuse_other_files, stand_in
-from mnemoir.storage.sqlite.data_file import beside, prepare_folder, sync_folder
+from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
 from mnemoir.storage.sqlite.readers import BUSY_MS
 
@@ -223,13 +224,8 @@ def _move(made: Path, path: Path) -> None:
     except OSError as exc:
         if exc.errno != errno.EXDEV:
             raise
-        copy = beside(path, ".tmp")
-        copy.unlink(missing_ok=True)
-        with made.open("rb") as source, open(os.open(copy, _NEW, 0o600), "wb") as target:
+        with made.open("rb") as source, replacing(path, is_locked=True) as target:
             shutil.copyfileobj(source, target)
-            target.flush()
-            os.fsync(target.fileno())
-        copy.replace(path)
         made.unlink()
 
 

@@ -9,11 +9,11 @@ import asyncio
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
-from mnemoir.storage.discussions.folder_lock import folder_locked
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
 from mnemoir.storage.discussions.placed_file import PlacedFile, found, found_or_new
 from mnemoir.storage.discussions.places import places
+from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import existing
 
 

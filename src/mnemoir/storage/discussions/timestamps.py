@@ -8,35 +8,18 @@ is left exactly as it is.
 
 import asyncio
 import json
-import os
-import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-import orjson
-
 from mnemoir.core.discussion_id import directory_name
-from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.timestamps import Timestamps
-from mnemoir.storage.files.atomic_file import read_file, replace_file, take_lock
-from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.workspace import Folder, existing
-
-_NAME = "timestamps.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    folder: Folder
-    file: str
-
-    @property
-    def name(self) -> str:
-        return self.folder.name_of(self.file)
+from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.places import places
+from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.files.workspace import existing
 
 
 class FileTimestamps:
@@ -62,23 +45,14 @@ class FileTimestamps:
 
 
 def _load(root: Path, discussion: str) -> dict[str, str]:
-    place = _place(root, discussion)
-    with file_errors(place.name, "read"), place.folder.open() as folder:
-        members = {} if folder is None else _members(folder, place)
-    return {key: time for key, time in members.items() if isinstance(time, str)}
+    return {key: time for key, time in _file(root, discussion).members().items() if isinstance(time, str)}
 
 
 def _save(root: Path, discussion: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    place = _place(root, discussion)
-    with file_errors(place.name, "written"), place.folder.open(create=True) as opened:
-        folder = existing(opened)
-        lock = take_lock(folder, f"{place.file}.lock")
-        try:
-            members = _merged(_members(folder, place), before, after)
-            # four spaces and ASCII, as WilmerAI writes them
-            replace_file(folder, place.file, json.dumps(members, indent=4).encode())
-        finally:
-            os.close(lock)
+    file = _file(root, discussion)
+    with file.opened("written", create=True) as folder, file_locked(existing(folder), f"{file.place.file}.lock"):
+        members = _merged(file.members(), before, after)
+        file.replace(json.dumps(members, indent=4).encode())  # four spaces and ASCII, as WilmerAI writes them
 
 
 def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
@@ -87,39 +61,10 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
     return {key: value for key, value in members.items() if key not in gone} | changed
 
 
-def _members(folder: int, place: _Place) -> dict[str, Any]:  # JSON: other programs put into it what they like
-    found = read_file(folder, place.file)
-    content = b"" if found is None else found[0].removeprefix(b"\xef\xbb\xbf")
-    try:
-        members = orjson.loads(content or b"{}")
-    except orjson.JSONDecodeError as exc:
-        raise _damaged(place, str(exc)) from exc
-    if not isinstance(members, dict):
-        raise _damaged(place, "it is JSON, but not an object")
-    return members
-
-
-def _damaged(place: _Place, cause: str) -> StorageUnavailable:
-    return StorageUnavailable(f"{place.name} is damaged ({cause}) and was left as it is. Repair it or take it away.")
-
-
-def _place(root: Path, discussion: str) -> _Place:
+def _file(root: Path, discussion: str) -> PlacedFile:
     """The file to read and to write."""
-    name = directory_name(discussion)
-    nested = _Place(folder=Folder(root=root, steps=(name,)), file=_NAME)
-    flat = _Place(folder=Folder(root=root, steps=()), file=f"{name}_{_NAME}")
-    return flat if not _is_there(nested) and _is_there(flat) else nested
-
-
-def _is_there(place: _Place) -> bool:
-    """A folder of that name is another discussion's."""
-    with file_errors(place.name, "read"), place.folder.open() as folder:
-        if folder is None:
-            return False
-        try:
-            return not stat.S_ISDIR(os.stat(place.file, dir_fd=folder, follow_symlinks=False).st_mode)
-        except FileNotFoundError:
-            return False
+    candidates = places(directory_name(discussion), "times")
+    return found(root, candidates) or PlacedFile(root=root, place=candidates[0])
 
 
 _: type[Timestamps] = FileTimestamps  # checked, never run

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.storage.files.atomic_file import Stamp
 from mnemoir.storage.files.project_file import FileContent, Record
 from mnemoir.storage.files.records import memory_of
 from mnemoir.storage.files.rows import Key, Row, in_scope, key_of, make_row, newest_first, renewed_last

@@ -1,8 +1,11 @@
-"""The border of the file system: what it raises becomes StorageUnavailable that names the file and the cause."""
+"""The border of the file system: failures and damaged contents become StorageUnavailable, naming file and cause."""
 
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import orjson
 
 from mnemoir.core.errors import StorageUnavailable
 
@@ -29,3 +32,22 @@ def file_errors(name: str, doing: str) -> Iterator[None]:
         cause = exc.strerror or str(exc)
         step = _NEXT_STEP.get(exc.errno or 0, "See the server's disk and log.")
         raise StorageUnavailable(f"{name} could not be {doing}: {cause}. {step}") from exc
+
+
+@contextmanager
+def damage_errors(name: str) -> Iterator[None]:
+    """Raise StorageUnavailable in place of ValueError: the content of the file is not what it should be."""
+    try:
+        yield
+    except ValueError as exc:
+        raise StorageUnavailable(
+            f"{name} is damaged ({exc}) and was left as it is. Repair it or take it away."
+        ) from exc
+
+
+def json_object(content: bytes) -> dict[str, Any]:  # other programs write what they like into its members
+    """The members of a JSON object; {} for an empty file. Raises ValueError for anything else."""
+    members = orjson.loads(content.removeprefix(b"\xef\xbb\xbf") or b"{}")
+    if not isinstance(members, dict):
+        raise ValueError("it is JSON, but not an object")
+    return members

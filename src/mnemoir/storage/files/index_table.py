@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 
 import orjson
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search import terms_of
-from mnemoir.storage.files.atomic_file import Stamp
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.sql.engine import Sql

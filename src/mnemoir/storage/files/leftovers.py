@@ -1,13 +1,15 @@
 """What killed writers left behind, taken away at the start: temporary files beside the real ones."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
 
+from mnemoir.core.atomic_file import leftover_of, remove_file
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files import project_file, project_settings
-from mnemoir.storage.files.atomic_file import remove_leftover
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, project_folder, projects
 
@@ -28,9 +30,19 @@ def clear_leftovers(root: Path) -> None:
 def _clear(place: Folder, lock: str, names: Sequence[str]) -> None:
     try:
         with file_errors(place.name_of(names[0]), "tidied"), place.open() as folder:
-            removed = [name for name in names if folder is not None and remove_leftover(folder, name, lock)]
+            removed = [name for name in names if folder is not None and _remove_leftover(folder, name, lock)]
     except StorageUnavailable as exc:
         _log.warning("leftover stays", error=exc.message)
         return
     if removed:
         _log.info("leftover of a killed writer removed", files=[place.name_of(name) for name in removed])
+
+
+def _remove_leftover(folder: int, name: str, lock: str) -> bool:
+    """False when there is none. Raises OSError; ETIMEDOUT while a writer holds the lock and the file is in use."""
+    leftover = leftover_of(name)
+    if leftover not in os.listdir(folder):
+        return False
+    with file_locked(folder, lock, patience_s=0.0):
+        remove_file(folder, leftover)
+    return True

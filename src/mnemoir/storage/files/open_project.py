@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.ports.memory_store import Project
-from mnemoir.storage.files.atomic_file import Stamp
 from mnemoir.storage.files.contents import Contents, EntryOf, contents_of
 from mnemoir.storage.files.project_file import ProjectFile
 

@@ -6,9 +6,8 @@ objects is left exactly as it is, and every request on it fails until somebody h
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -16,9 +15,10 @@ from typing import Any, cast
 import orjson
 import structlog
 
+from mnemoir.core.atomic_file import Stamp, read_file, replace_file, stamp_of
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.memory_store import Project
-from mnemoir.storage.files.atomic_file import Stamp, read_file, replace_file, stamp_of, take_lock
+from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import existing, project_folder, refuse_other_spelling
 
@@ -79,13 +79,11 @@ class ProjectFile:
 
         Makes the project's folder: whoever locks is about to write.
         """
-        with file_errors(self.name, "locked"), self._folder.open(create=True) as folder:
-            refuse_other_spelling(self._folder)
-            lock = take_lock(existing(folder), LOCK_NAME)
-        try:
+        with ExitStack() as held:
+            with file_errors(self.name, "locked"), self._folder.open(create=True) as folder:
+                refuse_other_spelling(self._folder)
+                held.enter_context(file_locked(existing(folder), LOCK_NAME))
             yield
-        finally:
-            os.close(lock)
 
     def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:
         try:

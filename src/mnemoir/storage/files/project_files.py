@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mnemoir.core.atomic_file import Stamp, read_file
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_files import ProjectFile, ProjectFiles
-from mnemoir.storage.files.atomic_file import Stamp, read_file
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.project_file import FILE_NAME, encode
 from mnemoir.storage.files.project_file import ProjectFile as MemoriesFile

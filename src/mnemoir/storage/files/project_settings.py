@@ -6,7 +6,6 @@ value of a wrong type counts as not set.
 
 import asyncio
 import math
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
-from mnemoir.storage.files.atomic_file import read_file, remove_file, replace_file, take_lock
-from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.files.file_errors import damage_errors, file_errors, json_object
 from mnemoir.storage.files.workspace import Folder, existing, project_folder, refuse_other_spelling
 
 INNER = "long-term-memory"
@@ -68,8 +67,7 @@ def _save(place: Folder, settings: ProjectSettings) -> None:
         if merged != members:
             replace_file(folder, _SETTINGS, orjson.dumps(merged, option=_PRETTY))
         if settings.extraction_prompt is None:
-            remove_file(folder, _PROMPT)
-            os.fsync(folder)
+            remove_durably(folder, _PROMPT)
         else:
             replace_file(folder, _PROMPT, settings.extraction_prompt.encode("utf-8", "replace"))
 
@@ -78,12 +76,8 @@ def _save(place: Folder, settings: ProjectSettings) -> None:
 def _locked(place: Folder) -> Iterator[int]:
     with place.open(create=True) as opened:
         refuse_other_spelling(place)
-        folder = existing(opened)
-        lock = take_lock(folder, LOCK_NAME)
-        try:
-            yield folder
-        finally:
-            os.close(lock)
+        with file_locked(existing(opened), LOCK_NAME):
+            yield existing(opened)
 
 
 def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any]:
@@ -99,20 +93,8 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
 
 def _members(folder: int, place: Folder) -> dict[str, Any]:
     found = read_file(folder, _SETTINGS)
-    content = b"" if found is None else found[0].removeprefix(b"\xef\xbb\xbf")
-    try:
-        members = orjson.loads(content or b"{}")
-    except orjson.JSONDecodeError as exc:
-        raise _damaged(place, str(exc)) from exc
-    if not isinstance(members, dict):
-        raise _damaged(place, "it is JSON, but not an object")
-    return members
-
-
-def _damaged(place: Folder, cause: str) -> StorageUnavailable:
-    return StorageUnavailable(
-        f"{place.name_of(_SETTINGS)} is damaged ({cause}) and was left as it is. Repair it or take it away."
-    )
+    with damage_errors(place.name_of(_SETTINGS)):
+        return json_object(b"" if found is None else found[0])
 
 
 def _boolean(value: object) -> bool | None:

@@ -7,28 +7,22 @@ and put in its place in one step; whoever writes holds the lock of the folder, i
 
 import asyncio
 import errno
-import fcntl
 import os
 import re
-import stat
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemoir.core.atomic_file import append_file, read_file, replace_file, stamp_of
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.user_files import Refusal, UserFiles
-from mnemoir.storage.files.atomic_file import read_file, replace_file, stamp_of
+from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import Folder, existing
 
 _SETTING = "workflows.file_directories"
 _MOST_BYTES = 16 * 1024 * 1024
 _FOREIGN = re.compile(r"[A-Za-z]:|.*\\", re.DOTALL)  # a drive, or a backslash anywhere
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]|[A-Za-z][\w+.-]*://")
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_PRIVATE_FILE = 0o600
-_PATIENCE_S = 10.0
 _CODE = (".py", ".pyc", ".pyd", ".so", ".dylib")  # what Python would run or import from a folder
 
 
@@ -87,17 +81,14 @@ class FileUserFiles:
 
     def _write(self, path: str, content: bytes) -> str:
         place = self._writable(path)
-        with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
-            mode = _mode_of(folder, place.name)
-            replace_file(folder, place.name, content)
-            if mode is not None:
-                _give_mode(folder, place.name, mode)
+        with place.folder.open(create=True) as folder, folder_locked(existing(folder)):
+            replace_file(existing(folder), place.name, content, keep_mode=True)
         return place.spelled
 
     def _append(self, path: str, content: bytes) -> str:
         place = self._writable(path)
-        with place.folder.open(create=True) as opened, _alone(existing(opened)) as folder:
-            _append_synced(folder, place.name, content)
+        with place.folder.open(create=True) as folder, folder_locked(existing(folder)):
+            append_file(existing(folder), place.name, content)
         return place.spelled
 
     def _writable(self, path: str) -> _Place:
@@ -183,50 +174,6 @@ def _encoded(text: str, path: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as exc:
         raise OSError(errno.EILSEQ, "the content cannot be written as UTF-8", path) from exc
-
-
-@contextmanager
-def _alone(folder: int) -> Iterator[int]:
-    """The folder, while nobody else writes in it; closing it gives the lock back."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError as exc:
-            if time.monotonic() > deadline:
-                raise TimeoutError(errno.ETIMEDOUT, "another program keeps the folder locked") from exc
-        time.sleep(0.005)
-    yield folder
-
-
-def _mode_of(folder: int, name: str) -> int | None:
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    return None
-
-
-def _give_mode(folder: int, name: str, mode: int) -> None:
-    file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    with open(file, "rb"):
-        os.fchmod(file, mode)
-
-
-def _append_synced(folder: int, name: str, content: bytes) -> None:
-    """All of the content or nothing of it, unless the power fails in between."""
-    file = os.open(name, _APPEND, _PRIVATE_FILE, dir_fd=folder)
-    with open(file, "ab", buffering=0) as writer:
-        before = os.fstat(file).st_size
-        try:
-            rest = memoryview(content)
-            while rest:
-                rest = rest[writer.write(rest) :]
-            os.fsync(file)
-        except OSError:
-            with suppress(OSError):  # the first failure is the one to tell
-                os.ftruncate(file, before)
-            raise
-    os.fsync(folder)
 
 
 _: type[UserFiles] = FileUserFiles

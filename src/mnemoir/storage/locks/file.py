@@ -15,9 +15,9 @@ from pathlib import Path
 
 import orjson
 
+from mnemoir.core.atomic_file import read_file, remove_file
 from mnemoir.ports.locks import TTL_S, WAIT_S, Lock, LockToken
-from mnemoir.storage.discussions.folder_lock import folder_locked
-from mnemoir.storage.files.atomic_file import read_file, remove_file
+from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing
 from mnemoir.storage.locks.patience import patiently

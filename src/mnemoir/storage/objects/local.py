@@ -13,10 +13,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
-from mnemoir.storage.discussions.folder_lock import folder_locked
-from mnemoir.storage.files.atomic_file import read_file, remove_file, replace_file
+from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing
 from mnemoir.storage.objects.keys import is_unfinished, steps_of
@@ -69,9 +69,7 @@ class LocalObjects:
                 if opened is None:
                     return
                 with folder_locked(opened):
-                    for each in (name, *filter(is_unfinished, os.listdir(opened))):
-                        remove_file(opened, each)
-                    os.fsync(opened)
+                    remove_durably(opened, name, *filter(is_unfinished, os.listdir(opened)))
             self._remove_empty(folder)
 
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:

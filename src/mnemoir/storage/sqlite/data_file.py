@@ -16,6 +16,7 @@ from pathlib import Path
 
 import apsw
 
+from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sqlite.failures import damaged
 from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, migrate, reached
@@ -119,15 +120,6 @@ class SyncedLog:
 def beside(path: Path, suffix: str) -> Path:
     """The file of that name with a suffix."""
     return path.with_name(path.name + suffix)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _start_of(file: Path, size: int) -> bytes:

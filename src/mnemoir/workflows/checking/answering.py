@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.back_ends import COMPLETION_KINDS
+from mnemoir.ports.model_servers import COMPLETION_KINDS
 from mnemoir.workflows.checking.nodes import type_name
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import Name, NodeAt, find_workflow, is_open, named_by, workflow_at
@@ -28,7 +28,7 @@ def answering_index(nodes: Sequence[NodeAt]) -> int:
 def hint_at_dropped_tools(survey: Survey, user: UserTree, tops: Iterable[Name]) -> None:
     """A hint for each node that answers these workflows from the conversation and passes on no tools of clients.
 
-    A node with a prompt of its own gets none: it would never see what its tools answered.
+    A node with a prompt of its own gets none: of what its tools answered it sees at most the bare text.
     """
     for node in _answering_nodes(survey, user, tops):
         raw = node.raw

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
@@ -30,7 +30,7 @@ class AskedEndpoint:
     problem: str = ""
     fix: str = ""
     definition: EndpointDefinition | None = None
-    kind: BackEndKind | None = None
+    kind: ModelServerKind | None = None
 
 
 def asked_endpoints(

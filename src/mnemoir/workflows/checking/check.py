@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from mnemoir.ports.user_files import UserFiles
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
 from mnemoir.workflows.checking.problem import Hint, Place, Problem
-from mnemoir.workflows.checking.survey import Survey, Types
+from mnemoir.workflows.checking.survey import Outside, Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
 from mnemoir.workflows.config.endpoint import EndpointDefinition
@@ -25,26 +24,24 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
 _CURRENT = Place(file="Users/_current-user.json")
 
 
-def check(
-    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
-) -> list[Problem]:
+def check(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None) -> list[Problem]:
     """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing.
 
-    `user_files` are what file nodes may read and write; without them, paths are not looked at.
+    Without `outside`, paths of file nodes and directories of discussions are not looked at.
     """
-    return _surveyed(tree, users, node_types, user_files).problems()
+    return _surveyed(tree, users, node_types, outside).problems()
 
 
 def check_with_hints(
-    tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None = None
+    tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None
 ) -> tuple[list[Problem], list[Hint]]:
     """The same, and what works as it is and could do more."""
-    survey = _surveyed(tree, users, node_types, user_files)
+    survey = _surveyed(tree, users, node_types, outside)
     return survey.problems(), survey.hints()
 
 
-def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, user_files: UserFiles | None) -> Survey:
-    survey = Survey(tree, node_types, user_files)
+def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None) -> Survey:
+    survey = Survey(tree, node_types, outside)
     for name in users or tree.user_names():
         check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
     if not users:

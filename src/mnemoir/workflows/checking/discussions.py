@@ -1,20 +1,34 @@
 """Whether memories of discussions can be made: the file of discussion settings, and what nodes of memory run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from mnemoir.workflows.checking.nodes import is_note, keys_of, type_name, type_of
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.references import Named, check_model
 from mnemoir.workflows.checking.survey import Survey, nearest
-from mnemoir.workflows.checking.workflows import Name, NodeAt
+from mnemoir.workflows.checking.workflows import Name, NodeAt, tool_key, tools_of
 from mnemoir.workflows.config.discussion import DiscussionSettings
-from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.tree import DISCUSSION_SETTINGS, UserTree
 from mnemoir.workflows.config.user import UserSettings
 
 _CHUNK = "[TextChunk]"
 _SUMMARY_INPUTS, _RECORD_INPUTS = 4, 1
-_MAKERS = ("qualitymemory", "recentmemory", "fullchatsummary")
+_MAY_RUN_NOTHING = ("qualitymemory", "recentMemoryToolWorkflow")
+
+
+def set_apart(survey: Survey, user: UserTree) -> None:
+    """Mark the file of discussion settings, which lies among the workflows, as no workflow."""
+    if path := survey.find(DISCUSSION_SETTINGS, user.settings.discussion_settings, user.workflow_folders()):
+        survey.no_workflows.add(path)
+
+
+def keys_used_by(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of the user's file that a node of memory goes by."""
+    if key := tool_key(raw):
+        yield key
+        if key != "conversationMemoryToolWorkflow":
+            yield DISCUSSION_SETTINGS
 
 
 def check_discussion_settings(survey: Survey, user: UserTree, place: Place) -> Sequence[Name]:
@@ -23,7 +37,6 @@ def check_discussion_settings(survey: Survey, user: UserTree, place: Place) -> S
     path = survey.locate(place / key, key, name, user.workflow_folders()) if name else None
     if path is None:
         return ()
-    survey.no_workflows.add(path)
     said = survey.shaped(path, DiscussionSettings)
     if said is None:
         return ()
@@ -43,17 +56,10 @@ def check_needs(survey: Survey, user: UserTree, node: NodeAt) -> None:
 
 
 def _needs(node: NodeAt, settings: UserSettings) -> Iterator[str]:
-    kind = type_name(node.raw)
-    if kind == "fullchatsummary" and is_set(node.raw, "isManualConfig"):
-        return
-    if kind == "fullchatsummary" and not settings.chat_summary_workflow:
-        yield "chatSummaryToolWorkflow"
-    if kind == "recentmemory" and not settings.recent_memory_workflow:
-        yield "recentMemoryToolWorkflow"
-    if kind == "conversationmemory" and not settings.conversation_memory_workflow:
-        yield "conversationMemoryToolWorkflow"
-    if kind in _MAKERS and not settings.discussion_settings:
-        yield DISCUSSION_SETTINGS
+    named = {**tools_of(settings), DISCUSSION_SETTINGS: settings.discussion_settings}
+    for key in keys_used_by(node.raw):
+        if not named[key] and (type_name(node.raw), key) != _MAY_RUN_NOTHING:
+            yield key
 
 
 def _summaries(survey: Survey, user: UserTree, place: Place, said: DiscussionSettings) -> Iterator[Name]:

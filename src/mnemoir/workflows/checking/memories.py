@@ -5,8 +5,7 @@ from typing import Any
 
 from mnemoir.conversations.history_text import QUERY_MARKER
 from mnemoir.conversations.memory_config import MemoryMode
-from mnemoir.core.errors import SettingsError
-from mnemoir.ports.back_ends import COMPLETION_KINDS
+from mnemoir.ports.model_servers import COMPLETION_KINDS
 from mnemoir.workflows.checking.endpoints import api_type_of
 from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.survey import Survey
@@ -65,14 +64,11 @@ def _text_endpoints(survey: Survey, user: UserTree, name: object) -> Iterator[st
     seen: set[str] = set()
     while isinstance(name, str) and name and not is_open(name) and name not in seen:
         seen.add(name)
-        try:
-            found = survey.tree.find("endpoint", name, user.endpoint_folders())
-        except SettingsError:  # told where the name is checked
+        path = survey.find("endpoint", name, user.endpoint_folders())
+        if path is None:  # told where the name is checked
             return
-        if found is None:
-            return
-        api_type = api_type_of(survey, found.path)
+        api_type = api_type_of(survey, path)
         if api_type is not None and api_type.kind in COMPLETION_KINDS:
             yield name
-        endpoint = survey.shaped(found.path, EndpointDefinition)
+        endpoint = survey.shaped(path, EndpointDefinition)
         name = endpoint.backup if endpoint else ""

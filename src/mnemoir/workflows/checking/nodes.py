@@ -23,27 +23,32 @@ _LATER_TYPES = {
 # people write these for themselves; nobody reads them
 _NOTES = {"id", "name", "displayonlycomment", "isresponder", "comment", "comments", "description", "note", "notes"}
 
-# of newer releases of the format: without effect here, and no slip of the pen
-_LATER = {
+# read for a node of any type: what variables of the conversation hold in it
+_OF_EVERY_TYPE = {
     "addUserAssistantTags",
+    "estimatedTokensToIncludeInVariable",
+    "maxEstimatedTokensInVariable",
+    "minMessagesInVariable",
+    "nMessagesToIncludeInVariable",
+}
+
+# of newer releases of the format: without effect here yet, and no slip of the pen
+LATER = {
     "appendNativeToolExchange",
     "clampPromptToContextWindow",
-    "estimatedTokensToIncludeInVariable",
     "includeToolCallsInConversation",
     "injectLivenessToolCall",
     "insertUserTurnBetweenAssistantMessages",
-    "insertedUserTurnText",
     "lastMessagesToSendInsteadOfPromptMaxTokenSize",
     "lowercaseToolCallFunctionNames",
-    "maxEstimatedTokensInVariable",
     "mergeConsecutiveAssistantMessages",
-    "mergeConsecutiveAssistantMessagesDelimiter",
-    "minMessagesInVariable",
-    "nMessagesToIncludeInVariable",
     "saveVisionResponsesToDiscussionId",
     "structuredOutputFile",
-    "visionScanMessageLimit",
+    "useEntityExpansion",
 }
+# say more about one of them, and mean nothing without it
+LATER_DETAILS = {"insertedUserTurnText", "mergeConsecutiveAssistantMessagesDelimiter", "visionScanMessageLimit"}
+_OFF = ("", "0", "false", "no", "none", "off")
 
 
 def check_node(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
@@ -97,10 +102,19 @@ def _tell_unknown_type(survey: Survey, place: Place, raw: Mapping[str, Any]) -> 
 def _check_keys(survey: Survey, place: Place, raw: Mapping[str, Any], kind: type[Node[Any]]) -> None:
     """Properties nobody reads are allowed, and often a slip of the pen. What asks a model is set on many others."""
     known = keys_of(kind.properties_type)
-    passed_over = known | keys_of(ModelProperties) | _LATER
-    for key in raw:
+    passed_over = known | keys_of(ModelProperties) | _OF_EVERY_TYPE | LATER_DETAILS
+    for key, value in raw.items():
+        if key in LATER:
+            _tell_later(survey, place / key, key, value)
+            continue
         if key in passed_over or is_note(key):
             continue
         near = nearest(key, list(known))
         fix = f"Did you mean {near!r}?" if near else "Remove it, if it is not a note for yourself."
         survey.tell(place / key, f"A node of type {kind.kind} has no property {key!r}.", fix, "warning")
+
+
+def _tell_later(survey: Survey, place: Place, key: str, value: object) -> None:
+    if str(value).strip().lower() not in _OFF:
+        fix = "The node works without it: remove it, or keep it for a later version."
+        survey.tell(place, f"{key!r} has no effect in this version yet.", fix, "warning")

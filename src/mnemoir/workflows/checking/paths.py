@@ -1,20 +1,39 @@
-"""Whether file nodes may reach the files that they name, as far as a workflow's text tells."""
+"""Whether files can be reached where a tree says they are: those of file nodes, and the directory of discussions."""
 
+import os
+import tempfile
 from collections.abc import Mapping
 
 from mnemoir.workflows.checking.nodes import type_name
-from mnemoir.workflows.checking.problem import Level
+from mnemoir.workflows.checking.problem import Level, Place
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
+from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.discussion_files import DISCUSSIONS, own_directory
 
 # by node type: a chat goes on without a file that is not read, and ends at one that may not be written
 _LEVELS: Mapping[str, Level] = {"getcustomfile": "warning", "savecustomfile": "error"}
 
 
+def check_discussion_directory(survey: Survey, place: Place, settings: UserSettings) -> None:
+    """An error when the directory that a user names can neither be made nor written. Leaves no file behind."""
+    public = survey.tree.public
+    directory = own_directory(settings.discussion_directory, public, public / DISCUSSIONS)
+    if survey.outside is None or survey.outside.discussion_directory or directory == public / DISCUSSIONS:
+        return
+    existing = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
+    try:
+        with tempfile.TemporaryFile(dir=existing):  # rights alone do not tell: the root user has them all
+            return
+    except OSError as exc:
+        cause = f"Memories of discussions are lost: {directory} cannot be made or written ({exc.strerror or exc})."
+    survey.tell(place, cause, f"Name a directory that the server may write, or none to use {public / DISCUSSIONS}.")
+
+
 def check_path(survey: Survey, node: NodeAt) -> None:
     """A path without variables that no file node may ever read or write."""
     level, path = _LEVELS.get(type_name(node.raw)), node.raw.get("filepath")
-    if level is None or survey.user_files is None or not isinstance(path, str) or not path.strip() or is_open(path):
+    if level is None or survey.outside is None or not isinstance(path, str) or not path.strip() or is_open(path):
         return
-    if refusal := survey.user_files.refusal(path.strip()):
+    if refusal := survey.outside.user_files.refusal(path.strip()):
         survey.tell(node.place / "filepath", refusal.cause, refusal.fix, level)

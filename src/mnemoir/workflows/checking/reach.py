@@ -1,7 +1,7 @@
 """Every workflow a user's messages can come to, and how they come to it."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mnemoir.workflows.checking.circles import circles
 from mnemoir.workflows.checking.discussions import check_needs
@@ -12,7 +12,7 @@ from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.references import check_references
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.variables import Given, check_variables
-from mnemoir.workflows.checking.workflows import Name, WorkflowAt, find_workflow, named_by, workflow_at
+from mnemoir.workflows.checking.workflows import Name, NodeAt, WorkflowAt, find_workflow, named_by, workflow_at
 from mnemoir.workflows.config.tree import UserTree
 
 
@@ -27,6 +27,22 @@ class Reach:
         self._categorizers: set[str] = set()
         self._calls: dict[str, dict[str, Name]] = {}  # by caller and called; the surest of several
 
+    def stand_by(self, categorizer: str) -> None:
+        """A categoriser that nothing runs, as routing is off: categories are variables in it all the same."""
+        if path := self._survey.find("workflow", categorizer, self._user.workflow_folders()):
+            self._categorizers.add(path)
+
+    def gather_own(self) -> None:
+        """What lies in the user's folder besides."""
+        for folder in self._user.workflow_folders():
+            for path in self._survey.files(*folder):
+                if path not in self._survey.no_workflows:
+                    self._gather(path)
+
+    def nodes(self) -> Iterator[NodeAt]:
+        """Of all workflows that were gathered so far."""
+        return (node for workflow in self._workflows.values() for node in workflow.nodes)
+
     def start_at(self, name: Name, *, categorizes: bool = False) -> None:
         """Follow a name of the user's settings or routing table."""
         path = self._follow(name)
@@ -34,11 +50,7 @@ class Reach:
             self._categorizers.add(path)
 
     def check(self) -> None:
-        """All that was reached, and what lies in the user's folder besides."""
-        for folder in self._user.workflow_folders():
-            for path in self._survey.files(*folder):
-                if path not in self._survey.no_workflows:
-                    self._gather(path)
+        """All that was gathered."""
         for workflow in self._workflows.values():
             for node in workflow.nodes:
                 check_node(self._survey, node.place, node.raw)
@@ -47,7 +59,7 @@ class Reach:
                 check_needs(self._survey, self._user, node)
                 check_memory(self._survey, self._user, node)
             check_variables(self._survey, workflow, self._given(workflow.path))
-        check_own_memories(self._survey, (node for workflow in self._workflows.values() for node in workflow.nodes))
+        check_own_memories(self._survey, self.nodes())
         self._check_circles()
 
     def _follow(self, name: Name) -> str | None:

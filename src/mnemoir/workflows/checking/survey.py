@@ -1,8 +1,11 @@
 """What a check works with: the tree, each file read once, and the list of problems that grows."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -21,23 +24,42 @@ M = TypeVar("M", bound=BaseModel)
 _UNKNOWN = "Extra inputs are not permitted"  # what pydantic says
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What the settings of a server say of files outside the tree."""
+
+    user_files: UserFiles  # of file nodes
+    discussion_directory: Path | None = None  # wins over those that users name
+
+
 class Survey:
     """One check of one tree. Files are given by their whole paths, as lookups find them."""
 
-    def __init__(self, tree: ConfigTree, types: Types, user_files: UserFiles | None = None) -> None:
+    def __init__(self, tree: ConfigTree, types: Types, outside: Outside | None = None) -> None:
         self.tree = tree
         self.types = types
-        self.user_files = user_files  # None where nobody knows what file nodes may reach
+        self.outside = outside  # None where no server is known
         self.read: dict[str, Any] = {}  # JSON by path; None for what is broken
         self.no_workflows: set[str] = set()  # files among the workflows that are something else
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name it
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
         self._problems: dict[Problem, None] = {}  # two users may come to the same one
+        self._only_warns = False
         self._hints: dict[Hint, None] = {}
 
     def tell(self, place: Place, cause: str, fix: str, level: Level = "error") -> None:
         """Write a problem down."""
+        level = "warning" if self._only_warns else level
         self._problems[Problem(file=place.file, path=place.path, level=level, cause=cause, fix=fix)] = None
+
+    @contextmanager
+    def only_warning(self, only_warns: bool) -> Iterator[None]:
+        """With True, every problem written down inside is a warning, as no run comes to it."""
+        before, self._only_warns = self._only_warns, only_warns
+        try:
+            yield
+        finally:
+            self._only_warns = before
 
     def hint(self, place: Place, text: str) -> None:
         """Write down what could do more; it is no problem."""
@@ -48,8 +70,11 @@ class Survey:
         return sorted(self._hints, key=lambda hint: hint.file)
 
     def problems(self) -> list[Problem]:
-        """All of them, file by file, each file's in the order they were found."""
-        return sorted(self._problems, key=lambda problem: problem.file)
+        """All of them by file, each file's in the order found. A warning that is an error elsewhere is left out."""
+        found = [
+            one for one in self._problems if replace(one, level="error") not in self._problems or one.level == "error"
+        ]
+        return sorted(found, key=lambda problem: problem.file)
 
     def place(self, path: str) -> Place:
         """The file as a whole."""
@@ -57,16 +82,24 @@ class Survey:
 
     def raw(self, path: str) -> Any:  # JSON
         """What is in the file; None, which is told, when it cannot be read."""
-        if path not in self.read:
+        if self.read.get(path) is None:  # what is broken is told again, for it may be an error this time
             self.read[path] = self._parsed(path)
         return self.read[path]
 
     def shaped(self, path: str, model: type[M]) -> M | None:
         """The file as a `model`; None, with all that is wrong told, when it is none."""
         key = (path, model)
-        if key not in self._shaped:
+        if self._shaped.get(key) is None:
             self._shaped[key] = self._validated(path, model)
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
+
+    def find(self, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
+        """The file that a name means; None when there is none. Writes no problem down."""
+        try:
+            found = self.tree.find(kind, name, folders)
+        except SettingsError:
+            return None
+        return found.path if found else None
 
     def locate(
         self,

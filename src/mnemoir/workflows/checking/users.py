@@ -4,15 +4,16 @@ import os
 from collections.abc import Iterator
 
 from mnemoir.workflows.checking.answering import hint_at_dropped_tools
-from mnemoir.workflows.checking.discussions import check_discussion_settings
+from mnemoir.workflows.checking.discussions import check_discussion_settings, keys_used_by, set_apart
 from mnemoir.workflows.checking.endpoints import check_endpoints
+from mnemoir.workflows.checking.paths import check_discussion_directory
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.reach import Reach
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import Name, tools_of
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.template import PromptTemplate
-from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.tree import DISCUSSION_SETTINGS, UserTree
 from mnemoir.workflows.config.user import UserSettings
 
 _DEFAULT = "_DefaultWorkflow"  # runs where no category was found, and stands for a shared folder
@@ -36,13 +37,25 @@ def check_user(survey: Survey, name: str, named_at: Place) -> None:
     tops = list(_tops(survey, place, settings, user))
     for top, categorizes in tops:
         reach.start_at(top, categorizes=categorizes)
-    for key, tool in tools_of(settings):
-        if tool:
-            reach.start_at(Name(place=place / key, name=tool, inputs=None))
-    for maker in check_discussion_settings(survey, user, place):
-        reach.start_at(maker)
+    if settings.always_custom_workflow:
+        reach.stand_by(settings.categorization_workflow)
+    set_apart(survey, user)
+    reach.gather_own()
+    _check_memory(survey, place, user, reach)
     reach.check()
     hint_at_dropped_tools(survey, user, (top for top, categorizes in tops if not categorizes))
+
+
+def _check_memory(survey: Survey, place: Place, user: UserTree, reach: Reach) -> None:
+    """The workflows and settings that make memories of discussions. Only warnings where no node goes by them."""
+    used = {key for node in reach.nodes() for key in keys_used_by(node.raw)}
+    for key, tool in tools_of(user.settings).items():
+        if tool:
+            with survey.only_warning(key not in used):
+                reach.start_at(Name(place=place / key, name=tool, inputs=None))
+    with survey.only_warning(DISCUSSION_SETTINGS not in used):
+        for maker in check_discussion_settings(survey, user, place):
+            reach.start_at(maker)
 
 
 def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> bool:
@@ -59,12 +72,13 @@ def _has_sound_folders(survey: Survey, place: Place, settings: UserSettings) -> 
 
 
 def _check_places(survey: Survey, place: Place, settings: UserSettings) -> None:
-    """Paths of another system would become folders with odd names in ours."""
+    """Directories: not of another system, which would become odd names in ours, and writable."""
     places = {"discussionDirectory": settings.discussion_directory, "sqlLiteDirectory": settings.lock_directory}
     for key, written in places.items():
         if os.name != "nt" and "\\" in written:
             cause = "This is a path of Windows; the default folder is used instead."
             survey.tell(place / key, cause, "Give a path of this system, or none.", "warning")
+    check_discussion_directory(survey, place / "discussionDirectory", settings)
 
 
 def _check_template(survey: Survey, place: Place, name: str) -> None:

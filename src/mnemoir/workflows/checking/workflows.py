@@ -7,10 +7,18 @@ from typing import Any
 from mnemoir.workflows.checking.nodes import type_name
 from mnemoir.workflows.checking.problem import Place
 from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
 
 CUSTOM, CONDITIONAL = "customworkflow", "conditionalcustomworkflow"
+# by type of a node of memory: the key of the user's file that names the workflow it runs
+_TOOLS = {
+    "fullchatsummary": "chatSummaryToolWorkflow",
+    "recentmemory": "recentMemoryToolWorkflow",
+    "qualitymemory": "recentMemoryToolWorkflow",
+    "conversationmemory": "conversationMemoryToolWorkflow",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +84,24 @@ def named_by(node: NodeAt, settings: UserSettings) -> Iterator[Name]:
         inner = place / "conditionalWorkflows"
         for key, name in routes.items():
             yield Name(place=inner / key, name=_text(name), folder=folder, inputs=given, may_not_run=True)
-    elif name := _tool_of(kind, settings):
+    elif name := tools_of(settings).get(tool_key(raw), ""):
         yield Name(place=place / "type", name=name, inputs=None, may_not_run=True)
 
 
-def tools_of(settings: UserSettings) -> Iterator[tuple[str, str]]:
-    """Key and value of the workflows that nodes of memory run."""
-    yield "chatSummaryToolWorkflow", settings.chat_summary_workflow
-    yield "recentMemoryToolWorkflow", settings.recent_memory_workflow
-    yield "conversationMemoryToolWorkflow", settings.conversation_memory_workflow
+def tools_of(settings: UserSettings) -> Mapping[str, str]:
+    """The workflows that nodes of memory run, by their keys; "" for one that is not named."""
+    return {
+        "chatSummaryToolWorkflow": settings.chat_summary_workflow,
+        "recentMemoryToolWorkflow": settings.recent_memory_workflow,
+        "conversationMemoryToolWorkflow": settings.conversation_memory_workflow,
+    }
+
+
+def tool_key(raw: Mapping[str, Any]) -> str:
+    """Under which of these keys the node finds the workflow that it runs; "" for one that runs none of them."""
+    kind = type_name(raw)
+    only_reads = kind == "fullchatsummary" and is_set(raw, "isManualConfig")
+    return "" if only_reads else _TOOLS.get(kind, "")
 
 
 def find_workflow(survey: Survey, user: UserTree, name: Name) -> str | None:
@@ -99,15 +116,6 @@ def find_workflow(survey: Survey, user: UserTree, name: Name) -> str | None:
 def is_open(name: str) -> bool:
     """Whether the name has variables in it, so that it is only known at run time."""
     return "{" in name
-
-
-def _tool_of(kind: str, settings: UserSettings) -> str:
-    return {
-        "fullchatsummary": settings.chat_summary_workflow,
-        "recentmemory": settings.recent_memory_workflow,
-        "qualitymemory": settings.recent_memory_workflow,
-        "conversationmemory": settings.conversation_memory_workflow,
-    }.get(kind, "")
 
 
 def _nodes(survey: Survey, place: Place, raw: Sequence[Any]) -> Iterator[NodeAt]:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from mnemoir.ports.back_ends import BackEndKind
+from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
-KINDS: Mapping[str, BackEndKind] = {
+KINDS: Mapping[str, ModelServerKind] = {
     "openAIChatCompletion": "openai-chat",
     "openAIApiChatImageSpecific": "openai-chat",
     "openAIV1Completion": "openai-completions",
@@ -70,6 +70,6 @@ class ApiType(ConfigModel):
     thinking: ThinkingSwitch | None = Field(None, description="How thinkingMode is written; without it, it is not.")
 
     @property
-    def kind(self) -> BackEndKind | None:
+    def kind(self) -> ModelServerKind | None:
         """The protocol in our words; None for a type nobody knows."""
         return _BY_LOWER.get(self.type.strip().lower())

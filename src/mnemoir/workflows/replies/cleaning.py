@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mnemoir.core.thinking import ThinkingFilter, ThinkingRule, remove_thinking
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.replies import beginnings
 from mnemoir.workflows.replies.beginnings import BeginningFilter, Stage, strip_beginning
 from mnemoir.workflows.replies.speaker import under
-from mnemoir.workflows.replies.thinking import ThinkingFilter, ThinkingRule, remove_thinking
 
 _TAGS_MISSING = "removeThinking is on, but startThinkTag or endThinkTag is empty: thinking stays in the answer."
 

@@ -18,7 +18,7 @@ _ENDPOINTS = (FIRST_ENDPOINT, "Configs/Endpoints/second-model.json", "Configs/En
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServer:
+class StarterServer:
     """Where the examples are to find their models; None leaves what is in the tree."""
 
     url: str | None = None
@@ -26,7 +26,7 @@ class ModelServer:
     api_type: str | None = None
 
 
-def starter_files(server: ModelServer) -> Mapping[str, bytes]:
+def starter_files(server: StarterServer) -> Mapping[str, bytes]:
     """The whole tree: contents by path, with slashes. All examples ask `server`."""
     here = files(__name__)
     tree = {path: file.read_bytes() for path, file in _below(here / "Public")}
@@ -57,7 +57,7 @@ def _below(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
             yield from ((f"{entry.name}/{path}", file) for path, file in _below(entry))
 
 
-def _asking(server: ModelServer, endpoint: bytes) -> bytes:
+def _asking(server: StarterServer, endpoint: bytes) -> bytes:
     given = {
         "endpoint": server.url and server.url.rstrip("/").removesuffix("/v1"),  # the protocol adds it
         "modelNameToSendToAPI": server.model,

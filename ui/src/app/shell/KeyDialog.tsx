@@ -1,27 +1,18 @@
 import { Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, unwrap } from '@/shared/api/client';
-import { dropKey, keepKey } from '@/shared/api/key';
+import { useEnterKey } from '@/shared/data/access';
 
 /** Takes a key, and keeps it when the server has taken it. */
 export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
-  const entering = useMutation({
-    mutationFn: async () => {
-      dropKey(); // a key is kept, and the page shown, when the server has taken it
-      await unwrap(client.GET('/v1/models', { headers: { Authorization: `Bearer ${key.trim()}` } }));
-      keepKey(key.trim(), onDevice);
-    },
-    onSuccess: onAccepted,
-  });
+  const entering = useEnterKey(onAccepted);
   return (
     <Modal opened onClose={() => undefined} title="API key" withCloseButton={false} centered>
       <form
         onSubmit={event => {
           event.preventDefault();
-          entering.mutate();
+          entering.mutate({ key: key.trim(), onDevice });
         }}
       >
         <Stack>

@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
-import { useAbout } from '@/shared/api/about';
 import { apiKey, onMissingKey } from '@/shared/api/key';
+import { useEverything } from '@/shared/data/access';
+import { useAbout } from '@/shared/data/about';
 import classes from './KeyGate.module.css';
 import { Waiting } from './Waiting';
 
@@ -12,7 +12,7 @@ export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
-  const queries = useQueryClient();
+  const { askAgain } = useEverything();
   const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
   useEffect(
@@ -35,7 +35,7 @@ export function KeyGate({ children }: { children: ReactNode }) {
   const goOn = () => {
     setRefused(false);
     lookAgain();
-    void queries.invalidateQueries();
+    askAgain();
   };
   return (
     <>

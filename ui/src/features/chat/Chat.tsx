@@ -1,9 +1,10 @@
 import { type DragEvent, type KeyboardEvent, useCallback, useEffect, useState } from 'react';
-import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { useThread } from './api/thread';
-import { useConversation } from './api/thread-about';
+import { useConversation } from '@/shared/data/conversations/conversation';
+import { furtherOf } from '@/shared/data/further';
+import { useThread } from '@/shared/data/conversations/thread';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ArtifactsBar } from './artifacts/ArtifactsBar';
 import classes from './ChatPage.module.css';
 import { Composer } from './composer/Composer';
@@ -14,7 +15,7 @@ import { EmptyChat } from './thread/EmptyChat';
 import { isBusy } from './thread/talk';
 import { Thread } from './thread/Thread';
 import { useTurn } from './thread/turns';
-import { further, useSought } from './thread/useSought';
+import { useSought } from './thread/useSought';
 import { type Talk, useTalk } from './thread/useTalk';
 
 interface ChatProps {
@@ -107,7 +108,7 @@ function Said({ conversation, sought, talk, thread }: SaidProps) {
       talk={talk}
       sought={sought}
       older={{
-        state: further(cursor !== null, older.isPending, older.isError),
+        state: furtherOf(cursor !== null, older.isPending, older.isError),
         load: () => {
           if (cursor) mutate(cursor);
         },

@@ -14,11 +14,17 @@ function conversation(answer: (body: Record<string, unknown>) => Response) {
   const bodies: Record<string, unknown>[] = [];
   const put = (role: string, content: string) => {
     const id = messages.length + 1;
-    const known = { finish_reason: null, run_id: null, tool_calls: null, created_at: '2026-11-22T10:00:00Z' };
+    const known = {
+      finish_reason: null,
+      run_id: role === 'assistant' ? 'r' : null,
+      tool_calls: null,
+      created_at: '2026-11-22T10:00:00Z',
+    };
     messages.push({ id, role, content, parent_id: id - 1 || null, siblings: [id], ...known });
   };
   server.use(
     http.get('*/health', () => HttpResponse.json({ llm: 'configured' })),
+    http.get('*/api/runs/r/summary', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
     http.get('*/v1/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
     http.get('*/api/conversations', () => HttpResponse.json({ results: [], next: null })),
     http.get('*/api/conversations/:id', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
@@ -107,6 +113,70 @@ test('a refusal is told in place, and the words go back to where they were typed
   expect(await screen.findByRole('alert')).toHaveTextContent('20 are allowed');
   await userEvent.click(screen.getByRole('button', { name: 'Change the message' }));
   expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('Too large?');
+});
+
+test('memory is asked for only while it is on', async () => {
+  const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  renderAt('/?conversation=tea', <ChatPage />);
+  for (const [at, isOn] of [null, 'true', 'false'].entries()) {
+    if (isOn !== null) localStorage.setItem('memoryEnabled', isOn);
+    window.dispatchEvent(new Event('memoryChanged'));
+    await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+    await waitFor(() => expect(screen.getAllByRole('article', { name: 'Answer' })).toHaveLength(at + 1));
+    await screen.findByRole('button', { name: 'Send' });
+  }
+  expect(bodies.map(body => body.memoryEnabled)).toEqual([undefined, true, undefined]);
+});
+
+test('an edit is given up with Escape, and the focus is where it was', async () => {
+  const { bodies, put } = conversation(() => streamed('data: [DONE]\n\n'));
+  put('user', 'Hello');
+  renderAt('/?conversation=tea', <ChatPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Edit message' }));
+  const box = screen.getByRole('textbox', { name: 'Edit message' });
+  expect(box).toHaveFocus();
+  await userEvent.keyboard(' there');
+  expect(box).toHaveValue('Hello there');
+  await userEvent.keyboard('{Escape}');
+  expect(screen.queryByRole('textbox', { name: 'Edit message' })).not.toBeInTheDocument();
+  await waitFor(() => expect(screen.getByRole('button', { name: 'Edit message' })).toHaveFocus());
+  expect(bodies).toEqual([]);
+});
+
+test('thinking is folded until it is asked for', async () => {
+  const thought = line({ choices: [{ delta: { reasoning_content: 'Let me count the questions.' } }] });
+  conversation(() => streamed(thought, piece('Green tea.'), 'data: [DONE]\n\n'));
+  renderAt('/?conversation=tea', <ChatPage />);
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+  await screen.findByText('Green tea.');
+  expect(screen.getByText('Let me count the questions.')).not.toBeVisible();
+  await userEvent.click(screen.getByText('Thoughts'));
+  expect(screen.getByText('Let me count the questions.')).toBeVisible();
+});
+
+test('the model that was chosen is kept for the next visit', async () => {
+  conversation(() => streamed('data: [DONE]\n\n'));
+  const { unmount } = renderAt('/', <ChatPage />);
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Model or workflow' }), 'large');
+  unmount();
+  renderAt('/', <ChatPage />);
+  expect(await screen.findByRole('combobox', { name: 'Model or workflow' })).toHaveValue('large');
+});
+
+test('an address of a conversation that is gone says so', async () => {
+  conversation(() => streamed('data: [DONE]\n\n'));
+  const gone = HttpResponse.json({ detail: 'None.' }, { status: 404 });
+  server.use(http.get('*/api/conversations/gone/messages', () => gone));
+  renderAt('/?conversation=gone', <ChatPage />);
+  expect(await screen.findByRole('heading', { name: 'Nothing is said here' })).toBeVisible();
+});
+
+test('without a model the next step is told', async () => {
+  conversation(() => streamed('data: [DONE]\n\n'));
+  server.use(http.get('*/health', () => HttpResponse.json({ llm: 'missing' })));
+  renderAt('/', <ChatPage />);
+  expect(await screen.findByText('No language model is connected')).toBeVisible();
+  expect(screen.getByText('OPENAI_API_KEY')).toBeVisible();
 });
 
 test('an error within the stream ends the answer with its cause', async () => {

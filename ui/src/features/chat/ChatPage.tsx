@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { useSearchParams } from 'react-router';
+import { useThreads } from '@/shared/data/conversations/thread';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ArtifactsPane } from './artifacts/ArtifactsPane';
 import { Chat } from './Chat';
 import classes from './ChatPage.module.css';
@@ -9,10 +9,10 @@ import { followOtherTabs } from './thread/otherTabs';
 
 /** Conversations at the left, the one of the address in the middle, its files at the right. */
 export function ChatPage() {
-  const [params] = useSearchParams();
+  const { params } = useAddressParams();
   const conversation = params.get('conversation');
-  const queries = useQueryClient();
-  useEffect(() => followOtherTabs(queries), [queries]);
+  const threads = useThreads();
+  useEffect(() => followOtherTabs(threads), [threads]);
   return (
     <div className={classes.page}>
       <ConversationRail />

@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { ClientKind, ClientSeen } from './api/clients';
+import type { ClientKind, ClientSeen } from '@/shared/data/status';
 
 const NAMES: Record<ClientKind, string> = {
   'open-webui': 'Open WebUI',

@@ -2,7 +2,7 @@ import { Alert, Code, List, Stack, Text } from '@mantine/core';
 import { TbInfoCircle } from 'react-icons/tb';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { CopyButton } from '@/shared/components/CopyButton';
-import type { ClientSeen } from './api/clients';
+import type { ClientSeen } from '@/shared/data/status';
 import classes from './ClientSetup.module.css';
 import { LastCall } from './LastCall';
 import type { Field, Setup } from './setups';

@@ -1,9 +1,9 @@
-import { screen } from '@testing-library/react';
+import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { ClientSeen } from '@/shared/data/status';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { ClientSeen } from './api/clients';
 import { ConnectPage } from './ConnectPage';
 
 const CURL: ClientSeen = {
@@ -97,4 +97,18 @@ test('an app in a container is pointed at the port of this server', async () => 
   const { port, protocol } = new URL(window.location.href);
   const address = `${protocol}//host.docker.internal${port && `:${port}`}`;
   expect(await screen.findByText(/In a container/)).toHaveTextContent(`often ${address}. Mnemoir`);
+});
+
+test('the keyboard alone chooses the client and switches the memory', async () => {
+  answers([]);
+  const { router } = renderAt('/connect', <ConnectPage />);
+  screen.getByRole('tab', { name: 'Open WebUI' }).focus();
+  await userEvent.keyboard('{ArrowRight}');
+  expect(screen.getByRole('tab', { name: 'SillyTavern' })).toHaveFocus();
+  expect(await screen.findByRole('tabpanel', { name: 'SillyTavern' })).toHaveTextContent(
+    'Custom Endpoint (Base URL)',
+  );
+  screen.getByRole('switch', { name: 'With long-term memory' }).focus();
+  await userEvent.keyboard(' ');
+  await waitFor(() => expect(router.state.location.search).toBe('?client=sillytavern&memory=off'));
 });

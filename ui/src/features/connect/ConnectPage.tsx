@@ -1,13 +1,13 @@
 import { Code, Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
-import { useAddressParams } from '@/shared/hooks/useAddressParams';
-import { useAbout } from '@/shared/api/about';
 import { serverUrl } from '@/shared/api/client';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
+import { useAbout } from '@/shared/data/about';
+import { useModels } from '@/shared/data/models';
+import { type ClientSeen, useClients } from '@/shared/data/status';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { type Settings, useSettings } from '@/shared/settings/settings';
-import { type ClientSeen, useClients } from './api/clients';
-import { useModelName } from './api/models';
 import { CallsTable } from './CallsTable';
 import { ClientSetup } from './ClientSetup';
 import classes from './ConnectPage.module.css';
@@ -84,10 +84,12 @@ function Name({ children }: { children: string }) {
   );
 }
 
+const ANY_MODEL = 'mnemoir';
+
 /** This server and this browser's user, as snippets name them; what the server would take anyway is left out. */
 function usePlace(settings: Settings, memory: boolean): Place {
   const about = useAbout().data;
-  const model = useModelName();
+  const [model = ANY_MODEL] = useModels().data ?? [];
   return {
     url: serverUrl,
     needsKey: about?.needs_key ?? false,

@@ -1,7 +1,7 @@
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { ClientKind, ClientSeen } from './api/clients';
+import type { ClientKind, ClientSeen } from '@/shared/data/status';
 import classes from './LastCall.module.css';
 
 interface LastCallProps {

@@ -8,7 +8,7 @@ import {
   TbTerminal2,
   TbTools,
 } from 'react-icons/tb';
-import type { ClientKind } from './api/clients';
+import type { ClientKind } from '@/shared/data/status';
 import type { Perhaps } from './LastCall';
 import {
   curl,

@@ -1,9 +1,9 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import { encoded } from '@/shared/api/paths';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import { encoded } from './api/scope';
 import { ConversationsPage } from './ConversationsPage';
 
 const AT = '2026-11-22T10:00:00.000Z';
@@ -30,6 +30,29 @@ function remembered() {
     http.get('*/api/conversations/tea', () => HttpResponse.json(tea)),
     http.get('*/api/discussions/tea', () => HttpResponse.json(overview)),
     http.get('*/api/discussions/tea/memories', () => HttpResponse.json({ results: [chunk], next: null })),
+  );
+}
+
+/** The conversation with these messages, all of which its window holds. */
+function spoken(...said: { id: number; content: string }[]) {
+  const messages = said.map(({ id, content }) => ({
+    ...{ id, content, role: 'user', name: null, parent_id: id - 1 || null, siblings: [id], on_thread: true },
+    ...{ created_at: AT, finish_reason: null, run_id: null, tool_calls: null, pinned: false, tokens: 5 },
+  }));
+  const parts = said.map(({ id }) => ({
+    ...{ state: 'kept', tokens: 5, messages: 1, first_id: id, last_id: id, role: 'user', text: null },
+  }));
+  const window = {
+    ...{ strategy: 'simple', max_tokens: 100, tokens: 5 * said.length, messages: [], summary: null },
+    ...{ recalled: null, recalls: false, parts },
+  };
+  server.use(
+    http.get('*/api/conversations/tea', () => HttpResponse.json(tea)),
+    http.get('*/api/conversations/tea/branches', () => HttpResponse.json({ results: [], next: null, total: 1 })),
+    http.get('*/api/conversations/tea/messages', () =>
+      HttpResponse.json({ results: messages, next: null, newer: null, offset: 0 }),
+    ),
+    http.get('*/api/conversations/tea/window', () => HttpResponse.json(window)),
   );
 }
 
@@ -94,6 +117,46 @@ describe('the page of conversations', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Rebuild…' }));
     await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Rebuild' }));
     expect(await screen.findByText('The model is gone.')).toBeVisible();
+  });
+
+  it.each(['gone', '.', '..'])('says of a conversation called %s that it is gone', async id => {
+    listed(tea);
+    server.use(http.get('*/api/conversations/gone', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })));
+    renderAt(`/conversations?id=${id}&message=x&budget=-1&mode=y&since=never`, <ConversationsPage />);
+    expect(await screen.findByRole('heading', { name: 'This conversation is gone' })).toBeVisible();
+  });
+
+  it('is opened, read and left by the keyboard alone', async () => {
+    listed(tea);
+    spoken({ id: 1, content: 'Which tea?' });
+    const user = userEvent.setup();
+    renderAt('/conversations', <ConversationsPage />);
+    (await screen.findByRole('link', { name: /Tea/ })).focus();
+    await user.keyboard('{Enter}');
+    const transcript = await screen.findByRole('tab', { name: 'Transcript' });
+    transcript.focus();
+    await user.keyboard('{ArrowRight}');
+    expect(await screen.findByRole('tab', { name: 'Window', selected: true })).toBeVisible();
+    const more = screen.getByRole('button', { name: 'More about this conversation' });
+    more.focus();
+    await user.keyboard('{Enter}');
+    await screen.findByRole('menu');
+    await user.keyboard('{Escape}');
+    await waitFor(() => expect(more).toHaveFocus());
+  });
+
+  it('leads along the bar of a window by arrow keys, and to the message of a piece', async () => {
+    listed(tea);
+    spoken({ id: 1, content: 'Which tea?' }, { id: 2, content: 'Green tea.' });
+    const user = userEvent.setup();
+    renderAt('/conversations?id=tea&tab=window', <ConversationsPage />);
+    const bar = await screen.findByRole('toolbar', { name: 'What the window holds' });
+    const [first, second] = within(bar).getAllByRole('button');
+    first?.focus();
+    await user.keyboard('{ArrowRight}');
+    expect(second).toHaveFocus();
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(document.querySelector('article[data-chosen]')).toHaveTextContent('Green tea.'));
   });
 
   it.each([

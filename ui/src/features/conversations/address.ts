@@ -1,9 +1,8 @@
+import type { Mode, Role } from '@/shared/data/conversations/found';
+import type { Strategy } from '@/shared/data/conversations/window';
 import { changed, type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 
 export type Tab = 'transcript' | 'window' | 'discussion' | 'nodes';
-export type Mode = 'hybrid' | 'keyword' | 'semantic';
-export type Role = 'user' | 'assistant' | 'system' | 'tool';
-export type Strategy = 'simple' | 'summarization' | 'hybrid';
 
 /** What of the page is in its address. */
 export interface Address {

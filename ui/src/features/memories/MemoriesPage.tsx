@@ -5,10 +5,10 @@ import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbUpload } from 'reac
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useExport } from '@/shared/data/memories/transfer';
+import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
-import type { Owner } from './api/keys';
-import { useDeleteMemories } from './api/remove';
-import { useExport } from './api/transfer';
+import { useDeleting } from './deleting';
 import { MemoryPanel } from './detail/MemoryPanel';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
@@ -21,8 +21,8 @@ import { Toolbar } from './toolbar/Toolbar';
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
 export function MemoriesPage() {
   const { place, go } = usePlace();
-  const owner: Owner = { user: place.user, project: place.project };
-  const remove = useDeleteMemories(owner);
+  const owner: Scope = { user: place.user, project: place.project };
+  const remove = useDeleting(owner);
   const deleteThem = (ids: string[]) => {
     remove.mutate(ids);
     if (ids.includes(place.id)) go({ id: '' }, { replace: true });
@@ -53,7 +53,7 @@ export function MemoriesPage() {
 }
 
 interface OpenedProps {
-  owner: Owner;
+  owner: Scope;
   id: string;
   onDelete: (id: string) => void;
   onClose: () => void;
@@ -89,7 +89,7 @@ function Opened(props: OpenedProps) {
   );
 }
 
-function Actions({ owner }: { owner: Owner }) {
+function Actions({ owner }: { owner: Scope }) {
   const { shown, open, close } = useDialog<'duplicates' | 'import' | 'forget'>();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react';
+import type { Conditions } from '@/shared/data/memories/list';
 import { type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 import { useSettings } from '@/shared/settings/settings';
-import type { Conditions } from './api/list';
 
 /** All that the page shows, as its address says it. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { ApiError } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { EmptyState } from '@/shared/components/states';
 
 /** In place of a run that is no more. */

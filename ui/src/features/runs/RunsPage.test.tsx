@@ -1,12 +1,12 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { RunWhole } from '@/shared/data/runs/run';
+import type { RunListed } from '@/shared/data/runs/runs';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { RunWhole } from './api/run';
-import type { RunListed } from './api/runs';
 import { RunsPage } from './RunsPage';
-import { aNode, aRun, aWorkflow, listed } from './testing';
+import { aNode, aRun, aWorkflow, listed } from '@/shared/testing/runs';
 
 function serve(runs: RunListed[], run: RunWhole | null = null) {
   server.use(

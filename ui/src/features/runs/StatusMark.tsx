@@ -1,5 +1,5 @@
 import { TbBan, TbCircleCheck, TbCircleX, TbLoader2 } from 'react-icons/tb';
-import type { RunStatus } from './api/runs';
+import type { RunStatus } from '@/shared/data/runs/runs';
 import classes from './StatusMark.module.css';
 
 const MARKS = {

@@ -1,5 +1,5 @@
+import type { RunFilters, RunStatus } from '@/shared/data/runs/runs';
 import { changed, type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
-import type { RunFilters, RunStatus } from './api/runs';
 
 const STATUSES: readonly string[] = ['running', 'finished', 'failed', 'cancelled'] satisfies RunStatus[];
 

@@ -1,6 +1,6 @@
 import { Group, Progress, Stack, Table, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
-import type { Status } from './api/status';
+import type { Status } from '@/shared/data/status';
 import { percent, plural } from './format';
 import { Section } from './Section';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Words } from '@/shared/components/Words';
-import type { Status } from './api/status';
+import type { Status } from '@/shared/data/status';
 import { Facts } from './Facts';
 import { plural } from './format';
 import { Section } from './Section';

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'react-router';
-import type { Status } from './api/status';
+import type { Status } from '@/shared/data/status';
 import { counted } from './format';
 import classes from './Status.module.css';
 

@@ -1,6 +1,6 @@
 import { Progress, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
-import type { Status } from './api/status';
+import type { Status } from '@/shared/data/status';
 import { bytes } from './format';
 import { Section } from './Section';
 import classes from './Status.module.css';

@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Endpoint, Status } from './api/status';
+import type { Endpoint, Status } from '@/shared/data/status';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import classes from './Endpoints.module.css';
 import { plural } from './format';
 import { Section } from './Section';

@@ -1,7 +1,7 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Health, Status } from './api/status';
+import type { Health, Status } from '@/shared/data/status';
 import { Facts } from './Facts';
 import { bytes, lasting } from './format';
 import { Section } from './Section';

@@ -1,9 +1,8 @@
 import { Group, SegmentedControl, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { type LatencyStep, type Span, useLatencies } from './api/latencies';
-import type { Status } from './api/status';
+import { type LatencyStep, type Span, type Status, useLatencies } from '@/shared/data/status';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { milliseconds, plural } from './format';
 import { LatencyTable } from './LatencyTable';
 import { Section } from './Section';

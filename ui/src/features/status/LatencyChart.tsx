@@ -1,6 +1,6 @@
 import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
-import type { LatencyStep } from './api/latencies';
+import type { LatencyStep } from '@/shared/data/status';
 import { clock, milliseconds } from './format';
 
 /**

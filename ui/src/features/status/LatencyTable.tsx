@@ -1,5 +1,5 @@
 import { ScrollArea, Table, Text } from '@mantine/core';
-import type { LatencyStep } from './api/latencies';
+import type { LatencyStep } from '@/shared/data/status';
 import { clock, milliseconds } from './format';
 
 /** The steps in which something was measured, the newest first. */

@@ -1,7 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { TbAlertTriangle, TbCircleX } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
-import type { Status } from './api/status';
+import type { Status } from '@/shared/data/status';
 
 /** What is not as it should be, each with the next step. */
 export function Remarks({ remarks }: { remarks: Status['remarks'] }) {

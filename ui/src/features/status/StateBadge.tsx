@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
 import type { IconType } from 'react-icons';
 import { TbAlertTriangle, TbCircleCheck, TbCircleDashed, TbCircleX } from 'react-icons/tb';
-import type { Health } from './api/status';
+import type { Health } from '@/shared/data/status';
 
 const LOOKS: Record<Health | 'unknown', { color: string; label: string; Icon: IconType }> = {
   ok: { color: 'pine', label: 'Well', Icon: TbCircleCheck },

@@ -1,10 +1,9 @@
 import { screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { Endpoint, LatencySeries, Status } from '@/shared/data/status';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { LatencySeries } from './api/latencies';
-import type { Endpoint, Status } from './api/status';
 import { StatusPage } from './StatusPage';
 
 const NOW = new Date().toISOString();

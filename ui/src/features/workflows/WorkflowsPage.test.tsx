@@ -83,3 +83,24 @@ test('a tree that cannot be loaded can be asked for again', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(await screen.findByRole('heading', { name: /Ann.*Chat/ })).toBeVisible();
 });
+
+test('a file is found by words of its path', async () => {
+  serve();
+  const { router } = renderAt('/workflows?file=Users/ann.json', <WorkflowsPage />);
+  const field = await screen.findByRole('textbox', { name: 'Find a file' });
+  await userEvent.type(field, 'chat ann');
+  const files = screen.getByRole('list', { name: 'Files' });
+  await userEvent.click(within(files).getByRole('link', { name: 'Chat' }));
+  expect(new URLSearchParams(router.state.location.search).get('file')).toBe(FILE);
+  await userEvent.clear(field);
+  await userEvent.type(field, 'nothing like it');
+  expect(await screen.findByText('No path has all of these words.')).toBeVisible();
+});
+
+test('a user shows where messages start, and leads there', async () => {
+  serve();
+  renderAt('/workflows?file=Users/ann.json', <WorkflowsPage />);
+  const starts = await screen.findByRole('region', { name: 'Where messages start' });
+  await userEvent.click(within(starts).getByRole('link', { name: 'Chat' }));
+  expect(await screen.findByRole('heading', { name: /Ann.*Chat/ })).toBeVisible();
+});

@@ -1,24 +1,11 @@
 import createClient, { type Middleware } from 'openapi-fetch';
+import { ApiError, unreachable } from './errors';
 import { apiKey, reportMissingKey } from './key';
+import { pathSerializer } from './paths';
 import type { paths } from './schema';
 
 /** Where this server is, without a final slash: the page's <base>, which the server fills in. */
 export const serverUrl = document.baseURI.replace(/[?#].*$/, '').replace(/\/$/, '');
-
-/** What the server refused, or a network that failed (`status` 0). */
-export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly requestId?: string,
-    /** The run that ended with this, where one had begun. */
-    readonly runId?: string,
-  ) {
-    super(message);
-    this.name = 'ApiError';
-  }
-}
 
 const authorise: Middleware = {
   onRequest({ request }) {
@@ -29,7 +16,7 @@ const authorise: Middleware = {
     reportRefusal(response, request.headers);
   },
   onError() {
-    return new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
+    return unreachable();
   },
 };
 
@@ -46,7 +33,11 @@ export function authorisation(): Record<string, string> {
 }
 
 /** Typed by the server's OpenAPI description: `unwrap(client.GET('/api/runs', { params: { query: { limit: 5 } } }))`. */
-export const client = createClient<paths>({ baseUrl: serverUrl, fetch: request => globalThis.fetch(request) });
+export const client = createClient<paths>({
+  baseUrl: serverUrl,
+  pathSerializer,
+  fetch: request => globalThis.fetch(request),
+});
 client.use(authorise);
 
 interface Answered<Data> {
@@ -62,6 +53,16 @@ export async function unwrap<Data>(answer: Promise<Answered<Data>>): Promise<Dat
   return data as Data;
 }
 
+/** The answer, or null for one that the server refused with one of these states. */
+export async function orNull<Data>(answer: Promise<Data>, ...statuses: number[]): Promise<Data | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && statuses.includes(error.status)) return null;
+    throw error;
+  }
+}
+
 /** What `unwrap` does, for requests the typed client is not made for: streams, files. `path` begins with "/". */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -71,7 +72,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     response = await fetch(`${serverUrl}${path}`, { ...init, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
+    throw unreachable();
   }
   reportRefusal(response, headers);
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));

@@ -5,7 +5,7 @@ import {
   QueryClient,
   type QueryKey,
 } from '@tanstack/react-query';
-import { ApiError } from './client';
+import { ApiError } from './errors';
 
 const TRIES = 2;
 

@@ -1,12 +1,13 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
-import { type MemoryOwner, useForgetMemories } from '../api/forgetMemories';
+import { useForgetMemories } from '@/shared/data/memories/change';
+import type { Scope } from '@/shared/data/scope';
 import { ErrorState } from './states';
 import { Words } from './Words';
 
 interface DialogProps {
-  owner: MemoryOwner;
+  owner: Scope;
   onClose: () => void;
 }
 

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { RowsInSight } from './RowsInSight';
 import classes from './VirtualRows.module.css';
 
 interface VirtualRowsProps<Item> {
@@ -45,27 +46,12 @@ export function VirtualRows<Item>(props: VirtualRowsProps<Item>) {
       role="group"
       aria-label={label}
     >
-      <div role="list" aria-label={label} className={classes.rows} style={{ height: rows.getTotalSize() }}>
-        {shown.map(row => {
-          const item = items[row.index];
-          return (
-            item !== undefined && (
-              <div
-                key={row.key}
-                ref={rows.measureElement}
-                data-index={row.index}
-                role="listitem"
-                aria-setsize={total}
-                aria-posinset={row.index + 1}
-                className={classes.row}
-                style={{ transform: `translateY(${row.start}px)` }}
-              >
-                {children(item, row.index)}
-              </div>
-            )
-          );
-        })}
-      </div>
+      <RowsInSight list={rows} label={label} around={at => ({ 'aria-setsize': total, 'aria-posinset': at + 1 })}>
+        {at => {
+          const item = items[at];
+          return item === undefined ? null : children(item, at);
+        }}
+      </RowsInSight>
     </div>
   );
 }

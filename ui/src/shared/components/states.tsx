@@ -1,7 +1,7 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { TbAlertCircle } from 'react-icons/tb';
-import { ApiError } from '../api/client';
+import { ApiError } from '@/shared/api/errors';
 
 interface EmptyStateProps {
   title: string;

@@ -1,4 +1,4 @@
-import { useAbout } from '../api/about';
+import { useAbout } from '@/shared/data/about';
 import { storedText } from './storage';
 
 const memoryEnabled = storedText('memoryEnabled', 'memoryChanged');

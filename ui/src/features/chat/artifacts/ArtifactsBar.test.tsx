@@ -38,3 +38,15 @@ test('it opens the drawer, which asks for the memories each time', async () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
   }
 });
+
+test('the sign tells its name to the keyboard, and opens the drawer', async () => {
+  localStorage.setItem('memoryEnabled', 'true');
+  server.use(http.get('*/api/memories/user', () => HttpResponse.json({ results: [], total: 0 })));
+  renderAt('/', <ArtifactsBar />);
+  (await screen.findByRole('button', { name: 'Files' })).focus();
+  await userEvent.keyboard('{Shift>}{Tab}{/Shift}');
+  expect(await screen.findByRole('button', { name: NAME })).toHaveFocus();
+  expect(await screen.findByRole('tooltip', { name: NAME })).toBeVisible();
+  await userEvent.keyboard('{Enter}');
+  expect(await screen.findByRole('dialog', { name: 'Project Long Term Memory' })).toBeVisible();
+});

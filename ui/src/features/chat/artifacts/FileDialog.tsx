@@ -1,11 +1,11 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { TbDownload, TbMessage } from 'react-icons/tb';
 import { Link } from 'react-router';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { useFileContent } from '../api/files-content';
+import { useFileContent } from '@/shared/data/files/files';
 import classes from './artifacts.module.css';
 import { FilePicture } from './FilePicture';
 import { isPicture, isText, type ShownFile, sizeOf } from './shownFile';

@@ -1,9 +1,9 @@
 import { screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { Attachment } from '@/shared/data/files/files';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { Attachment } from '../api/files';
 import { FileList } from './FileList';
 
 const photo: Attachment = {

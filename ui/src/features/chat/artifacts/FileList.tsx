@@ -1,16 +1,16 @@
 import { Button, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useSearchParams } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useConversationFiles, useFiles } from '../api/files';
+import { useConversationFiles, useFiles } from '@/shared/data/files/files';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import classes from './artifacts.module.css';
 import { type ShownFile, shownAttachment, shownProjectFile } from './shownFile';
 import { FileRow } from './FileRow';
 
 /** Files in three parts: of this chat, of the project, and of other chats. */
 export function FileList() {
-  const [search] = useSearchParams();
-  const current = search.get('conversation');
+  const { params } = useAddressParams();
+  const current = params.get('conversation');
   const ofChat = useConversationFiles(current);
   const all = useFiles();
 

@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
 import { TbPhoto } from 'react-icons/tb';
-import { useFileContent } from '../api/files-content';
+import { useFileContent } from '@/shared/data/files/files';
 import type { ShownFile } from './shownFile';
 
 interface FilePictureProps {

@@ -1,4 +1,4 @@
-import type { Attachment, ProjectFile } from '../api/files';
+import type { Attachment, ProjectFile } from '@/shared/data/files/files';
 
 /** A file as the list shows it, wherever it comes from. */
 export interface ShownFile {

@@ -2,7 +2,7 @@ import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { TbArrowUp, TbPlayerStopFilled } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
-import { dataUrlOf } from '@/shared/files/dataUrl';
+import { dataUrlOf } from '@/shared/files/files';
 import type { Talk } from '../thread/useTalk';
 import { AttachButton } from './AttachButton';
 import classes from './Composer.module.css';

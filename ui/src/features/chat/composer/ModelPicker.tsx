@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
+import { useModel, useModels } from '@/shared/data/models';
 import { change } from '@/shared/settings/settings';
-import { useModel, useModels } from '../api/send-models';
 import classes from './Composer.module.css';
 
 /** Which model or workflow answers; remembered. */

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { Place } from '../api/thread';
+import type { Place } from '@/shared/data/scope';
 
 /**
  * What was typed and not sent yet, by conversation. While a message is on its way its words are held: they are out of

@@ -1,6 +1,6 @@
-import { send } from '@/shared/api/client';
-import { dataUrlOf } from '@/shared/files/dataUrl';
-import type { Place } from '../api/thread';
+import type { Place } from '@/shared/data/scope';
+import { fileAt } from '@/shared/data/files/files';
+import { dataUrlOf } from '@/shared/files/files';
 import { attachmentPath } from '../thread/content';
 
 /** A picture that is to be sent. `preview` is an address of this page, to be revoked with the picture. */
@@ -23,10 +23,8 @@ export function detach(pictures: Attached[]): void {
 export function sentAgain(place: Place, urls: string[]): Promise<string[]> {
   return Promise.all(
     urls.map(async url => {
-      const path = attachmentPath(place.conversation, url);
-      if (!path) return url;
-      const query = new URLSearchParams({ user_id: place.user, project: place.project });
-      return dataUrlOf(await (await send(`${path}?${query.toString()}`)).blob());
+      const link = attachmentPath(place.conversation, url);
+      return link ? dataUrlOf(await fileAt(place, link)) : url;
     }),
   );
 }

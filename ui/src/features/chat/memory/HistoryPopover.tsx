@@ -5,7 +5,8 @@ import { Link } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { useMemoryHistory } from '../api/memories-history';
+import { useMemoryHistory } from '@/shared/data/memories/details';
+import { useScope } from '@/shared/data/scope';
 import classes from './memory.module.css';
 
 const MOST_SHOWN = 300; // characters
@@ -52,7 +53,7 @@ const EVENTS: Record<string, string> = {
 };
 
 function History({ id }: { id: string }) {
-  const history = useMemoryHistory(id);
+  const history = useMemoryHistory(useScope(), id);
   if (history.isPending) return <LoadingState label="Loading the history" />;
   if (history.isError) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
   return (

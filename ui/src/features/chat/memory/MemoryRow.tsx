@@ -1,13 +1,13 @@
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
-import { type MouseEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { TbPencil, TbTimelineEvent, TbTrash } from 'react-icons/tb';
+import { MemoryEditor } from '@/shared/components/MemoryEditor';
 import { notifyFailure, notifyUndo } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Memory } from '../api/memories';
-import { useDeleteMemory } from '../api/memories-delete';
-import { useRestoreMemory } from '../api/memories-restore';
-import { EditMemory } from './EditMemory';
+import { useDeleteMemories, useRestoreMemory } from '@/shared/data/memories/change';
+import type { Memory } from '@/shared/data/memories/list';
+import { useScope } from '@/shared/data/scope';
 import { HistoryPopover } from './HistoryPopover';
 import classes from './memory.module.css';
 
@@ -16,25 +16,22 @@ const MOST_SHOWN = 1000; // characters
 /** A memory with its times, and what can be done with it. */
 export function MemoryRow({ memory }: { memory: Memory }) {
   const [isEditing, setEditing] = useState(false);
-  const remove = useDeleteMemory();
-  const restore = useRestoreMemory();
-
-  const deleteIt = (event: MouseEvent<HTMLElement>) => {
-    const list = event.currentTarget.closest<HTMLElement>('[role=region]');
-    remove.mutate(memory.id, {
-      onSuccess: () => {
-        notifyUndo('The memory was deleted', () => restore.mutateAsync(memory.id));
-        list?.focus(); // the button that had it goes
-      },
-      onError: error => notifyFailure('The memory could not be deleted', error),
-    });
-  };
+  const row = useRef<HTMLLIElement>(null);
+  const scope = useScope();
+  const restore = useRestoreMemory(scope);
+  const remove = useDeleteMemories(scope, {
+    onSuccess: () => {
+      notifyUndo('The memory was deleted', () => restore.mutateAsync({ id: memory.id }));
+      row.current?.closest<HTMLElement>('[role=region]')?.focus(); // the button that had it goes
+    },
+    onError: error => notifyFailure('The memory could not be deleted', error),
+  });
   return (
-    <li className={classes.row}>
+    <li ref={row} className={classes.row}>
       <TbTimelineEvent size={20} className={classes.icon} aria-hidden />
       <div className={classes.words}>
         {isEditing ? (
-          <EditMemory memory={memory} onDone={() => setEditing(false)} />
+          <MemoryEditor scope={scope} memory={memory} label="Memory" compact onDone={() => setEditing(false)} />
         ) : (
           <>
             <div className={classes.fact}>
@@ -58,7 +55,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
             <TbPencil size={16} />
           </Tool>
           <HistoryPopover id={memory.id} />
-          <Tool name="Delete" onClick={deleteIt} isBusy={remove.isPending}>
+          <Tool name="Delete" onClick={() => remove.mutate([memory.id])} isBusy={remove.isPending}>
             <TbTrash size={16} />
           </Tool>
         </div>
@@ -69,7 +66,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
 
 interface ToolProps {
   name: string;
-  onClick: (event: MouseEvent<HTMLElement>) => void;
+  onClick: () => void;
   isBusy?: boolean;
   children: ReactNode;
 }

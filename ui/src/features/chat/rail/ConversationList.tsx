@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { VirtualRows } from '@/shared/components/VirtualRows';
-import { type Conversation, useConversations } from '../api/conversations';
+import { type Conversation, useConversations } from '@/shared/data/conversations/list';
 import { ConversationRow } from './ConversationRow';
 import { type Grouped, groupByDay } from './groupByDay';
 import classes from './rail.module.css';

@@ -1,8 +1,9 @@
 import { useRef, useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { Pieces } from '@/shared/components/Words';
-import type { Conversation } from '../api/conversations';
-import { useRenameConversation } from '../api/conversations-rename';
+import { useChangeConversation } from '@/shared/data/conversations/conversation';
+import type { Conversation } from '@/shared/data/conversations/list';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { nameOf } from './nameOf';
 import classes from './rail.module.css';
 import { RenameField } from './RenameField';
@@ -20,11 +21,11 @@ interface ConversationRowProps {
 export function ConversationRow({ conversation, onChosen }: ConversationRowProps) {
   const [isRenaming, setRenaming] = useState(false);
   const link = useRef<HTMLAnchorElement>(null);
-  const [search] = useSearchParams();
-  const rename = useRenameConversation();
+  const { params } = useAddressParams();
+  const rename = useChangeConversation(conversation.id);
   const forgetting = useForgetting(conversation);
   const forget = () => void forgetting(link.current?.closest<HTMLElement>('[role=group]') ?? null);
-  const isCurrent = search.get('conversation') === conversation.id;
+  const isCurrent = params.get('conversation') === conversation.id;
 
   if (isRenaming)
     return (
@@ -35,7 +36,7 @@ export function ConversationRow({ conversation, onChosen }: ConversationRowProps
           setTimeout(() => {
             if (document.activeElement === document.body) link.current?.focus(); // it was in the field
           });
-          if (title !== null) rename.mutate({ id: conversation.id, title });
+          if (title !== null) rename.mutate({ title: title || null });
         }}
       />
     );

@@ -1,10 +1,13 @@
-import { Highlight, Text } from '@mantine/core';
+import { Mark, Text } from '@mantine/core';
 import { Link } from 'react-router';
+import { Excerpt } from '@/shared/components/Excerpt';
 import { Time } from '@/shared/components/Time';
-import type { FoundMessage } from '../api/conversations-found';
+import type { FoundMessage } from '@/shared/data/conversations/found';
+import { wordsOf } from '@/shared/messages/content';
 import { nameOf } from './nameOf';
 import classes from './rail.module.css';
-import { excerpt } from './excerpt';
+
+const EXCERPT = { before: 40, length: 160 };
 
 interface FoundMessageRowProps {
   hit: FoundMessage;
@@ -24,20 +27,17 @@ export function FoundMessageRow({ hit, words, onChosen }: FoundMessageRowProps) 
         </bdi>
         {message.created_at && <Time value={message.created_at} ago />}
       </Text>
-      <bdi className={classes.foundWords}>
-        <Highlight highlight={words.split(/\s+/)} size="sm" component="span" inherit>
-          {excerpt(textOf(message.content), words)}
-        </Highlight>
-      </bdi>
+      <Excerpt
+        className={classes.foundWords}
+        text={wordsOf(message.content)}
+        query={words}
+        room={EXCERPT}
+        mark={word => <Mark>{word}</Mark>}
+      />
     </Link>
   );
 }
 
 function roleName(role: string): string {
   return role === 'user' ? 'You' : role === 'assistant' ? 'Assistant' : role;
-}
-
-function textOf(content: FoundMessage['message']['content']): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).map(part => ('text' in part ? part.text : '')).join(' ');
 }

@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import type { Conversation } from '@/shared/data/conversations/list';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
-import type { Conversation } from '../api/conversations';
 import { RailContent } from './RailContent';
 
 const tea: Conversation = {

@@ -2,8 +2,8 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { TbBraces, TbDots, TbFileText, TbListDetails, TbPencil, TbTrash } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
-import type { Conversation } from '../api/conversations';
-import { type ExportFormat, useExportConversation } from '../api/conversations-export';
+import { type Format, useExportConversation } from '@/shared/data/conversations/export';
+import type { Conversation } from '@/shared/data/conversations/list';
 import { nameOf } from './nameOf';
 import classes from './rail.module.css';
 
@@ -15,12 +15,9 @@ interface RowMenuProps {
 
 /** What can be done with a conversation. */
 export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
-  const exporting = useExportConversation();
-  const download = (format: ExportFormat) =>
-    exporting.mutate(
-      { conversation, format },
-      { onError: error => notifyFailure('It could not be exported', error) },
-    );
+  const exporting = useExportConversation(conversation.id, conversation.title ?? conversation.preview);
+  const download = (format: Format) =>
+    exporting.mutate(format, { onError: error => notifyFailure('It could not be exported', error) });
   return (
     <Menu position="bottom-end" returnFocus={false}>
       <Menu.Target>

@@ -1,10 +1,12 @@
 import { Text } from '@mantine/core';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useFoundMessages } from '../api/conversations-found';
-import { useFoundTitles } from '../api/conversations-titles';
+import { useFoundMessages } from '@/shared/data/conversations/found';
+import { useFoundTitles } from '@/shared/data/conversations/list';
 import { ConversationRow } from './ConversationRow';
 import { FoundMessageRow } from './FoundMessageRow';
 import classes from './rail.module.css';
+
+const MOST_FOUND = 12;
 
 interface SearchResultsProps {
   words: string;
@@ -14,7 +16,7 @@ interface SearchResultsProps {
 /** Conversations that are called so, then messages in which it was said. */
 export function SearchResults({ words, onChosen }: SearchResultsProps) {
   const titles = useFoundTitles(words);
-  const found = useFoundMessages(words);
+  const found = useFoundMessages({ q: words, limit: MOST_FOUND });
   const called = titles.data ?? [];
   const messages = found.data?.results ?? [];
 

@@ -1,4 +1,4 @@
-import type { Conversation } from '../api/conversations';
+import type { Conversation } from '@/shared/data/conversations/list';
 
 /** What a conversation is called: its title, or its first words. */
 export function nameOf({ title, preview }: Pick<Conversation, 'title' | 'preview'>): string {

@@ -1,8 +1,9 @@
-import { useNavigate, useSearchParams } from 'react-router';
+import { useNavigate } from 'react-router';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
-import type { Conversation } from '../api/conversations';
-import { useForgetConversation } from '../api/conversations-forget';
+import { useForgetConversation } from '@/shared/data/conversations/conversation';
+import type { Conversation } from '@/shared/data/conversations/list';
+import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { nameOf } from './nameOf';
 
 const MOST_NAMED = 80; // characters
@@ -12,9 +13,9 @@ const MOST_NAMED = 80; // characters
  * focus that its row had.
  */
 export function useForgetting(conversation: Conversation): (list: HTMLElement | null) => Promise<void> {
-  const forget = useForgetConversation();
+  const forget = useForgetConversation(conversation.id);
   const navigate = useNavigate();
-  const [search] = useSearchParams();
+  const { params } = useAddressParams();
   return async list => {
     const isSure = await confirm({
       title: 'Delete this conversation?',
@@ -25,9 +26,9 @@ export function useForgetting(conversation: Conversation): (list: HTMLElement | 
     });
     if (!isSure) return;
     try {
-      await forget.mutateAsync(conversation.id);
+      await forget.mutateAsync();
       list?.focus();
-      if (search.get('conversation') === conversation.id) await navigate('/');
+      if (params.get('conversation') === conversation.id) await navigate('/');
     } catch (error) {
       notifyFailure('The conversation could not be deleted', error);
     }

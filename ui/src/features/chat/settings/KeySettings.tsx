@@ -1,22 +1,22 @@
 import { Button, Checkbox, Group, PasswordInput, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useEverything } from '@/shared/data/access';
 import { dropKey, keepKey, reportMissingKey } from '@/shared/api/key';
 
 /** The API key of a server that asks for one: another one in its place, or none. */
 export function KeySettings() {
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
-  const queries = useQueryClient();
+  const everything = useEverything();
 
   const save = () => {
     keepKey(key.trim(), onDevice);
     setKey('');
-    void queries.invalidateQueries();
+    everything.askAgain();
   };
   const forget = () => {
     dropKey();
-    queries.clear();
+    everything.forget();
     reportMissingKey();
   };
   return (

@@ -1,7 +1,7 @@
 import { Autocomplete, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { useProjects } from '@/shared/data/projects';
 import { useSettings } from '@/shared/settings/settings';
-import { useProjects } from '../api/memories-projects';
 import { useChangeScope } from './useChangeScope';
 
 const PROJECT_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;

@@ -1,5 +1,5 @@
 import { Checkbox, Divider, SegmentedControl, Stack, Text, useMantineColorScheme } from '@mantine/core';
-import { useAbout } from '@/shared/api/about';
+import { useAbout } from '@/shared/data/about';
 import { change, useSettings } from '@/shared/settings/settings';
 import { KeySettings } from './KeySettings';
 import { ScopeSettings } from './ScopeSettings';

@@ -1,11 +1,12 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { TbPlayerStop, TbRefresh } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
-import { LazyMarkdown } from './LazyMarkdown';
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { wordsOf } from '@/shared/messages/content';
+import { LazyMarkdown } from './LazyMarkdown';
 import { Branches } from './Branches';
-import { otherFilesOf, wordsOf } from './content';
+import { otherFilesOf } from './content';
 import { FootLine } from './FootLine';
 import classes from './Message.module.css';
 import { Thinking } from './Thinking';

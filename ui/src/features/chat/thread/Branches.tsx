@@ -1,8 +1,8 @@
 import { ActionIcon } from '@mantine/core';
 import { TbChevronLeft, TbChevronRight } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
-import type { Message } from '../api/thread';
-import { useBranch } from '../api/thread-branch';
+import type { Message } from '@/shared/data/conversations/messages';
+import { useBranch } from '@/shared/data/conversations/thread';
 import classes from './Message.module.css';
 
 interface BranchesProps {

@@ -1,8 +1,8 @@
 import { Alert, Anchor, Button, Code, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
+import { useHealth } from '@/shared/data/about';
 import { change, useSettings } from '@/shared/settings/settings';
-import { useHealth } from '../api/send-health';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
 import type { Talk } from './useTalk';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { TbAlertCircle } from 'react-icons/tb';
 import { Link } from 'react-router';
-import { ApiError } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { messageOf } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import type { Turn } from './turns';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
-import { type RunShort, useRunSummary } from '../api/run-summary';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { type RunShort, useRunSummary } from '@/shared/data/runs/run';
 import { MemoriesUsed } from './MemoriesUsed';
 import classes from './Message.module.css';
 

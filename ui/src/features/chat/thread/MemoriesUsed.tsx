@@ -1,7 +1,7 @@
 import { Anchor, Popover, ScrollArea, Stack, Text, UnstyledButton } from '@mantine/core';
 import { Link } from 'react-router';
 import { Words } from '@/shared/components/Words';
-import type { RunShort } from '../api/run-summary';
+import type { RunShort } from '@/shared/data/runs/run';
 
 /** How many memories an answer was given, and on a click which. */
 export function MemoriesUsed({ memories }: { memories: RunShort['memories'] }) {

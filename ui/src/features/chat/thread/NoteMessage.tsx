@@ -1,6 +1,6 @@
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/thread';
-import { wordsOf } from './content';
+import type { Message } from '@/shared/data/conversations/messages';
+import { wordsOf } from '@/shared/messages/content';
 import classes from './Message.module.css';
 
 /** What is neither said by the user nor by the model: instructions, and results of tools; folded. */

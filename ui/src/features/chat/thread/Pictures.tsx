@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { useEffect, useMemo } from 'react';
 import { TbPhoto, TbPhotoOff } from 'react-icons/tb';
-import { useFileContent } from '../api/files-content';
+import { useFileContent } from '@/shared/data/files/files';
 import { attachmentPath } from './content';
 import classes from './Message.module.css';
 

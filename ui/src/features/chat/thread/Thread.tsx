@@ -1,8 +1,12 @@
-import { ActionIcon, Button, Loader, Tooltip, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { TbArrowDown } from 'react-icons/tb';
-import type { Message } from '../api/thread';
+import { MoreMessages } from '@/shared/components/MoreMessages';
+import { RowsInSight } from '@/shared/components/RowsInSight';
+import virtual from '@/shared/components/VirtualRows.module.css';
+import type { Message } from '@/shared/data/conversations/messages';
+import { type Further, NOTHING_FURTHER } from '@/shared/data/further';
 import { RowView } from './RowView';
 import { type Row, rowsOf } from './rows';
 import { isBusy } from './talk';
@@ -13,14 +17,6 @@ import type { Talk } from './useTalk';
 const ROW_HEIGHT = 140; // pixels, before it is measured
 const AT_THE_END = 90; // pixels that still count as the end
 const NEAR = 4; // rows in front of an end of what is loaded
-
-/** What goes on in front of the messages, or behind them. */
-export interface Further {
-  state: 'none' | 'more' | 'loading' | 'failed';
-  load: () => void;
-}
-
-const NOTHING: Further = { state: 'none', load: () => undefined };
 
 interface ThreadProps {
   messages: Message[];
@@ -39,7 +35,7 @@ interface ThreadProps {
  * The messages, of which only those in sight are in the page. It stays with its end while this is in sight, and with
  * what is read otherwise, whatever is added at either side.
  */
-export function Thread({ messages, turn, talk, sought, older, newer = NOTHING, onNewest }: ThreadProps) {
+export function Thread({ messages, turn, talk, sought, older, newer = NOTHING_FURTHER, onNewest }: ThreadProps) {
   const isEnd = newer.state === 'none';
   const scroller = useRef<HTMLDivElement>(null);
   const [hasBegun, setBegun] = useState(false);
@@ -54,7 +50,6 @@ export function Thread({ messages, turn, talk, sought, older, newer = NOTHING, o
     scrollEndThreshold: AT_THE_END,
     overscan: 4,
   });
-  const shown = list.getVirtualItems();
 
   const hasRows = rows.length > 0;
   useLayoutEffect(() => {
@@ -88,49 +83,26 @@ export function Thread({ messages, turn, talk, sought, older, newer = NOTHING, o
     if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
   }, [isAsking, list]);
 
-  const isNearStart = hasBegun && (shown[0]?.index ?? NEAR) < NEAR;
-  const isNearEnd = hasBegun && (shown.at(-1)?.index ?? 0) >= rows.length - NEAR;
-  useEffect(() => {
-    if (isNearStart && older.state === 'more') older.load();
-  }, [isNearStart, older]);
-  useEffect(() => {
-    if (isNearEnd && newer.state === 'more') newer.load();
-  }, [isNearEnd, newer]);
-
   const isAway = !isEnd || (hasBegun && !list.isAtEnd(AT_THE_END));
   return (
-    <div className={classes.frame}>
+    <div className={`${virtual.frame} ${classes.frame}`}>
       <div
         ref={scroller}
-        className={classes.scroller}
+        className={`${virtual.scroller} ${classes.scroller}`}
         role="region"
         aria-label="Messages"
         tabIndex={0}
         onScroll={() => setBegun(true)}
       >
-        <div role="list" aria-label="Messages" className={classes.rows} style={{ height: list.getTotalSize() }}>
-          {shown.map(({ index, key, start }) => {
-            const row = rows[index];
-            return (
-              row && (
-                <div
-                  key={key}
-                  ref={list.measureElement}
-                  data-index={index}
-                  role="listitem"
-                  className={classes.row}
-                  aria-current={index === soughtAt || undefined}
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <RowView row={row} turn={isOfTurn(row) ? turn : undefined} talk={talk} isBusy={isBusy(turn)} />
-                </div>
-              )
-            );
-          })}
-        </div>
+        <RowsInSight list={list} label="Messages" around={at => ({ 'aria-current': at === soughtAt || undefined })}>
+          {at => {
+            const row = rows[at];
+            if (!row) return null;
+            return <RowView row={row} turn={isOfTurn(row) ? turn : undefined} talk={talk} isBusy={isBusy(turn)} />;
+          }}
+        </RowsInSight>
       </div>
-      <More further={older} what="earlier" isNear={isNearStart} />
-      <More further={newer} what="later" isNear={isNearEnd} />
+      <MoreMessages list={list} hasMoved={hasBegun} near={NEAR} older={older} newer={newer} />
       {isAway && (
         <Tooltip label="Jump to newest">
           <ActionIcon
@@ -146,25 +118,6 @@ export function Thread({ messages, turn, talk, sought, older, newer = NOTHING, o
         </Tooltip>
       )}
       <VisuallyHidden role="status">{isBusy(turn) ? 'Answering' : ''}</VisuallyHidden>
-    </div>
-  );
-}
-
-function More({ further, what, isNear }: { further: Further; what: 'earlier' | 'later'; isNear: boolean }) {
-  if (further.state === 'loading') {
-    return (
-      <div className={classes.more} data-what={what} role="status" aria-label={`Loading ${what} messages`}>
-        <Loader size="xs" type="dots" aria-hidden />
-      </div>
-    );
-  }
-  if (further.state !== 'failed' || !isNear) return null;
-  return (
-    <div className={classes.more} data-what={what} role="alert">
-      {what === 'earlier' ? 'Earlier' : 'Later'} messages could not be loaded.{' '}
-      <Button size="compact-xs" variant="default" onClick={further.load}>
-        Try again
-      </Button>
     </div>
   );
 }

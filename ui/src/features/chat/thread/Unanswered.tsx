@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
 import { otherFilesOf } from './content';
 import type { Talk } from './useTalk';
 

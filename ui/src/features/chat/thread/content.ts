@@ -1,16 +1,8 @@
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { attachmentLink } from '@/shared/data/files/files';
+import { attachmentName } from '@/shared/messages/content';
 
 type Content = Message['content'];
-
-export interface Picture {
-  url: string;
-}
-
-/** The words of a message, whatever else it holds. */
-export function wordsOf(content: Content): string {
-  if (!Array.isArray(content)) return content ?? '';
-  return content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n');
-}
 
 export function picturesOf(content: Content): string[] {
   if (!Array.isArray(content)) return [];
@@ -28,8 +20,6 @@ export function otherFilesOf(content: Content): string[] {
 
 /** The path of a kept picture on this server; null for one that is elsewhere. */
 export function attachmentPath(conversation: string, url: string): string | null {
-  const name = /^mnemoir:attachments\/[^/]+\/([^/]+)$/.exec(url)?.[1];
-  return name
-    ? `/api/conversations/${encodeURIComponent(conversation)}/attachments/${encodeURIComponent(name)}`
-    : null;
+  const name = attachmentName(url);
+  return name ? attachmentLink(conversation, name) : null;
 }

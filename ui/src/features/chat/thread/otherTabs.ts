@@ -1,6 +1,5 @@
-import type { QueryClient } from '@tanstack/react-query';
-import { CONVERSATIONS } from '../api/conversations';
-import { type Place, threadKey } from '../api/thread';
+import type { Place } from '@/shared/data/scope';
+import type { Threads } from '@/shared/data/conversations/thread';
 import { turnOf } from './turns';
 
 /**
@@ -17,11 +16,11 @@ export function tellOtherTabs({ user, project, conversation }: Place): void {
  * Looks anew at what another tab has changed; returns what ends that. A conversation that is being answered here looks
  * by itself when that is done.
  */
-export function followOtherTabs(queries: QueryClient): () => void {
+export function followOtherTabs(threads: Threads): () => void {
   const onMessage = ({ data }: MessageEvent<Place>) => {
     const turn = turnOf(data);
-    if (!turn || turn.state === 'failed') void queries.invalidateQueries({ queryKey: threadKey(data) });
-    void queries.invalidateQueries({ queryKey: CONVERSATIONS });
+    if (!turn || turn.state === 'failed') threads.outdated(data);
+    threads.said();
   };
   tabs.addEventListener('message', onMessage);
   return () => tabs.removeEventListener('message', onMessage);

@@ -1,4 +1,4 @@
-import type { Message } from '../api/thread';
+import type { Message } from '@/shared/data/conversations/messages';
 import { rowsOf } from './rows';
 import type { Turn } from './turns';
 

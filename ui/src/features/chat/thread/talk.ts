@@ -1,12 +1,8 @@
-import type { QueryClient } from '@tanstack/react-query';
-import { answerTo, type Question } from '../api/send';
-import { CONVERSATIONS } from '../api/conversations';
-import { FILES } from '../api/files';
-import { refreshed } from '../api/thread';
-import { showBranch } from '../api/thread-branch';
-import type { Thread } from '../api/thread-pages';
+import { answerTo, type Question } from '@/shared/data/completions';
+import type { Threads } from '@/shared/data/conversations/thread';
+import type { Thread } from '@/shared/data/conversations/threadPages';
+import { wordsOf } from '@/shared/messages/content';
 import { giveBack, releaseDraft } from '../composer/drafts';
-import { wordsOf } from './content';
 import { tellOtherTabs } from './otherTabs';
 import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
 
@@ -17,21 +13,21 @@ const PAUSE_MS = 100;
  * Sends a question and takes in its answer; `again` is the stored question that gets another one. While a
  * conversation is being answered nothing else is asked in it.
  */
-export async function ask(queries: QueryClient, question: Question, again: number | null = null): Promise<void> {
+export async function ask(threads: Threads, question: Question, again: number | null = null): Promise<void> {
   if (isBusy(turnOf(question))) return;
   const signal = beginTurn(question, again);
   try {
     for await (const piece of answerTo(question, signal)) {
-      if ('runId' in piece) kept(queries, question);
+      if ('runId' in piece) kept(threads, question);
       takePiece(question, piece);
     }
-    await refreshed(queries, question);
+    await threads.refreshed(question);
     endTurn(question);
   } catch (error) {
-    if (signal.aborted) await stopped(queries, question);
-    else await failed(queries, question, error);
+    if (signal.aborted) await stopped(threads, question);
+    else await failed(threads, question, error);
   }
-  void queries.invalidateQueries({ queryKey: CONVERSATIONS });
+  threads.said();
   tellOtherTabs(question);
 }
 
@@ -39,24 +35,23 @@ export function isBusy(turn: Turn | undefined): turn is Turn {
   return turn !== undefined && turn.state !== 'failed';
 }
 
-function kept(queries: QueryClient, question: Question): void {
+function kept(threads: Threads, question: Question): void {
   releaseDraft(question);
-  void queries.invalidateQueries({ queryKey: CONVERSATIONS });
-  if (question.images.length) void queries.invalidateQueries({ queryKey: FILES });
+  threads.said({ withFiles: question.images.length > 0 });
 }
 
 /** The part of an answer that came is stored a moment after the request was broken off. */
-async function stopped(queries: QueryClient, question: Question): Promise<void> {
+async function stopped(threads: Threads, question: Question): Promise<void> {
   const turn = turnOf(question);
   const isThere = (thread: Thread) =>
     turn?.text ? thread.messages.some(message => message.run_id === turn.runId) : endsWith(thread, question);
   try {
-    let isStored = isThere(await refreshed(queries, question));
+    let isStored = isThere(await threads.refreshed(question));
     for (let looks = 1; looks < LOOKS && !isStored; looks += 1) {
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
-      isStored = isThere(await refreshed(queries, question));
+      isStored = isThere(await threads.refreshed(question));
     }
-    if (turn?.again && !turn.text) await showBranch(queries, question, turn.again); // the earlier answer is there
+    if (turn?.again && !turn.text) await threads.showBranch(question, turn.again); // the earlier answer is there
     if (isStored) releaseDraft(question);
     else if (!turn?.isKept) giveBack(question, question.text);
     endTurn(question);
@@ -65,11 +60,11 @@ async function stopped(queries: QueryClient, question: Question): Promise<void> 
   }
 }
 
-async function failed(queries: QueryClient, question: Question, error: unknown): Promise<void> {
+async function failed(threads: Threads, question: Question, error: unknown): Promise<void> {
   const wasKept = turnOf(question)?.isKept ?? false;
   try {
-    const isKept = endsWith(await refreshed(queries, question), question) || wasKept;
-    if (isKept) kept(queries, question);
+    const isKept = endsWith(await threads.refreshed(question), question) || wasKept;
+    if (isKept) kept(threads, question);
     failTurn(question, error, isKept);
   } catch {
     failTurn(question, error, wasKept);

@@ -1,8 +1,22 @@
 import { useSyncExternalStore } from 'react';
-import type { Piece, Question } from '../api/send';
-import type { Place } from '../api/thread';
+import type { Piece, Question } from '@/shared/data/completions';
+import type { Place } from '@/shared/data/scope';
 
-/** A question that is being answered, or could not be. It outlives the page: one may look at something else meanwhile. */
+/**
+ * The turns of this page: for each conversation at most one question that is being answered, or could not be.
+ *
+ * They stand outside React and outside the cache of queries, because an answer goes on while another page is shown, and
+ * because it is not what the server has stored until it is complete.
+ *
+ * - It owns the turns, what ends their requests, and the thoughts of answers by run. All of it goes with the page.
+ * - Writers: `ask` in talk.ts begins a turn, hands it its pieces, and ends or fails it. `useTalk` stops it, which ends
+ *   the request only, and ends a failed one that is taken back or dismissed.
+ * - A turn ends when its thread is read anew with what is stored of it; a failed one stays until then, or until the next
+ *   one of its conversation begins. What comes behind the end is dropped. Thoughts stay, as the server keeps none.
+ * - Readers: `useTurn` gives what is to be shown, at most once a frame; `turnOf` what is known at this moment.
+ */
+
+/** A question that is being answered, or could not be. */
 export interface Turn {
   question: Question;
   /** The stored question that gets another answer; null for a new one. */

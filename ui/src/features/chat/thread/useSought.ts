@@ -1,9 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { notifyFailure } from '@/shared/components/notify';
-import type { Message, useThread } from '../api/thread';
-import { useBranch } from '../api/thread-branch';
-import { usePast } from '../api/thread-past';
-import type { Further } from './Thread';
+import { type Message, useWay } from '@/shared/data/conversations/messages';
+import { useBranch, type useThread } from '@/shared/data/conversations/thread';
+import { endsOf, type Further } from '@/shared/data/further';
 
 /** What is shown in place of the newest messages. */
 export interface Past {
@@ -22,7 +21,8 @@ export function useSought(
   { data }: ReturnType<typeof useThread>,
 ): Past | null {
   const isFar = sought !== null && data !== undefined && !data.messages.some(message => message.id === sought);
-  const past = usePast(conversation ?? '', isFar && conversation !== null ? sought : null);
+  const isWanted = isFar && conversation !== null;
+  const past = useWay(conversation ?? '', { around: sought, enabled: isWanted });
   const { mutate: choose } = useBranch(conversation ?? '');
   const found = isFar ? past.messages.find(message => message.id === sought) : undefined;
   const isOnThread = found?.on_thread;
@@ -40,21 +40,5 @@ export function useSought(
   }, [error]);
 
   if (!found?.on_thread) return null;
-  return {
-    messages: past.messages,
-    older: {
-      state: further(past.hasPreviousPage, past.isFetchingPreviousPage, past.isFetchPreviousPageError),
-      load: () => void past.fetchPreviousPage(),
-    },
-    newer: {
-      state: further(past.hasNextPage, past.isFetchingNextPage, past.isFetchNextPageError),
-      load: () => void past.fetchNextPage(),
-    },
-  };
-}
-
-export function further(isThere: boolean, isLoading: boolean, hasFailed: boolean): Further['state'] {
-  if (!isThere) return 'none';
-  if (isLoading) return 'loading';
-  return hasFailed ? 'failed' : 'more';
+  return { messages: past.messages, ...endsOf(past) };
 }

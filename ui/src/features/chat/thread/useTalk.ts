@@ -1,15 +1,16 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type NavigateFunction, useNavigate } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
+import type { Question } from '@/shared/data/completions';
+import type { Place } from '@/shared/data/scope';
+import { type Threads, useThreads } from '@/shared/data/conversations/thread';
+import type { Message } from '@/shared/data/conversations/messages';
+import { useModel } from '@/shared/data/models';
 import { type Settings, useSettings } from '@/shared/settings/settings';
-import type { Question } from '../api/send';
-import { useModel } from '../api/send-models';
-import type { Message, Place } from '../api/thread';
-import { showBranch } from '../api/thread-branch';
+import { wordsOf } from '@/shared/messages/content';
 import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
 import { sentAgain } from '../composer/pictures';
-import { picturesOf, wordsOf } from './content';
+import { picturesOf } from './content';
 import { newId } from './newId';
 import { ask } from './talk';
 import { endTurn, stopTurn, type Turn, turnOf } from './turns';
@@ -18,24 +19,24 @@ import { endTurn, stopTurn, type Turn, turnOf } from './turns';
 export function useTalk(conversation: string | null): Talk {
   const { user, project, memoryEnabled } = useSettings();
   const model = useModel();
-  const queries = useQueryClient();
+  const threads = useThreads();
   const navigate = useNavigate();
   return useMemo(
-    () => talkIn(conversation, { user, project, model, memoryEnabled }, queries, navigate),
-    [conversation, user, project, model, memoryEnabled, queries, navigate],
+    () => talkIn(conversation, { user, project, model, memoryEnabled }, threads, navigate),
+    [conversation, user, project, model, memoryEnabled, threads, navigate],
   );
 }
 
 export type Talk = ReturnType<typeof talkIn>;
 
-function talkIn(conversation: string | null, settings: Settings, queries: QueryClient, navigate: NavigateFunction) {
+function talkIn(conversation: string | null, settings: Settings, threads: Threads, navigate: NavigateFunction) {
   const { user, project, model, memoryEnabled } = settings;
   const place: Place = { user, project, conversation: conversation ?? '' };
 
   const putAgain = async (message: Message, text: string, again: number | null) => {
     try {
       const images = await sentAgain(place, picturesOf(message.content));
-      await ask(queries, { ...settings, ...place, parentId: message.parent_id ?? 0, text, images }, again);
+      await ask(threads, { ...settings, ...place, parentId: message.parent_id ?? 0, text, images }, again);
     } catch (error) {
       notifyFailure('A picture of the message could not be loaded', error);
     }
@@ -57,13 +58,13 @@ function talkIn(conversation: string | null, settings: Settings, queries: QueryC
       writeDraft(place, '');
       holdDraft(question, question.text);
       if (conversation === null) void navigate(`/?conversation=${question.conversation}`);
-      void ask(queries, question);
+      void ask(threads, question);
     },
     /** Another answer to a question. */
     regenerate: (question: Message) => putAgain(question, wordsOf(question.content), question.id),
     /** The question in other words, as a branch of its own. */
     edit: (question: Message, text: string) => putAgain(question, text, null),
-    retry: ({ question, again }: Turn) => void ask(queries, { ...question, model, memoryEnabled }, again),
+    retry: ({ question, again }: Turn) => void ask(threads, { ...question, model, memoryEnabled }, again),
     /** A question that could not be sent goes back to where it was typed. */
     takeBack: ({ question }: Turn) => {
       giveBack(question, question.text);
@@ -72,7 +73,7 @@ function talkIn(conversation: string | null, settings: Settings, queries: QueryC
     /** What went wrong is not shown any longer; the earlier answer is, where another one was asked for. */
     dismiss: async ({ question, again }: Turn) => {
       try {
-        if (again !== null) await showBranch(queries, question, again);
+        if (again !== null) await threads.showBranch(question, again);
         endTurn(question);
       } catch (error) {
         notifyFailure('The earlier answer could not be shown', error);

@@ -4,18 +4,17 @@ import { TbActivity, TbBrain, TbDotsVertical, TbDownload, TbEdit, TbEraser, TbTr
 import { Link } from 'react-router';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
+import { useChangeConversation, useForgetConversation } from '@/shared/data/conversations/conversation';
+import { type Format, formats, useExportConversation } from '@/shared/data/conversations/export';
+import type { Conversation } from '@/shared/data/conversations/list';
 import { useAddress } from '../address';
-import { useChangeConversation } from '../api/changeConversation';
-import { useDeleteConversation } from '../api/deleteConversation';
-import { type Format, formats, useExportConversation } from '../api/exportConversation';
-import type { Conversation } from '../api/listConversations';
 import { EditDialog } from './EditDialog';
 
 /** Everything that can be done with a conversation. */
 export function ConversationMenu({ conversation }: { conversation: Conversation }) {
   const { id } = conversation;
   const [isEditing, editing] = useDisclosure(false);
-  const { mutate: save } = useExportConversation(id);
+  const { mutate: save } = useExportConversation(id, id);
   const forget = useForget(conversation);
   const clear = useClearContext(id);
   return (
@@ -71,7 +70,7 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
 
 function useForget({ id, title, preview }: Conversation) {
   const { change } = useAddress();
-  const { mutate } = useDeleteConversation(id);
+  const { mutate } = useForgetConversation(id);
   return async () => {
     const agreed = await confirm({
       title: 'Delete this conversation?',

@@ -1,8 +1,7 @@
 import { Tabs } from '@mantine/core';
-import { ApiError } from '@/shared/api/client';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useConversation } from '@/shared/data/conversations/conversation';
 import { useAddress } from '../address';
-import { useConversation } from '../api/getConversation';
 import { DiscussionTab } from '../discussion/DiscussionTab';
 import { NodesTab } from '../nodes/NodesTab';
 import { TranscriptTab } from '../transcript/TranscriptTab';
@@ -14,7 +13,7 @@ import classes from './Detail.module.css';
 export function Detail({ id }: { id: string }) {
   const { address, change } = useAddress();
   const { data: conversation, error, refetch } = useConversation(id);
-  if (error instanceof ApiError && error.status === 404) {
+  if (conversation === null) {
     return (
       <EmptyState
         title="This conversation is gone"

@@ -3,7 +3,7 @@ import { TbMessage } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Conversation } from '../api/listConversations';
+import type { Conversation } from '@/shared/data/conversations/list';
 import { ConversationMenu } from './ConversationMenu';
 import classes from './Detail.module.css';
 

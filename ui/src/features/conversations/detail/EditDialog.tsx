@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
-import { useChangeConversation } from '../api/changeConversation';
-import type { Conversation } from '../api/listConversations';
+import { useChangeConversation } from '@/shared/data/conversations/conversation';
+import type { Conversation } from '@/shared/data/conversations/list';
 
 interface EditDialogProps {
   conversation: Conversation;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { type Kind, type Overview, useDiscussion } from '../api/discussion';
+import { type Kind, type Overview, useDiscussion } from '@/shared/data/discussions/discussion';
 import classes from './Discussion.module.css';
 import { MemoryList } from './MemoryList';
 import { Rebuild } from './Rebuild';

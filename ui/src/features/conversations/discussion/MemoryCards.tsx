@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { TbTrash } from 'react-icons/tb';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { ChunkSummary, DiscussionRecord } from '../api/discussion';
+import type { ChunkSummary, DiscussionRecord } from '@/shared/data/discussions/discussion';
 import classes from './Discussion.module.css';
 
 interface SummaryCardProps {

@@ -9,7 +9,7 @@ import {
   type Kind,
   useDiscussionMemories,
   useForgetChunk,
-} from '../api/discussion';
+} from '@/shared/data/discussions/discussion';
 import classes from './Discussion.module.css';
 import { RecordCard, SummaryCard } from './MemoryCards';
 

@@ -1,33 +1,35 @@
 import { Button, Group, Progress, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { TbRefresh } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
-import { discussionKey } from '../api/discussion';
-import { planRebuild, rebuild, type RebuildStep } from '../api/rebuildDiscussion';
+import { type RebuildPlan, type RebuildStep, useRebuild } from '@/shared/data/discussions/rebuild';
 import classes from './Discussion.module.css';
 
 /** Makes all memories of the discussion anew, after a question; tells how far it is, and can be stopped. */
 export function Rebuild({ id }: { id: string }) {
-  const queries = useQueryClient();
   const [step, setStep] = useState<RebuildStep | null>(null);
   const stopping = useRef<AbortController | null>(null);
   useEffect(() => () => stopping.current?.abort(), []);
-  const { mutate, isPending } = useMutation({
-    mutationFn: async () => {
-      if (!(await confirm(question(await planRebuild(id))))) return;
-      const controller = new AbortController();
-      stopping.current = controller;
-      setStep({ done: 0, all: 0, finished: false, notes: [] });
-      for await (const told of rebuild(id, controller.signal)) setStep(told);
-    },
-    onError: error => {
-      if (!stopping.current?.signal.aborted) notifyFailure('The memories are as they were', error);
-      setStep(null);
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: discussionKey(id) }),
-  });
+  const { mutate, isPending } = useRebuild(id);
+  const start = () =>
+    mutate(
+      {
+        agree: plan => confirm(question(plan)),
+        begin: () => {
+          stopping.current = new AbortController();
+          setStep({ done: 0, all: 0, finished: false, notes: [] });
+          return stopping.current.signal;
+        },
+        onStep: setStep,
+      },
+      {
+        onError: error => {
+          if (!stopping.current?.signal.aborted) notifyFailure('The memories are as they were', error);
+          setStep(null);
+        },
+      },
+    );
   const isRunning = isPending && step !== null && !step.finished;
   return (
     <Group gap="xs">
@@ -57,7 +59,7 @@ export function Rebuild({ id }: { id: string }) {
           variant="default"
           leftSection={<TbRefresh aria-hidden />}
           loading={isPending}
-          onClick={() => mutate()}
+          onClick={start}
         >
           Rebuild…
         </Button>
@@ -66,7 +68,7 @@ export function Rebuild({ id }: { id: string }) {
   );
 }
 
-function question({ chunks, messages, tokens }: { chunks: number; messages: number; tokens: number }) {
+function question({ chunks, messages, tokens }: RebuildPlan) {
   return {
     title: 'Make all memories of this discussion anew?',
     message:

@@ -5,8 +5,8 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
+import { type Conversation, useConversations } from '@/shared/data/conversations/list';
 import { useAddress } from '../address';
-import { type Conversation, useConversations } from '../api/listConversations';
 import classes from './List.module.css';
 
 /** A user's conversations, newest activity first. */

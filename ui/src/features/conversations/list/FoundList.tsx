@@ -1,19 +1,22 @@
 import { Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { Excerpt } from '@/shared/components/Excerpt';
 import { Time } from '@/shared/components/Time';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
+import { type FoundMessage, useFoundMessages } from '@/shared/data/conversations/found';
 import { useAddress } from '../address';
-import { type Found, useFoundMessages } from '../api/searchMessages';
-import { wordsOf } from '../transcript/content';
-import { Excerpt } from './Excerpt';
+import { wordsOf } from '@/shared/messages/content';
 import classes from './List.module.css';
+
+const MOST_FOUND = 100;
+const EXCERPT = { before: 60, length: 220 };
 
 /** Messages that were found, best first; each opens its conversation where it stands. */
 export function FoundList() {
   const { address, linkTo } = useAddress();
-  const { data, error, isPending, refetch } = useFoundMessages(address);
+  const { data, error, isPending, refetch } = useFoundMessages({ ...address, limit: MOST_FOUND });
   if (error) return <ErrorState error={error} title="The search failed" onRetry={() => void refetch()} />;
   if (isPending) return <LoadingState label="Searching" />;
   const found = data.results;
@@ -46,7 +49,7 @@ export function FoundList() {
 }
 
 interface RowProps {
-  hit: Found;
+  hit: FoundMessage;
   query: string;
   to: string;
   isChosen: boolean;
@@ -59,7 +62,13 @@ function Row({ hit: { conversation_id: id, title, message }, query, to, isChosen
         <Words limit={120}>{title || id}</Words>
       </span>
       <span className={classes.excerpt}>
-        <Excerpt text={wordsOf(message.content)} query={query} />
+        <Excerpt
+          className={classes.words}
+          text={wordsOf(message.content)}
+          query={query}
+          room={EXCERPT}
+          mark={word => <mark className={classes.match}>{word}</mark>}
+        />
       </span>
       <Text span size="xs" c="dimmed">
         {message.role}

@@ -2,7 +2,8 @@ import { ActionIcon, Button, NativeSelect, Popover, SegmentedControl, Stack, Tex
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { TbFilter, TbFilterFilled, TbSearch, TbX } from 'react-icons/tb';
-import { type Mode, useAddress } from '../address';
+import type { Mode } from '@/shared/data/conversations/found';
+import { useAddress } from '../address';
 import classes from './List.module.css';
 
 const modes: { value: Mode; label: string }[] = [

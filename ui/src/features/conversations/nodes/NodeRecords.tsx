@@ -4,7 +4,7 @@ import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
-import { type NodeRecord, useNodeRecords } from '../api/nodeMemories';
+import { type NodeRecord, useNodeRecords } from '@/shared/data/conversations/nodes';
 import classes from './Nodes.module.css';
 
 /** All that a node remembers, oldest first. */

@@ -6,7 +6,7 @@ import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { type NodeMemory, useClearNodeMemory, useNodeMemories } from '../api/nodeMemories';
+import { type NodeMemory, useClearNodeMemory, useNodeMemories } from '@/shared/data/conversations/nodes';
 import { NodeRecords, RecordRows } from './NodeRecords';
 import classes from './Nodes.module.css';
 

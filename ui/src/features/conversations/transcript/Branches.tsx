@@ -1,8 +1,7 @@
 import { Text } from '@mantine/core';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
-import type { Branch } from '../api/getBranches';
-import type { Message } from '../api/getMessages';
+import type { Branch, Message } from '@/shared/data/conversations/messages';
 import { isOnWay } from './view';
 import classes from './Transcript.module.css';
 

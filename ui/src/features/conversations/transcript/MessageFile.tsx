@@ -1,9 +1,9 @@
 import { Anchor, Button } from '@mantine/core';
 import { useCallback } from 'react';
 import { TbFile, TbPhoto } from 'react-icons/tb';
-import { saveFile } from '@/shared/api/saveFile';
-import { useAttachment } from '../api/attachment';
-import type { File } from './content';
+import { saveFile } from '@/shared/files/files';
+import { attachmentLink, useFileContent } from '@/shared/data/files/files';
+import type { File } from '@/shared/messages/content';
 import classes from './Message.module.css';
 
 interface MessageFileProps {
@@ -30,7 +30,8 @@ export function MessageFile({ conversation, file }: MessageFileProps) {
 }
 
 function Kept({ conversation, file, name }: MessageFileProps & { name: string }) {
-  const { data, isError } = useAttachment(conversation, name);
+  const { data: content, isError } = useFileContent({ link: attachmentLink(conversation, name) });
+  const data = content?.bytes;
   // the bytes have an address as long as the picture is shown
   const show = useCallback(
     (picture: HTMLImageElement | null) => {

@@ -1,6 +1,6 @@
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { Words } from '@/shared/components/Words';
-import type { Message } from '../api/getMessages';
+import type { Message } from '@/shared/data/conversations/messages';
 import classes from './Message.module.css';
 
 /** What a model asked tools to do, folded away. */

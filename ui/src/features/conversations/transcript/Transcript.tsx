@@ -1,7 +1,10 @@
-import { Button, Loader } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import type { Message } from '../api/getMessages';
+import { MoreMessages } from '@/shared/components/MoreMessages';
+import { RowsInSight } from '@/shared/components/RowsInSight';
+import virtual from '@/shared/components/VirtualRows.module.css';
+import type { Message } from '@/shared/data/conversations/messages';
+import type { Further } from '@/shared/data/further';
 import type { TellState } from '../window/states';
 import { MessageCard } from './MessageCard';
 import classes from './Transcript.module.css';
@@ -9,12 +12,6 @@ import type { View } from './view';
 
 const ESTIMATE = 110; // pixels of a message before it is measured
 const NEAR = 6; // rows in front of an end of what is loaded
-
-/** What goes on in front of the loaded messages, or behind them. */
-export interface Further {
-  state: 'none' | 'more' | 'loading' | 'failed';
-  load: () => void;
-}
 
 interface TranscriptProps {
   conversation: string;
@@ -27,8 +24,8 @@ interface TranscriptProps {
   view: View;
   /** Whether the messages are those of the view. */
   isReady: boolean;
-  earlier: Further;
-  later: Further;
+  older: Further;
+  newer: Further;
   tellState?: TellState | undefined;
   onEnd: (end: 'start' | 'end') => void;
   onBranch: (id: number) => void;
@@ -38,7 +35,7 @@ interface TranscriptProps {
 
 /** One way through the tree, oldest message first. Only what is in sight is in the page, however long it is. */
 export function Transcript(props: TranscriptProps) {
-  const { conversation, messages, offset, total, view, isReady, earlier, later, tellState, onEnd, ...acts } = props;
+  const { conversation, messages, offset, total, view, isReady, older, newer, tellState, onEnd, ...acts } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [movedIn, setMovedIn] = useState<View | null>(null); // a view just opened shows no place of it yet
   const rows = useVirtualizer({
@@ -49,9 +46,9 @@ export function Transcript(props: TranscriptProps) {
     anchorTo: 'end', // what is read stays where it is, whatever is added at either side
     overscan: 4,
   });
-  const now = useRef({ rows, messages, earlier, later, onEnd });
+  const now = useRef({ rows, messages, older, newer, onEnd });
   useLayoutEffect(() => {
-    now.current = { rows, messages, earlier, later, onEnd };
+    now.current = { rows, messages, older, newer, onEnd };
   });
   const chosen = view.message;
   useLayoutEffect(() => {
@@ -75,23 +72,12 @@ export function Transcript(props: TranscriptProps) {
     return () => element?.removeEventListener('keydown', jump);
   }, []);
 
-  const shown = rows.getVirtualItems();
-  const hasMoved = isReady && movedIn === view;
-  const isNearStart = hasMoved && (shown[0]?.index ?? NEAR) < NEAR;
-  const isNearEnd = hasMoved && (shown.at(-1)?.index ?? 0) >= messages.length - NEAR;
-  useEffect(() => {
-    if (isNearStart && earlier.state === 'more') earlier.load();
-  }, [isNearStart, earlier]);
-  useEffect(() => {
-    if (isNearEnd && later.state === 'more') later.load();
-  }, [isNearEnd, later]);
-
   const isOfKnownLength = offset !== null && (messages.at(-1)?.on_thread ?? false);
   return (
-    <div className={classes.frame}>
+    <div className={virtual.frame}>
       <div
         ref={scroller}
-        className={classes.scroller}
+        className={`${virtual.scroller} ${classes.transcript}`}
         tabIndex={0}
         role="group"
         aria-label="Transcript"
@@ -100,38 +86,32 @@ export function Transcript(props: TranscriptProps) {
           if (isReady) setMovedIn(view);
         }}
       >
-        <div role="list" aria-label="Messages" className={classes.rows} style={{ height: rows.getTotalSize() }}>
-          {shown.map(row => {
-            const message = messages[row.index];
-            const place = offset === null || !message?.on_thread ? null : offset + row.index;
-            return (
-              message && (
-                <div
-                  key={row.key}
-                  ref={rows.measureElement}
-                  data-index={row.index}
-                  role="listitem"
-                  aria-setsize={isOfKnownLength ? total : -1}
-                  aria-posinset={(offset ?? 0) + row.index + 1}
-                  className={classes.row}
-                  style={{ transform: `translateY(${row.start}px)` }}
-                >
-                  <MessageCard
-                    conversation={conversation}
-                    message={message}
-                    siblings={message.siblings}
-                    isChosen={message.id === chosen}
-                    state={place === null ? undefined : tellState?.(message, place)}
-                    {...acts}
-                  />
-                </div>
-              )
-            );
+        <RowsInSight
+          list={rows}
+          label="Messages"
+          around={at => ({
+            'aria-setsize': isOfKnownLength ? total : -1,
+            'aria-posinset': (offset ?? 0) + at + 1,
           })}
-        </div>
+        >
+          {at => {
+            const message = messages[at];
+            if (!message) return null;
+            const place = offset === null || !message.on_thread ? null : offset + at;
+            return (
+              <MessageCard
+                conversation={conversation}
+                message={message}
+                siblings={message.siblings}
+                isChosen={message.id === chosen}
+                state={place === null ? undefined : tellState?.(message, place)}
+                {...acts}
+              />
+            );
+          }}
+        </RowsInSight>
       </div>
-      <More further={earlier} what="Earlier" isNear={isNearStart} />
-      <More further={later} what="Later" isNear={isNearEnd} />
+      <MoreMessages list={rows} hasMoved={isReady && movedIn === view} near={NEAR} older={older} newer={newer} />
     </div>
   );
 }
@@ -139,35 +119,16 @@ export function Transcript(props: TranscriptProps) {
 interface Now {
   rows: { scrollToIndex: (at: number, options: { align: 'start' }) => void; scrollToEnd: () => void };
   messages: readonly Message[];
-  earlier: Further;
-  later: Further;
+  older: Further;
+  newer: Further;
   onEnd: (end: 'start' | 'end') => void;
 }
 
 /** The end of the way: one that is not loaded is loaded alone, unless the way has left the thread before. */
-function goTo(end: 'start' | 'end', { rows, messages, earlier, later, onEnd }: Now): void {
+function goTo(end: 'start' | 'end', { rows, messages, older, newer, onEnd }: Now): void {
   const isThread = messages.at(-1)?.on_thread ?? false;
-  const isLoaded = (end === 'start' ? earlier : later).state === 'none';
+  const isLoaded = (end === 'start' ? older : newer).state === 'none';
   if (isThread && !isLoaded) onEnd(end);
   else if (end === 'start') rows.scrollToIndex(0, { align: 'start' });
   else rows.scrollToEnd();
-}
-
-function More({ further, what, isNear }: { further: Further; what: 'Earlier' | 'Later'; isNear: boolean }) {
-  if (further.state === 'loading') {
-    return (
-      <div className={classes.more} data-what={what} role="status" aria-label={`${what} messages are loaded`}>
-        <Loader size="xs" type="dots" aria-hidden />
-      </div>
-    );
-  }
-  if (further.state !== 'failed' || !isNear) return null;
-  return (
-    <div className={classes.more} data-what={what} role="alert">
-      {what} messages could not be loaded.{' '}
-      <Button size="compact-xs" variant="default" onClick={further.load}>
-        Try again
-      </Button>
-    </div>
-  );
 }

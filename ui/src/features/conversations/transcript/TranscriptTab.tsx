@@ -4,13 +4,11 @@ import { type ReactNode, useCallback } from 'react';
 import { TbGitFork } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useBranchConversation } from '@/shared/data/conversations/conversation';
+import type { Conversation } from '@/shared/data/conversations/list';
+import { type Message, useBranches, usePinMessage } from '@/shared/data/conversations/messages';
+import { useSetHead } from '@/shared/data/conversations/thread';
 import { useAddress } from '../address';
-import { useBranchConversation } from '../api/branchConversation';
-import { useBranches } from '../api/getBranches';
-import type { Message } from '../api/getMessages';
-import type { Conversation } from '../api/listConversations';
-import { usePinMessage } from '../api/pinMessage';
-import { useSetHead } from '../api/setHead';
 import type { TellState } from '../window/states';
 import { Branches } from './Branches';
 import { Transcript } from './Transcript';
@@ -28,7 +26,7 @@ interface TranscriptTabProps {
 export function TranscriptTab({ conversation, above, tellState }: TranscriptTabProps) {
   const { address, change } = useAddress();
   const { error, refetch, goTo, ...shown } = useTranscript(conversation.id, address.message);
-  const { messages, isReady, later } = shown;
+  const { messages, isReady, newer } = shown;
   const tree = useBranches(conversation.id);
   const [isOpen, drawer] = useDisclosure(false);
   const acts = useActs(conversation.id);
@@ -74,7 +72,7 @@ export function TranscriptTab({ conversation, above, tellState }: TranscriptTabP
         <OffThread
           conversation={conversation}
           end={messages.at(-1)}
-          isEnd={later.state === 'none'}
+          isEnd={newer.state === 'none'}
           onThread={() => change({ message: null })}
         />
         <Transcript

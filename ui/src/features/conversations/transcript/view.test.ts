@@ -1,4 +1,4 @@
-import type { Message } from '../api/getMessages';
+import type { Message } from '@/shared/data/conversations/messages';
 import { isOnWay, viewAt, viewFor, viewOf } from './view';
 
 const message = (id: number, on_thread = true) => ({ id, on_thread }) as Message;

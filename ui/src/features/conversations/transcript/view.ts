@@ -1,4 +1,4 @@
-import type { Message } from '../api/getMessages';
+import type { Message } from '@/shared/data/conversations/messages';
 
 /** What of a conversation is loaded, and where in it one looks first. */
 export interface View {

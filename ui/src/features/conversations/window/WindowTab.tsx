@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
+import type { Conversation } from '@/shared/data/conversations/list';
+import { useWindow } from '@/shared/data/conversations/window';
 import { useAddress } from '../address';
-import { useWindow } from '../api/getWindow';
-import type { Conversation } from '../api/listConversations';
 import { TranscriptTab } from '../transcript/TranscriptTab';
 import { stateTeller } from './states';
 import { WindowPanel } from './WindowPanel';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Window } from '../api/getWindow';
+import type { Window } from '@/shared/data/conversations/window';
 import classes from './Window.module.css';
 
 /** The summary that stands for what is left out, and what would be recalled for the question. */

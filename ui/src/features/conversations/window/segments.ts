@@ -1,4 +1,4 @@
-import type { Window, WindowPart } from '../api/getWindow';
+import type { Window, WindowPart } from '@/shared/data/conversations/window';
 import { looks, type ShownState } from './states';
 
 /** A piece of the bar: a message, or a run of messages of one state. */

@@ -1,5 +1,5 @@
-import type { Message } from '../api/getMessages';
-import type { Window } from '../api/getWindow';
+import type { Message } from '@/shared/data/conversations/messages';
+import type { Window } from '@/shared/data/conversations/window';
 import { shownSegments, threadSegments } from './segments';
 import { stateTeller, totalsOf } from './states';
 

@@ -1,5 +1,5 @@
-import type { Message } from '../api/getMessages';
-import type { Window, WindowPart } from '../api/getWindow';
+import type { Message } from '@/shared/data/conversations/messages';
+import type { Window, WindowPart } from '@/shared/data/conversations/window';
 
 export type PartState = WindowPart['state'];
 /** As the legend names them; `recalled` stands beside the thread. */

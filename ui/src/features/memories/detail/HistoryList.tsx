@@ -2,14 +2,16 @@ import { Button, Text, Title } from '@mantine/core';
 import { notifyFailure } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { useRestoreMemory } from '../api/change';
-import type { HistoryEvent, ListedMemory, Owner } from '../api/keys';
+import { useRestoreMemory } from '@/shared/data/memories/change';
+import type { HistoryEvent } from '@/shared/data/memories/details';
+import type { ListedMemory } from '@/shared/data/memories/list';
+import type { Scope } from '@/shared/data/scope';
 import classes from './detail.module.css';
 import { reasonInWords } from './reasons';
 import { WordDiff } from './WordDiff';
 
 interface HistoryListProps {
-  owner: Owner;
+  owner: Scope;
   memory: ListedMemory;
   events: HistoryEvent[];
 }

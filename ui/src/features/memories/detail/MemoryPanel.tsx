@@ -1,22 +1,23 @@
 import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
-import { ApiError } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { CopyButton } from '@/shared/components/CopyButton';
+import { MemoryEditor } from '@/shared/components/MemoryEditor';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { useEditMemory, useRestoreMemory } from '../api/change';
-import { useMemoryDetails } from '../api/details';
-import type { ListedMemory, Owner } from '../api/keys';
-import { EditText } from './EditText';
+import { useEditMemory, useRestoreMemory } from '@/shared/data/memories/change';
+import { useMemoryDetails } from '@/shared/data/memories/details';
+import type { ListedMemory } from '@/shared/data/memories/list';
+import type { Scope } from '@/shared/data/scope';
 import { HistoryList } from './HistoryList';
 import { Properties } from './Properties';
 import { SourceList } from './SourceList';
 import classes from './detail.module.css';
 
 interface MemoryPanelProps {
-  owner: Owner;
+  owner: Scope;
   id: string;
   onDelete: (id: string) => void;
   /** null where something else closes it. */
@@ -59,14 +60,17 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
 }
 
 interface StatementProps {
-  owner: Owner;
+  owner: Scope;
   memory: ListedMemory;
   onDelete: (id: string) => void;
 }
 
 function Statement({ owner, memory, onDelete }: StatementProps) {
   const [isEditing, setEditing] = useState(false);
-  if (isEditing) return <EditText owner={owner} memory={memory} onDone={() => setEditing(false)} />;
+  if (isEditing)
+    return (
+      <MemoryEditor scope={owner} memory={memory} label="Words of the memory" onDone={() => setEditing(false)} />
+    );
   return (
     <Stack gap="sm">
       <Text component="div" size="lg" className={classes.statement}>
@@ -91,7 +95,7 @@ function Statement({ owner, memory, onDelete }: StatementProps) {
 }
 
 /** Says that it still holds, so that its time begins anew. */
-function Confirm({ owner, memory }: { owner: Owner; memory: ListedMemory }) {
+function Confirm({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
   const edit = useEditMemory(owner);
   if (memory.state !== 'fading' && memory.state !== 'hidden') return null;
   const keep = () =>
@@ -106,7 +110,7 @@ function Confirm({ owner, memory }: { owner: Owner; memory: ListedMemory }) {
   );
 }
 
-function TakeBack({ owner, memory }: { owner: Owner; memory: ListedMemory }) {
+function TakeBack({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
   const restore = useRestoreMemory(owner);
   return (
     <Group gap="xs">

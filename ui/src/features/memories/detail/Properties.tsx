@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { ListedMemory } from '../api/keys';
+import type { ListedMemory } from '@/shared/data/memories/list';
 import { sentenceOf } from '../list/DecayMeter';
 import { DecayMeter } from '../list/DecayMeter';
 import classes from './detail.module.css';

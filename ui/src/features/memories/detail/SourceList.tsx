@@ -3,15 +3,16 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { useMessagesAround } from '../api/around';
-import type { Owner, Source } from '../api/keys';
+import { useMessagesAround } from '@/shared/data/conversations/messages';
+import type { Source } from '@/shared/data/memories/details';
+import type { Scope } from '@/shared/data/scope';
 import classes from './detail.module.css';
 import { sourceGroups, type SourceGroup } from './sourceGroups';
 
 const MOST_SHOWN = 600; // characters of one turn
 
 /** The words a memory came from, and on demand what was said around them. */
-export function SourceList({ owner, sources }: { owner: Owner; sources: Source[] }) {
+export function SourceList({ owner, sources }: { owner: Scope; sources: Source[] }) {
   return (
     <section aria-label="Sources">
       <Title order={3} size="h6" mb="xs">
@@ -33,7 +34,7 @@ export function SourceList({ owner, sources }: { owner: Owner; sources: Source[]
   );
 }
 
-function Passage({ owner, group }: { owner: Owner; group: SourceGroup }) {
+function Passage({ owner, group }: { owner: Scope; group: SourceGroup }) {
   const [isOpen, setOpen] = useState(false);
   const { session, messageIds, turns } = group;
   const [first] = messageIds;
@@ -63,7 +64,7 @@ function Passage({ owner, group }: { owner: Owner; group: SourceGroup }) {
 }
 
 interface AroundProps {
-  owner: Owner;
+  owner: Scope;
   conversation: string;
   messageIds: number[];
 }

@@ -1,4 +1,4 @@
-import type { HistoryEvent } from '../api/keys';
+import type { HistoryEvent } from '@/shared/data/memories/details';
 
 const REASONS: Record<string, string> = {
   extracted: 'Learned',

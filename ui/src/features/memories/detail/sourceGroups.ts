@@ -1,4 +1,4 @@
-import type { Source } from '../api/keys';
+import type { Source } from '@/shared/data/memories/details';
 
 /** The words that one change came from. */
 export interface SourceGroup {

@@ -1,11 +1,11 @@
 import { Modal, Stack, Text } from '@mantine/core';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useDuplicates } from '../api/duplicates';
-import type { Owner } from '../api/keys';
+import { useDuplicates } from '@/shared/data/memories/details';
+import type { Scope } from '@/shared/data/scope';
 import { MergeForm } from './MergeForm';
 
 interface DialogProps {
-  owner: Owner;
+  owner: Scope;
   onClose: () => void;
 }
 
@@ -20,7 +20,7 @@ export function DuplicatesDialog({ owner, onClose }: DialogProps) {
 
 const MOST_SHOWN = 50;
 
-function Groups({ owner }: { owner: Owner }) {
+function Groups({ owner }: { owner: Scope }) {
   const duplicates = useDuplicates(owner);
   if (duplicates.isPending) return <LoadingState label="Comparing all memories" />;
   if (duplicates.isError) return <ErrorState error={duplicates.error} onRetry={() => void duplicates.refetch()} />;

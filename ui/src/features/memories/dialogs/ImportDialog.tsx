@@ -1,11 +1,11 @@
 import { Alert, Button, FileInput, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
-import type { Owner } from '../api/keys';
-import { type Imported, useImport } from '../api/transfer';
+import { type Imported, useImport } from '@/shared/data/memories/transfer';
+import type { Scope } from '@/shared/data/scope';
 
 interface DialogProps {
-  owner: Owner;
+  owner: Scope;
   onClose: () => void;
 }
 

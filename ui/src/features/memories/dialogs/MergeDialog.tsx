@@ -1,9 +1,10 @@
 import { Modal } from '@mantine/core';
-import type { Memory, Owner } from '../api/keys';
+import type { Memory } from '@/shared/data/memories/list';
+import type { Scope } from '@/shared/data/scope';
 import { MergeForm } from './MergeForm';
 
 interface MergeDialogProps {
-  owner: Owner;
+  owner: Scope;
   memories: Memory[];
   onClose: () => void;
 }

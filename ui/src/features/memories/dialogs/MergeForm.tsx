@@ -3,12 +3,13 @@ import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { Memory, Owner } from '../api/keys';
-import { useMergeMemories } from '../api/merge';
+import type { Memory } from '@/shared/data/memories/list';
+import type { Scope } from '@/shared/data/scope';
+import { useMerging } from '../deleting';
 import classes from './dialogs.module.css';
 
 interface MergeFormProps {
-  owner: Owner;
+  owner: Scope;
   memories: Memory[];
   /** How alike each further one is to the first, from 0 to 1. */
   likeness?: number[];
@@ -20,7 +21,7 @@ export function MergeForm({ owner, memories, likeness, onMerged }: MergeFormProp
   const [longest] = [...memories].sort((one, other) => other.memory.length - one.memory.length);
   const [keep, setKeep] = useState(longest?.id ?? '');
   const [text, setText] = useState(longest?.memory ?? '');
-  const merge = useMergeMemories(owner);
+  const merge = useMerging(owner, memories);
   const choose = (id: string) => {
     setKeep(id);
     setText(memories.find(memory => memory.id === id)?.memory ?? '');
@@ -61,7 +62,9 @@ export function MergeForm({ owner, memories, likeness, onMerged }: MergeFormProp
           size="xs"
           disabled={!text.trim()}
           loading={merge.isPending}
-          onClick={() => merge.mutate({ memories, keep, text }, { onSuccess: onMerged })}
+          onClick={() =>
+            merge.mutate({ ids: memories.map(memory => memory.id), keep, text }, { onSuccess: onMerged })
+          }
         >
           Merge {memories.length} into one
         </Button>

@@ -1,6 +1,6 @@
 import { Progress, Text, Tooltip } from '@mantine/core';
 import { timeAgo } from '@/shared/components/Time';
-import type { ListedMemory } from '../api/keys';
+import type { ListedMemory } from '@/shared/data/memories/list';
 import classes from './list.module.css';
 
 interface DecayMeterProps {

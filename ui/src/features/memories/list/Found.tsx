@@ -1,12 +1,11 @@
 import { Alert } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useMemorySearch } from '../api/search';
+import { useMemorySearch } from '@/shared/data/memories/list';
 import { conditionsOf, isNarrowed } from '../place';
-import type { ListParts } from './parts';
 import { rowsOfSearch } from './rows';
 import { ShowAll } from './ShowAll';
-import { Shown } from './Shown';
+import { type ListParts, Shown } from './Shown';
 import { stagesInWords } from './stages';
 
 const DEGRADED: Record<string, string> = {

@@ -2,12 +2,11 @@ import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { isByChange, useMemoryList } from '../api/list';
+import { isByChange, useMemoryList } from '@/shared/data/memories/list';
 import { conditionsOf, isNarrowed, type Place } from '../place';
-import type { ListParts } from './parts';
 import { rowsOfList } from './rows';
 import { ShowAll } from './ShowAll';
-import { Shown } from './Shown';
+import { type ListParts, Shown } from './Shown';
 
 /** The memories that meet the conditions of the address. */
 export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {

@@ -1,6 +1,7 @@
 import { Checkbox } from '@mantine/core';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import virtualRows from '@/shared/components/VirtualRows.module.css';
 import classes from './list.module.css';
 import { MemoryRow } from './MemoryRow';
 import type { Row } from './rows';
@@ -101,7 +102,7 @@ export function MemoryList(props: MemoryListProps) {
     // eslint-disable-next-line jsx-a11y/interactive-supports-focus
     <div
       ref={scroller}
-      className={classes.grid}
+      className={`${virtualRows.scroller} ${classes.grid}`}
       role="grid"
       aria-label="Memories"
       aria-rowcount={total + 1}
@@ -110,7 +111,7 @@ export function MemoryList(props: MemoryListProps) {
       onKeyDown={onKeyDown}
     >
       <Header look={isSearch ? 'search' : view} rows={rows} selection={selection} />
-      <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
+      <div role="rowgroup" className={virtualRows.rows} style={{ height: virtual.getTotalSize() }}>
         {shown.map(item => {
           const row = rows[item.index];
           if (!row) return null;
@@ -120,7 +121,7 @@ export function MemoryList(props: MemoryListProps) {
               key={item.key}
               ref={virtual.measureElement}
               data-index={item.index}
-              className={classes.place}
+              className={virtualRows.row}
               style={{ transform: `translateY(${item.start}px)` }}
               role="presentation"
             >

@@ -1,5 +1,5 @@
 import { Tooltip } from '@mantine/core';
-import type { Hit } from '../api/keys';
+import type { Hit } from '@/shared/data/memories/list';
 import classes from './list.module.css';
 import { nameOfStage } from './stages';
 

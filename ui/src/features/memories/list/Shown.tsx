@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
+import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
-import type { Owner } from '../api/keys';
 import { MergeDialog } from '../dialogs/MergeDialog';
 import type { Place } from '../place';
 import { ViewSwitch } from '../toolbar/ViewSwitch';
@@ -10,13 +10,22 @@ import { MemoryList } from './MemoryList';
 import type { Row } from './rows';
 import { useSelection } from './useSelection';
 
+/** What both lists, of conditions and of a search, are given. */
+export interface ListParts {
+  place: Place;
+  owner: Scope;
+  onOpen: (id: string) => void;
+  onView: (view: Place['view']) => void;
+  onDelete: (ids: string[]) => void;
+}
+
 interface ShownProps {
   rows: Row[];
   total: number;
   /** What there is, in words. */
   told: string;
   view: Place['view'];
-  owner: Owner;
+  owner: Scope;
   openId: string;
   onOpen: (id: string) => void;
   /** Not there where there is one view only. */

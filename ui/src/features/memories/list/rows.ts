@@ -1,4 +1,4 @@
-import type { Hit, ListedMemory, Memory } from '../api/keys';
+import type { Hit, ListedMemory, Memory } from '@/shared/data/memories/list';
 
 /** A row of the list: a memory, how it stands, and, in a search, how well it fits. */
 export interface Row {

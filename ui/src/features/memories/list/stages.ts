@@ -1,4 +1,4 @@
-import type { Hit } from '../api/keys';
+import type { Hit } from '@/shared/data/memories/list';
 
 const NAMES: Record<string, { name: string; hint: string }> = {
   words: { name: 'Words', hint: 'Words it shares with the question, rare ones counting more' },

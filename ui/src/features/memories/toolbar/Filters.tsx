@@ -1,6 +1,6 @@
 import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { isByChange } from '../api/list';
+import { isByChange } from '@/shared/data/memories/list';
 import type { Place } from '../place';
 
 interface FiltersProps {

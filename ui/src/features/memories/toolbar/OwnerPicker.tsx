@@ -1,6 +1,6 @@
 import { Autocomplete, Select } from '@mantine/core';
 import { useState } from 'react';
-import { useProjects } from '../api/projects';
+import { useProjects } from '@/shared/data/projects';
 import type { Place } from '../place';
 
 interface OwnerPickerProps {

@@ -2,7 +2,7 @@ import { Anchor, Table } from '@mantine/core';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
 import { Pieces } from '@/shared/components/Words';
-import type { RunWhole } from '../api/run';
+import type { RunWhole } from '@/shared/data/runs/run';
 import { span } from '../figures';
 import { totalsOf } from '../run/totals';
 import { StatusMark } from '../StatusMark';

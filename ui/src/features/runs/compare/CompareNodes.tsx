@@ -1,7 +1,7 @@
 import { Accordion, Text, Title } from '@mantine/core';
 import { useMemo } from 'react';
 import { Pieces } from '@/shared/components/Words';
-import type { RunNode, RunWhole } from '../api/run';
+import type { RunNode, RunWhole } from '@/shared/data/runs/run';
 import { span, tokens } from '../figures';
 import { promptText } from '../run/promptText';
 import classes from './Compare.module.css';

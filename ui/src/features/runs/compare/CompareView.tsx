@@ -1,5 +1,5 @@
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { type RunWhole, useRun } from '../api/run';
+import { type RunWhole, useRun } from '@/shared/data/runs/run';
 import { isGone, RunGone } from '../RunGone';
 import { CompareFigures } from './CompareFigures';
 import { CompareNodes } from './CompareNodes';

@@ -1,4 +1,4 @@
-import { aNode, aRun, aWorkflow } from '../testing';
+import { aNode, aRun, aWorkflow } from '@/shared/testing/runs';
 import { changesOf } from './changes';
 import { pairsOf } from './pairs';
 

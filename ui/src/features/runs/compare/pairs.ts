@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import type { RunNode, RunWhole } from '../api/run';
+import type { RunNode, RunWhole } from '@/shared/data/runs/run';
 import { linesOf } from '../run/lines';
 
 /** A node of one run beside the same node of the other; null where a run has none. */

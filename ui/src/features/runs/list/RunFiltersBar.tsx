@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Popover, Stack, TextInput } from '@mantine
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { TbFilter, TbX } from 'react-icons/tb';
-import type { RunFilters } from '../api/runs';
+import type { RunFilters } from '@/shared/data/runs/runs';
 import classes from './RunFiltersBar.module.css';
 
 type TextFilter = 'workflow' | 'conversation' | 'user' | 'error';

@@ -1,11 +1,11 @@
 import { Anchor } from '@mantine/core';
 import { useEffect } from 'react';
 import { Link } from 'react-router';
-import { ApiError } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { VirtualRows } from '@/shared/components/VirtualRows';
-import { useLiveRuns } from '../api/live';
-import { type RunFilters, useRuns } from '../api/runs';
+import { useLiveRuns } from '@/shared/data/runs/live';
+import { type RunFilters, useRuns } from '@/shared/data/runs/runs';
 import { RunRow } from './RunRow';
 
 interface RunListProps {

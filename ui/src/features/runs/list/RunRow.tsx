@@ -2,7 +2,7 @@ import { Checkbox } from '@mantine/core';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
 import { Pieces } from '@/shared/components/Words';
-import type { RunListed } from '../api/runs';
+import type { RunListed } from '@/shared/data/runs/runs';
 import { counted, span, tokens } from '../figures';
 import { StatusMark } from '../StatusMark';
 import classes from './RunRow.module.css';

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { TbTerminal2 } from 'react-icons/tb';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { useRunCommand } from '../api/run-command';
+import { useRunCommand } from '@/shared/data/runs/run';
 
 interface CommandButtonProps {
   run: string;

@@ -1,7 +1,7 @@
 import { Button, Tooltip } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { Pieces } from '@/shared/components/Words';
-import type { RunVariable } from '../api/run';
+import type { RunVariable } from '@/shared/data/runs/run';
 import { hueOf } from './hues';
 import classes from './NodePrompt.module.css';
 import { cut, type Segment, segmentsOf } from './segments';

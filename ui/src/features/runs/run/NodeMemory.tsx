@@ -2,8 +2,7 @@ import { Anchor, Badge, List, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { ErrorState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import type { RunNode, RunWhole } from '../api/run';
-import { type Remembering, useRunMemories } from '../api/run-memories';
+import { type Remembering, type RunNode, type RunWhole, useRunMemories } from '@/shared/data/runs/run';
 import type { NodeLine } from './lines';
 
 type Learned = Remembering['learned'][number];

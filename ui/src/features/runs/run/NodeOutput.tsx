@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Markdown } from '@/shared/components/Markdown';
 import { Words } from '@/shared/components/Words';
-import type { RunNode } from '../api/run';
+import type { RunNode } from '@/shared/data/runs/run';
 import classes from './NodePrompt.module.css';
 
 /** What came of the node, as it is or as Markdown. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { TbAlertCircle, TbMessageReply } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Pieces, Words } from '@/shared/components/Words';
-import type { RunNode, RunWhole } from '../api/run';
+import type { RunNode, RunWhole } from '@/shared/data/runs/run';
 import { span, tokens } from '../figures';
 import { CommandButton } from './CommandButton';
 import type { NodeLine } from './lines';

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { PromptMessage, RunNode } from '../api/run';
+import type { PromptMessage, RunNode } from '@/shared/data/runs/run';
 import { counted } from '../figures';
 import { Filled } from './Filled';
 import classes from './NodePrompt.module.css';

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Time } from '@/shared/components/Time';
 import { Pieces, Words } from '@/shared/components/Words';
-import type { RunWhole } from '../api/run';
+import type { RunWhole } from '@/shared/data/runs/run';
 import { span, tokens } from '../figures';
 import { StatusMark } from '../StatusMark';
 import { CommandButton } from './CommandButton';

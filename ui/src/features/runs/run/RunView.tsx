@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useRun } from '../api/run';
+import { useRun } from '@/shared/data/runs/run';
 import { isGone, RunGone } from '../RunGone';
 import { useTicking } from '../useTicking';
 import { chosenLine, linesOf } from './lines';

@@ -1,4 +1,4 @@
-import type { RunVariable } from '../api/run';
+import type { RunVariable } from '@/shared/data/runs/run';
 import { hueOf } from './hues';
 import classes from './NodePrompt.module.css';
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
-import type { RunWhole } from '../api/run';
+import type { RunWhole } from '@/shared/data/runs/run';
 import { span } from '../figures';
 import { type Line, lengthOf } from './lines';
 import { WaterfallRow } from './WaterfallRow';

@@ -2,7 +2,7 @@ import { VisuallyHidden } from '@mantine/core';
 import type { KeyboardEvent, MouseEvent } from 'react';
 import { TbAlertCircle, TbChevronDown, TbChevronRight, TbMessageReply } from 'react-icons/tb';
 import { Pieces } from '@/shared/components/Words';
-import type { RunNode, RunWhole } from '../api/run';
+import type { RunNode, RunWhole } from '@/shared/data/runs/run';
 import { span } from '../figures';
 import { type Line, spanOf } from './lines';
 import classes from './Waterfall.module.css';

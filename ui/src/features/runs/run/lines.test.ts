@@ -1,4 +1,4 @@
-import { aNode, aRun, aWorkflow } from '../testing';
+import { aNode, aRun, aWorkflow } from '@/shared/testing/runs';
 import { chosenLine, lengthOf, linesOf, spanOf } from './lines';
 
 const inner = aWorkflow(

@@ -1,4 +1,4 @@
-import type { RunNode, RunWhole, RunWorkflow } from '../api/run';
+import type { RunNode, RunWhole, RunWorkflow } from '@/shared/data/runs/run';
 
 /** A row of the tree: a workflow, or a node with its `place` among all nodes of the run. */
 export type Line = WorkflowLine | NodeLine;

@@ -1,4 +1,4 @@
-import type { RunNode } from '../api/run';
+import type { RunNode } from '@/shared/data/runs/run';
 
 /** A prompt as plain text: itself, or its messages with their roles. */
 export function promptText(prompt: NonNullable<RunNode['prompt']>): string {

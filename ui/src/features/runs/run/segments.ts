@@ -1,4 +1,4 @@
-import type { RunVariable } from '../api/run';
+import type { RunVariable } from '@/shared/data/runs/run';
 
 /** A piece of a prompt; with `name`, the value of that variable, which may be empty. */
 export interface Segment {

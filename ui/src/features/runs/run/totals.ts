@@ -1,4 +1,4 @@
-import type { RunNode, RunWhole } from '../api/run';
+import type { RunNode, RunWhole } from '@/shared/data/runs/run';
 import { linesOf } from './lines';
 
 export interface Totals {

@@ -1,13 +1,16 @@
 import { ActionIcon, Badge, Button, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { TbDownload, TbRestore } from 'react-icons/tb';
-import { saveFile } from '@/shared/api/saveFile';
+import { saveFile } from '@/shared/files/files';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { useConfigText } from '../api/file';
-import { type ConfigProblem } from '../api/problems';
-import { useConfigSchema } from '../api/schema';
-import type { ConfigOverview, FileKind } from '../api/tree';
+import {
+  type ConfigOverview,
+  type ConfigProblem,
+  type FileKind,
+  useConfigSchema,
+  useConfigText,
+} from '@/shared/data/workflows';
 import classes from './EditorPane.module.css';
 import { namesFor } from './namesFor';
 

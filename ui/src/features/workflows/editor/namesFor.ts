@@ -1,4 +1,4 @@
-import type { ConfigOverview } from '../api/tree';
+import type { ConfigOverview } from '@/shared/data/workflows';
 
 /** What the tree has to offer for members that name something, as seen from a file: shorter names first. */
 export function namesFor({ files }: ConfigOverview, path: string): ReadonlyMap<string, readonly string[]> {

@@ -1,6 +1,6 @@
 import { Badge, NativeSelect } from '@mantine/core';
 import { Pieces } from '@/shared/components/Words';
-import type { ConfigFile, ConfigOverview, FileKind } from '../api/tree';
+import type { ConfigFile, ConfigOverview, FileKind } from '@/shared/data/workflows';
 import { usePlace } from '../place';
 import classes from './FileView.module.css';
 

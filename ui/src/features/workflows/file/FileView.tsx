@@ -1,10 +1,9 @@
 import { Tabs } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import type { ConfigFile, ConfigOverview, ConfigProblems } from '@/shared/data/workflows';
 import { EditorPane } from '../editor/EditorPane';
 import { GraphPane } from '../graph/GraphPane';
-import type { ConfigProblems } from '../api/problems';
-import type { ConfigFile, ConfigOverview } from '../api/tree';
 import { usePlace } from '../place';
 import { ProblemList } from '../problems/ProblemList';
 import { TrialPanel } from '../trial/TrialPanel';

@@ -1,5 +1,5 @@
 import { Badge, Tabs } from '@mantine/core';
-import type { ConfigProblems } from '../api/problems';
+import type { ConfigProblems } from '@/shared/data/workflows';
 
 /** The tab of the problems, with how many there are. */
 export function ProblemsTab({ problems }: { problems: ConfigProblems | undefined }) {

@@ -1,7 +1,7 @@
 import { Alert, Badge, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Words } from '@/shared/components/Words';
-import type { ConfigUser } from '../api/tree';
+import type { ConfigUser } from '@/shared/data/workflows';
 import { addressOf } from '../place';
 import classes from './FileView.module.css';
 

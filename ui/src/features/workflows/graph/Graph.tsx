@@ -1,7 +1,7 @@
 import '@xyflow/react/dist/base.css';
 import { Background, Controls, ReactFlow } from '@xyflow/react';
 import { useMemo, useRef } from 'react';
-import type { WorkflowGraph } from '../api/graph';
+import type { WorkflowGraph } from '@/shared/data/workflows';
 import { CallNode, GraphContext, StepNode } from './boxes';
 import classes from './Graph.module.css';
 import { layoutOf, MARGIN, widthOf } from './layout';

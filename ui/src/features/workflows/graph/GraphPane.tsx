@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { useWorkflowGraph, type WorkflowGraph } from '../api/graph';
+import { useWorkflowGraph, type WorkflowGraph } from '@/shared/data/workflows';
 import { isWithin, stepsOf } from '../jsonSteps';
 import classes from './GraphPane.module.css';
 import { Steps } from './Steps';

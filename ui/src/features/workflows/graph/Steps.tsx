@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Words } from '@/shared/components/Words';
-import type { GraphCall, GraphNode, WorkflowGraph } from '../api/graph';
+import type { GraphCall, GraphNode, WorkflowGraph } from '@/shared/data/workflows';
 import { addressOf } from '../place';
 import classes from './Steps.module.css';
 import { conditionOf } from './words';

@@ -4,7 +4,7 @@ import { createContext, useContext } from 'react';
 import { TbArrowUpRight, TbQuestionMark } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { Pieces } from '@/shared/components/Words';
-import type { GraphCall } from '../api/graph';
+import type { GraphCall } from '@/shared/data/workflows';
 import { addressOf } from '../place';
 import classes from './Graph.module.css';
 import { type CallBox, CALL, STEP, type StepBox } from './layout';

@@ -1,4 +1,4 @@
-import type { GraphNode, WorkflowGraph } from '../api/graph';
+import type { GraphNode, WorkflowGraph } from '@/shared/data/workflows';
 import { layoutOf, STEP, widthOf } from './layout';
 
 function step(number: number, more: Partial<GraphNode> = {}): GraphNode {

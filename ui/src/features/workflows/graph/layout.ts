@@ -1,6 +1,6 @@
 /** Where the boxes of a graph are: steps from top to bottom, and right of each the workflows it may run. */
 import type { Edge, Node } from '@xyflow/react';
-import type { GraphCall, GraphNode, WorkflowGraph } from '../api/graph';
+import type { GraphCall, GraphNode, WorkflowGraph } from '@/shared/data/workflows';
 
 export const STEP = { width: 280, height: 84 };
 export const CALL = { width: 208, height: 46 };

@@ -1,4 +1,4 @@
-import type { GraphNode } from '../api/graph';
+import type { GraphNode } from '@/shared/data/workflows';
 
 /** What lines of the graph show of a step, for whoever does not see them. */
 export function besideStep(step: GraphNode): string {

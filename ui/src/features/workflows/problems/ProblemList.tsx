@@ -6,7 +6,7 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { VirtualRows } from '@/shared/components/VirtualRows';
 import { Words } from '@/shared/components/Words';
-import { type ConfigProblem, useConfigProblems } from '../api/problems';
+import { type ConfigProblem, useConfigProblems } from '@/shared/data/workflows';
 import { addressOf } from '../place';
 import classes from './ProblemList.module.css';
 

@@ -1,5 +1,4 @@
-import type { ConfigProblem } from '../api/problems';
-import type { ConfigFile } from '../api/tree';
+import type { ConfigFile, ConfigProblem } from '@/shared/data/workflows';
 import { foldersOf, rowsOf } from './rows';
 
 const file = (path: string): ConfigFile => ({ path, kind: 'other', size_bytes: 1, modified_at: null });

@@ -1,5 +1,4 @@
-import type { ConfigProblem } from '../api/problems';
-import type { ConfigFile } from '../api/tree';
+import type { ConfigFile, ConfigProblem } from '@/shared/data/workflows';
 
 /** A line of the tree. Folders have the number of what is wrong below them. */
 export interface Row {

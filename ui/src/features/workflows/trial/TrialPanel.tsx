@@ -1,8 +1,8 @@
 import { Button, FileInput, Group, NativeSelect, Text, Textarea } from '@mantine/core';
 import type { ClipboardEvent } from 'react';
 import { TbPhoto, TbPlayerPlay, TbPlayerStop } from 'react-icons/tb';
+import type { ConfigOverview } from '@/shared/data/workflows';
 import { useSettings } from '@/shared/settings/settings';
-import type { ConfigOverview } from '../api/tree';
 import { modelFor } from './modelFor';
 import { TrialAnswer } from './TrialAnswer';
 import classes from './TrialPanel.module.css';

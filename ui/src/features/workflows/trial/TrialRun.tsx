@@ -2,12 +2,12 @@ import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { type RunNode, useTrialRun } from '../api/run';
+import { type RunNode, useRun } from '@/shared/data/runs/run';
 import classes from './TrialPanel.module.css';
 
 /** What a run did, in a line for each node, and the way to all of it. */
 export function TrialRun({ runId }: { runId: string }) {
-  const { data: run, error, refetch } = useTrialRun(runId);
+  const { data: run, error, refetch } = useRun(runId);
   if (error) return <ErrorState error={error} title="The run could not be loaded" onRetry={() => void refetch()} />;
   if (!run) return <LoadingState label="Loading the run" />;
   const rows = run.workflows.flatMap(workflow => linesOf(workflow.nodes, workflow.name, 0));

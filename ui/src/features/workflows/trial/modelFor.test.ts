@@ -1,4 +1,4 @@
-import type { ConfigOverview, ConfigUser } from '../api/tree';
+import type { ConfigOverview, ConfigUser } from '@/shared/data/workflows';
 import { modelFor } from './modelFor';
 
 const user = (name: string, starts: ConfigUser['starts'], more: Partial<ConfigUser> = {}): ConfigUser => ({

@@ -1,4 +1,4 @@
-import type { ConfigOverview } from '../api/tree';
+import type { ConfigOverview } from '@/shared/data/workflows';
 
 /** Whom to ask so that a workflow runs, and what is to be said about it. */
 export function modelFor({ root, users, models }: ConfigOverview, file: string): { model: string; hint: string } {

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { messageOf } from '@/shared/components/states';
-import { dataUrlOf } from '@/shared/files/dataUrl';
-import { answerOfTrial } from '../api/trial';
+import { answerOfTrial } from '@/shared/data/completions';
+import { dataUrlOf } from '@/shared/files/files';
 
 export interface Answer {
   runId: string;
@@ -36,7 +36,8 @@ export function useTrial() {
     try {
       const images = await Promise.all(pictures.map(dataUrlOf));
       for await (const piece of answerOfTrial({ ...asked, message, images }, signal))
-        show('text' in piece ? { text: now.text + piece.text } : piece);
+        if ('text' in piece) show({ text: now.text + piece.text });
+        else if ('runId' in piece) show(piece);
       show({ state: 'finished' });
     } catch (error) {
       const runId = (error instanceof ApiError && error.runId) || now.runId;

@@ -1,0 +1,48 @@
+"""A value that takes a while to find out: cached for some seconds, found out once for concurrent callers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Cached(Generic[T]):
+    """Calls `find_out` when a caller wants the value and it is older than `for_s`; those that wait get its errors."""
+
+    def __init__(self, find_out: Callable[[], Awaitable[T]], *, for_s: float) -> None:
+        self._find_out = find_out
+        self._for_s = for_s
+        self._value: T | None = None
+        self._at: float | None = None
+        self._finding: asyncio.Task[T] | None = None
+
+    async def get(self, *, patience_s: float | None = None, fresh: bool = False) -> T | None:
+        """The value. Who has `patience_s` takes an older one after that, or None when there is none yet.
+
+        `fresh` asks for one found out from now on, or by what is under way.
+        """
+        if not fresh and self._at is not None and monotonic() - self._at < self._for_s:
+            return self._value
+        if self._finding is None:
+            self._finding = asyncio.create_task(self._find(), name="find out a status")
+            self._finding.add_done_callback(self._found)
+        done, _ = await asyncio.wait([self._finding], timeout=patience_s)
+        return next(iter(done)).result() if done else self._value
+
+    async def aclose(self) -> None:
+        """Nobody wants it any more."""
+        if self._finding is not None:
+            self._finding.cancel()
+            await asyncio.gather(self._finding, return_exceptions=True)
+
+    async def _find(self) -> T:
+        value = await self._find_out()
+        self._value, self._at = value, monotonic()
+        return value
+
+    def _found(self, task: asyncio.Task[T]) -> None:
+        self._finding = None
+        if not task.cancelled():
+            task.exception()  # looked at: perhaps nobody waited to the end

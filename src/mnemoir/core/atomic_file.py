@@ -1,0 +1,191 @@
+"""The one writer of files: a file is replaced as a whole or grows by all of a text, durably, or stays as it was.
+
+All functions block and raise OSError. Those that take `folder` take an open folder (`Folder.open`), name the file
+relative to it and follow no link. A new content is written to a temporary file beside its target, private to its
+owner, synced, renamed, and then the folder is synced. Writers that hold a lock share the temporary name `<name>.tmp`,
+so a killed one leaves at most one file behind, which the next writer removes.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a named pipe must not stop the reader
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Differs between one content of a file and the next; known without reading the file."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+
+def stamp_of(folder: int, name: str) -> Stamp | None:
+    """The stamp of a file; None when it is not there. ELOOP for a link, EINVAL for what is no regular file."""
+    status = _status(folder, name)
+    return None if status is None else _stamp(status)
+
+
+def read_file(folder: int, name: str) -> tuple[bytes, Stamp] | None:
+    """The bytes and their stamp; None when there is no such file."""
+    try:
+        file = os.open(name, _READ, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    with open(file, "rb") as reader:
+        stamp = _stamp(os.fstat(file))
+        return reader.read(), stamp
+
+
+def replace_file(
+    folder: int,
+    name: str,
+    content: bytes,
+    *,
+    keep_mode: bool = False,
+    before_rename: Callable[[Stamp], None] = lambda stamp: None,
+) -> Stamp:
+    """Put `content` in place of the file; the stamp of the new file, which `before_rename` gets before it is seen.
+
+    The new file has mode 0600, or with `keep_mode` the mode of the file that it replaces. Callers hold a lock.
+    """
+    replaced = _status(folder, name) if keep_mode else None
+    temporary = leftover_of(name)
+    with _removed_on_failure(folder, temporary):
+        with _synced(folder, temporary) as target:
+            target.write(content)
+            if replaced is not None and stat.S_ISREG(replaced.st_mode):
+                os.fchmod(target.fileno(), stat.S_IMODE(replaced.st_mode))
+        stamp = _stamp(os.stat(temporary, dir_fd=folder, follow_symlinks=False))
+        before_rename(stamp)
+        _rename(folder, temporary, name)
+    return stamp
+
+
+@contextmanager
+def replacing(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` when the block ends, private to its owner.
+
+    When the block raises, `path` stays as it was. Writers of one path at the same time do not disturb each other;
+    with `is_locked` the caller keeps them out, and the temporary file has its one name.
+    """
+    temporary = leftover_of(path.name if is_locked else f".{secrets.token_hex(8)}")
+    with _opened(path.parent) as folder, _removed_on_failure(folder, temporary):
+        with _synced(folder, temporary) as target:
+            yield target
+        _rename(folder, temporary, path.name)
+
+
+def append_file(folder: int, name: str, content: bytes, *, end: int | None = None) -> None:
+    """Add all of `content` behind byte `end`, cutting off what follows there; None for the end of the file.
+
+    The file is made, private, when it is not there. On failure it is cut back to `end`.
+    """
+    is_new = _status(folder, name) is None
+    file = os.open(name, _APPEND, _PRIVATE_FILE, dir_fd=folder)
+    try:
+        _append_synced(file, content, end)
+    finally:
+        os.close(file)
+    if is_new:
+        os.fsync(folder)
+
+
+def remove_file(folder: int, name: str) -> None:
+    """Remove the file, if it is there; not yet durably."""
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+
+
+def remove_durably(folder: int, *names: str) -> None:
+    """Remove the files that are there, and sync the folder."""
+    for name in names:
+        remove_file(folder, name)
+    os.fsync(folder)
+
+
+def leftover_of(name: str) -> str:
+    """The temporary file that a killed writer of `name` leaves beside it."""
+    return f"{name}.tmp"
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder durable."""
+    with _opened(folder) as opened:
+        os.fsync(opened)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    opened = os.open(folder, _FOLDER)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def _removed_on_failure(folder: int, temporary: str) -> Iterator[None]:
+    remove_file(folder, temporary)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # the first failure is raised; the next writer removes the file
+            remove_file(folder, temporary)
+        raise
+
+
+@contextmanager
+def _synced(folder: int, name: str) -> Iterator[BinaryIO]:
+    with open(os.open(name, _CREATE, _PRIVATE_FILE, dir_fd=folder), "wb") as target:
+        yield target
+        target.flush()
+        os.fsync(target.fileno())
+
+
+def _rename(folder: int, temporary: str, name: str) -> None:
+    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+
+
+def _append_synced(file: int, content: bytes, end: int | None) -> None:
+    size = os.fstat(file).st_size
+    end = size if end is None else end
+    if size > end:
+        os.ftruncate(file, end)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        os.fsync(file)
+    except OSError:
+        with suppress(OSError):  # the first failure is raised; the next writer cuts the rest off
+            os.ftruncate(file, end)
+        raise
+
+
+def _status(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    if stat.S_ISLNK(status.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino)

@@ -1,0 +1,22 @@
+"""Locks by key: one asyncio lock for each key in use, freed with its last user."""
+
+import asyncio
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
+
+
+class KeyedLock:
+    """Callers with equal keys run one after the other, in the order they came."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, key: Hashable) -> AsyncIterator[None]:
+        """Hold the lock of `key` for the length of the block."""
+        lock = self._locks.get(key)
+        if lock is None:
+            self._locks[key] = lock = asyncio.Lock()
+        async with lock:
+            yield

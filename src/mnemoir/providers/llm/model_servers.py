@@ -1,0 +1,171 @@
+"""The model servers of a config tree: one chat model per endpoint, with a limit on its calls under way.
+
+Existing configurations expect patience with odd servers: an answer without a text is an empty text, an event that
+cannot be read is passed over, and a whole answer where a stream was asked for is taken as it is. What is plainly a
+failure stays one: an error in the body, a page of HTML, a stream that was cut.
+"""
+
+from asyncio import Semaphore
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import aiohttp
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.events import Reply
+from mnemoir.ports.llm import ChatModel, LastCalls
+from mnemoir.ports.model_servers import ModelServer, ModelServerKind, ModelServers
+from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
+from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
+from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions
+
+Read = Callable[[Mapping[str, Any]], Reply]
+
+_SETTINGS = SettingNames(
+    key="apiKey in its file", model="modelNameToSendToAPI in its file", url="endpoint in its file"
+)
+
+
+def _or_empty(read: Read) -> Read:
+    """`read`, with an empty text for an object that holds no answer; an error in it stays an error."""
+
+    def reading(body: Mapping[str, Any]) -> Reply:
+        try:
+            return read(body)
+        except ProviderInvalidOutput:
+            return Reply(text="")
+
+    return reading
+
+
+def _as_done(read: Read) -> Read:
+    """`read`, for servers that speak Ollama's protocol and forget to say `done`."""
+    return lambda body: read({"done": True, **body})
+
+
+_DIALECTS: Mapping[ModelServerKind, Dialect] = {
+    "openai-chat": Dialect(
+        provider="openai-chat",
+        path="/v1/chat/completions",
+        media_type="text/event-stream",
+        takes_whole=True,
+        write_request=openai_chat.write_request,
+        read_reply=_or_empty(openai_chat.read_reply),
+        new_reader=partial(openai_chat.StreamReader, tolerant=True),
+    ),
+    "openai-completions": Dialect(
+        provider="openai-completions",
+        path="/v1/completions",
+        media_type="text/event-stream",
+        takes_whole=True,
+        write_request=openai_completions.write_request,
+        read_reply=_or_empty(openai_completions.read_reply),
+        new_reader=partial(openai_completions.StreamReader, tolerant=True),
+    ),
+    "koboldcpp": Dialect(
+        provider="koboldcpp",
+        path="/api/v1/generate",
+        stream_path="/api/extra/generate/stream",
+        media_type="text/event-stream",
+        takes_whole=True,
+        write_request=koboldcpp.write_request,
+        read_reply=_or_empty(koboldcpp.read_reply),
+        new_reader=koboldcpp.StreamReader,
+    ),
+    "ollama-chat": Dialect(
+        provider="ollama-chat",
+        path="/api/chat",
+        media_type="application/x-ndjson",
+        write_request=ollama_chat.write_request,
+        read_reply=_or_empty(_as_done(ollama_chat.read_reply)),
+        new_reader=partial(ollama_chat.StreamReader, tolerant=True),
+    ),
+    "ollama-generate": Dialect(
+        provider="ollama-generate",
+        path="/api/generate",
+        media_type="application/x-ndjson",
+        write_request=ollama_generate.write_request,
+        read_reply=_or_empty(_as_done(ollama_generate.read_reply)),
+        new_reader=partial(ollama_generate.StreamReader, tolerant=True),
+    ),
+}
+
+
+class HttpModelServers:
+    """All endpoints of a config tree, over one session that belongs to whoever made it.
+
+    `timeouts`, `tries` (see Endpoint) and `most_bytes` hold for each of them. `calls_at_once` limits the calls under
+    way to one endpoint that sets no limit itself; 0 sets none.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        *,
+        timeouts: Timeouts,
+        tries: int | None,
+        most_bytes: int,
+        calls_at_once: int = 0,
+    ) -> None:
+        self._session = session
+        self._timeouts = timeouts
+        self._tries = tries
+        self._most_bytes = most_bytes
+        self._calls_at_once = calls_at_once
+        self._models: dict[ModelServer, RemoteModel] = {}
+        self._places: dict[tuple[str, str, int], Semaphore] = {}
+
+    def model(self, server: ModelServer) -> ChatModel:
+        """The model behind it, the same one for an equal `server`. Raises SettingsError for a URL that is none."""
+        found = self._models.get(server)
+        if found is None:
+            found = self._models[server] = _ServerModel(
+                self._endpoint(server),
+                self._session,
+                _DIALECTS[server.kind],
+                self._places_of(server),
+            )
+        return found
+
+    def calls(self) -> Mapping[ModelServer, LastCalls]:
+        """How the last calls of each that was asked went."""
+        return {server: model.last_calls for server, model in self._models.items()}
+
+    def _endpoint(self, server: ModelServer) -> Endpoint:
+        connect_s = server.connect_timeout_s
+        return Endpoint(
+            name=server.name,
+            base_url=server.base_url,
+            api_key=server.api_key or None,
+            timeouts=self._timeouts if connect_s is None else replace(self._timeouts, connect_s=connect_s),
+            tries=1 if server.is_asked_once else self._tries,
+            most_bytes=self._most_bytes,
+            settings=_SETTINGS,
+        )
+
+    def _places_of(self, server: ModelServer) -> AbstractAsyncContextManager[object]:
+        """The places for calls to this endpoint, shared by its models where they differ in something else."""
+        most = server.most_at_once or self._calls_at_once
+        if most <= 0:
+            return nullcontext()
+        return self._places.setdefault((server.name, server.base_url, most), Semaphore(most))
+
+
+class _ServerModel(RemoteModel):
+    """A model of an endpoint file."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        session: aiohttp.ClientSession,
+        dialect: Dialect,
+        places: AbstractAsyncContextManager[object],
+    ) -> None:
+        super().__init__(endpoint, session, places)
+        self.dialect = dialect
+
+
+_: type[ModelServers] = HttpModelServers  # checked, never run

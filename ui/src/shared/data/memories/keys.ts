@@ -1,0 +1,17 @@
+import { projectKeys } from '../projects';
+import type { Scope } from '../scope';
+
+const all = ['memories'] as const;
+
+export const memoryKeys = {
+  all,
+  newest: ({ user, project }: Scope) => [...all, 'newest', user, project] as const,
+  list: ({ user, project }: Scope) => [...all, 'list', user, project] as const,
+  found: ({ user, project }: Scope) => [...all, 'found', user, project] as const,
+  details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
+  history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
+  duplicates: ({ user, project }: Scope) => [...all, 'duplicates', user, project] as const,
+};
+
+/** What is asked for again when memories were learned, changed or forgotten. */
+export const MEMORIES_CHANGED = [all, projectKeys.all];

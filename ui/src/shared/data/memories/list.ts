@@ -1,0 +1,96 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { client, unwrap } from '@/shared/api/client';
+import type { components } from '@/shared/api/schema';
+import { useResults } from '../pages';
+import { inScope, type Scope } from '../scope';
+import { memoryKeys as keys } from './keys';
+
+export type Memory = components['schemas']['MemoryRecord'];
+export type ListedMemory = components['schemas']['ListedMemory'];
+export type Hit = components['schemas']['Hit'];
+
+/** What a list is narrowed by; "" for nothing. */
+export interface Conditions {
+  kind: '' | 'fact' | 'message';
+  since: string;
+  source: string;
+  words: string;
+  hidden: 'without' | 'with' | 'only';
+  order: 'created_desc' | 'created_asc' | 'updated_desc' | 'updated_asc';
+}
+
+/** Whether times are those of the last change, not of the first. */
+export const isByChange = (order: Conditions['order']) => order.startsWith('updated');
+
+const PAGE = 500;
+const NEWEST = 100;
+const FEW_FOUND = 50;
+export const MOST_FOUND = 100;
+
+/** The newest memories of the user in the project; each place that begins to show them asks anew. */
+export function useMemories(scope: Scope) {
+  return useQuery({
+    queryKey: keys.newest(scope),
+    queryFn: ({ signal }) => {
+      const params = { path: { user_id: scope.user }, query: { project: scope.project, limit: NEWEST } };
+      return unwrap(client.GET('/api/memories/{user_id}', { params, signal }));
+    },
+    refetchOnMount: 'always',
+  });
+}
+
+/** The memories that meet the conditions, page by page. */
+export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boolean) {
+  const { kind, since, source, words, hidden, order } = conditions;
+  const list = useInfiniteQuery({
+    queryKey: [...keys.list(scope), conditions],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        ...inScope(scope),
+        hidden,
+        order,
+        limit: PAGE,
+        ...(kind && { kind }),
+        ...(since && { since }),
+        ...(source && { source }),
+        ...(words && { q: words }),
+        ...(pageParam && { cursor: pageParam }),
+      };
+      return unwrap(client.GET('/api/memories', { params: { query }, signal }));
+    },
+    initialPageParam: '',
+    getNextPageParam: page => page.next,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  return { ...list, memories: useResults(list.data), total: list.data?.pages[0]?.total ?? 0 };
+}
+
+/**
+ * What bears on a question, best first; with conditions among what meets these, and with what each stage of the search
+ * found.
+ */
+export function useMemorySearch(scope: Scope, question: string, conditions: Conditions | null = null) {
+  return useQuery({
+    queryKey: [...keys.found(scope), question, conditions],
+    queryFn: ({ signal }) => {
+      const narrowed = conditions ? explained(conditions) : { limit: FEW_FOUND };
+      const body = { query: question, user_id: scope.user, ...narrowed };
+      const params = { query: { project: scope.project } };
+      return unwrap(client.POST('/api/memories/search', { params, body, signal }));
+    },
+    placeholderData: keepPreviousData,
+    enabled: question !== '',
+  });
+}
+
+function explained({ kind, since, source, hidden, order }: Conditions) {
+  return {
+    limit: MOST_FOUND,
+    explain: true,
+    hidden,
+    ...(kind && { kind }),
+    ...(since && { since, by: isByChange(order) ? ('updated' as const) : ('created' as const) }),
+    ...(source && { source }),
+  };
+}

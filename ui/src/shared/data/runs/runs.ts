@@ -1,0 +1,40 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { client, unwrap } from '@/shared/api/client';
+import type { components } from '@/shared/api/schema';
+import { useResults } from '../pages';
+import { runKeys as keys } from './keys';
+
+export type RunListed = components['schemas']['RunListed'];
+export type RunStatus = RunListed['status'];
+
+/** Which runs are listed; "" narrows nothing. */
+export interface RunFilters {
+  status: RunStatus | '';
+  workflow: string;
+  conversation: string;
+  user: string;
+  error: string;
+  since: string;
+}
+
+const PAGE = 100;
+
+/** Newest first, page by page. */
+export function useRuns(filters: RunFilters) {
+  const list = useInfiniteQuery({
+    queryKey: keys.list(filters),
+    queryFn: ({ pageParam }) => {
+      const query = { limit: PAGE, ...(pageParam && { before: pageParam }), ...given(filters) };
+      return unwrap(client.GET('/api/runs', { params: { query } }));
+    },
+    initialPageParam: '',
+    getNextPageParam: page => page.next,
+    placeholderData: keepPreviousData,
+  });
+  return { ...list, runs: useResults(list.data) };
+}
+
+function given({ status, ...texts }: RunFilters) {
+  const filled = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()));
+  return status ? { status, ...filled } : filled;
+}

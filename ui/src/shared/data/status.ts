@@ -1,0 +1,56 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, unwrap } from '@/shared/api/client';
+import type { components } from '@/shared/api/schema';
+
+export type Status = components['schemas']['Status'];
+export type Endpoint = Status['endpoints'][number];
+export type Health = components['schemas']['Remark']['state'];
+export type LatencySeries = components['schemas']['LatencySeries'];
+export type LatencyStep = components['schemas']['LatencyStep'];
+export type Span = LatencySeries['span'];
+export type ClientSeen = components['schemas']['ClientSeen'];
+export type ClientKind = ClientSeen['kind'];
+
+const STATUS = ['status'];
+const STATUS_MS = 3_000;
+const LATENCIES_MS = 5_000;
+const CLIENTS_MS = 2_000;
+
+/** How the server is; asked again while the page is open. */
+export function useStatus() {
+  return useQuery({
+    queryKey: STATUS,
+    queryFn: () => unwrap(client.GET('/api/status')),
+    refetchInterval: STATUS_MS,
+    notifyOnChangeProps: 'all', // times go on while nothing changes
+  });
+}
+
+/** Has the server ask the models' servers now. */
+export function useCheck() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => unwrap(client.POST('/api/status/check')),
+    onSuccess: status => queries.setQueryData(STATUS, status),
+  });
+}
+
+/** How long recalls and writes took: by the minute for an hour, by quarters of an hour for a day. */
+export function useLatencies(span: Span) {
+  return useQuery({
+    queryKey: [...STATUS, 'latencies', span],
+    queryFn: () => unwrap(client.GET('/api/status/latencies', { params: { query: { span } } })),
+    refetchInterval: LATENCIES_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Which kinds of clients have chatted since the server was started; asked again while the page is open. */
+export function useClients() {
+  return useQuery({
+    queryKey: ['clients'],
+    queryFn: () => unwrap(client.GET('/api/clients')),
+    refetchInterval: CLIENTS_MS,
+    notifyOnChangeProps: 'all', // "3 minutes ago" goes on while nobody calls
+  });
+}
