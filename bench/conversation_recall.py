@@ -21,7 +21,8 @@ from mnemoir.conversations.sessions import MessageRecord
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Recall
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 
 _ANY = SearchFilter()
 Ask = Callable[[SemanticSearch, str], Awaitable[list[SearchHit]]]
@@ -62,7 +63,7 @@ async def _compare(conversations: Sequence[recall.Conversation]) -> None:
 
 async def _of_memories(conversations: Sequence[recall.Conversation], model: recall.Memorised) -> tuple[str, str, str]:
     with tempfile.TemporaryDirectory() as folder:
-        store = SqliteMemoryStore(open_database(Path(folder) / "recall.db"))
+        store = SqlMemoryStore(open_database(Path(folder) / "recall.db"))
         try:
             for conversation in conversations:
                 await recall.store_turns(store, Indexing(model), conversation)

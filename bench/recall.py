@@ -33,7 +33,8 @@ from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall
 from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.weights import Weights
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 
 DATA = Path(__file__).parents[1] / "../shared/data/locomo-dev.json"
 DEPTH = 10
@@ -156,7 +157,7 @@ def _evidence(item: Mapping[str, Any], known: set[str]) -> frozenset[str]:
     return frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & known
 
 
-async def store_turns(store: SqliteMemoryStore, indexing: Indexing, conversation: Conversation) -> None:
+async def store_turns(store: SqlMemoryStore, indexing: Indexing, conversation: Conversation) -> None:
     """Each turn as a message, embedded with what was said before it."""
     turns = conversation.turns
     for start in range(0, len(turns), BATCH):
@@ -211,7 +212,7 @@ def ranking_figures(ranked: Sequence[str], evidence: frozenset[str]) -> tuple[fl
     return len(places) / len(evidence), float(bool(places)), gain / best
 
 
-async def _compare(store: SqliteMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
+async def _compare(store: SqlMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
     rows = []
     for name, weights, is_down in (
         ("words", Weights(), True),
@@ -229,7 +230,7 @@ async def _compare(store: SqliteMemoryStore, model: Memorised, conversations: Se
     table(title, ("ranking", f"recall@{DEPTH}", f"hit@{DEPTH}", f"nDCG@{DEPTH}", "search, median"), rows)
 
 
-async def _tune(store: SqliteMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
+async def _tune(store: SqlMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
     """One weight at a time, a third and a seventh up and down, as long as a round still gains."""
     best = Weights()
     goal = (await measured(Recall(store, model, weights=best), conversations)).goal
@@ -254,7 +255,7 @@ async def _measure(path: Path, *, tune: bool) -> None:
     conversations = read(path)
     model = Memorised(MiniLM())
     with tempfile.TemporaryDirectory() as folder:
-        store = SqliteMemoryStore(open_database(Path(folder) / "recall.db"))
+        store = SqlMemoryStore(open_database(Path(folder) / "recall.db"))
         try:
             for conversation in conversations:
                 await store_turns(store, Indexing(model), conversation)

@@ -70,11 +70,11 @@ def assert_all_is_whole(path, acknowledged):
             label = text.rsplit(" part ", 1)[0]
             batches[label] = batches.get(label, 0) + 1
         assert set(batches.values()) == {PER_ADD}
-        for table in ("word_index", "embeddings"):
-            (without,) = db.execute(
-                f"select count(*) from memories where seq not in (select seq from {table})"  # noqa: S608 - two names above
-            ).fetchone()
-            assert without == 0
+        (unsearched,) = db.execute(
+            "select count(*) from memories as m where not exists"
+            " (select 1 from entries as e where e.scope_id = m.scope_id and e.seq = m.seq)"
+        ).fetchone()
+        assert unsearched == 0
         (silent,) = db.execute(
             "select count(*) from memories where id not in (select memory_id from history)"
         ).fetchone()

@@ -12,7 +12,8 @@ from mnemoir.core.memories import Add, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search.indexing import terms_of
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.cli.command_process import run
 from tests.serving import ServerProcess
 
@@ -31,7 +32,7 @@ async def fill(path: Path) -> None:
         return Add(memory=memory, entry=IndexEntry(terms=terms_of(text), model=model, vector=vector))
 
     database = open_database(path)
-    store = SqliteMemoryStore(database)
+    store = SqlMemoryStore(database)
     for start in range(0, MANY, 1000):
         adds = [message(start + number) for number in range(1000)]
         await store.commit(MIRA, adds, Provenance(reason="verbatim"))

@@ -8,7 +8,8 @@ import pytest
 
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sqlite.run_store import SqliteRunStore
+from mnemoir.storage.sql.run_store import SqlRunStore
+from mnemoir.storage.sqlite.run_file import open_run_file
 from tests.cli.command_process import run_here
 
 SCOPE = Scope(project="default", user="mira")
@@ -51,7 +52,7 @@ def runs(tmp_path, capsys):
     """The commands over a data directory with three runs in it."""
 
     async def write():
-        store = SqliteRunStore(tmp_path / "data" / "runs.db")
+        store = SqlRunStore(open_run_file(tmp_path / "data" / "runs.db"))
         for run in (a_run("r1", "failed", error="The model is down."), chat(), a_run("r3")):
             store.begun(run)
             store.ended(run)

@@ -12,7 +12,8 @@ from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
-from mnemoir.storage.sqlite import SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sqlite import open_database
 
 
 class Store(MemoryStore, SearchRows, Protocol):
@@ -31,7 +32,7 @@ class MemoryBackend:
 async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
     database = open_database(folder / "mnemoir.db")
     try:
-        yield SqliteMemoryStore(database, clock)
+        yield SqlMemoryStore(database, clock)
     finally:
         await database.aclose()
 
@@ -40,7 +41,7 @@ async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
 async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
     database = open_database(folder / "mnemoir.db")
     try:
-        yield SqliteJobQueue(database, clock)
+        yield SqlJobQueue(database, clock)
     finally:
         await database.aclose()
 
@@ -49,7 +50,7 @@ async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
 async def _sqlite_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
     database = open_database(folder / "mnemoir.db")
     try:
-        yield SqliteProjectSettings(database)
+        yield SqlProjectSettings(database)
     finally:
         await database.aclose()
 

@@ -12,13 +12,12 @@ async def test_jobs_are_counted_by_kind_until_they_succeed(jobs_factory):
     for n in range(4):
         await jobs.put(f"evt_{n}", "remember", {})
     await jobs.put("evt_add", "add", {})
-    for _ in range(3):
-        await jobs.claim(NOW)
-    await jobs.succeed("evt_0", {})
-    await jobs.fail("evt_1", "no")
+    first, second, third = [await jobs.claim("one", 60) for _ in range(3)]
+    await jobs.done(first, {})
+    await jobs.fail(second, "no")
     assert await jobs.tally() == [
         JobTally(kind="add", waiting=1, running=0, failed=0),
         JobTally(kind="remember", waiting=1, running=1, failed=1),
     ]
-    await jobs.retry("evt_2", at=NOW + timedelta(hours=1), error="down")
+    await jobs.retry(third, at=NOW + timedelta(hours=1), error="down")
     assert (await jobs.tally())[1] == JobTally(kind="remember", waiting=2, running=0, failed=1)

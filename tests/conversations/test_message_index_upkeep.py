@@ -9,7 +9,7 @@ from mnemoir.conversations.embedding import ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search_filter import SearchFilter
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 from tests.conversations.search_kit import WordsClient, manager, say
 from tests.conversations.session_kit import behind_the_back, said
 from tests.search.hashed_words import HashedWords

@@ -8,7 +8,7 @@ import pytest
 
 import mnemoir.storage.conversations
 from mnemoir.storage.conversations.session_schema import upgrade
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]

@@ -5,16 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import (
     Conflict,
     InvalidRequest,
     ProviderInvalidOutput,
     ProviderRefused,
     ProviderUnavailable,
+    StorageUnavailable,
 )
 from mnemoir.memory.background import Background
-from mnemoir.storage.sqlite import SqliteJobQueue, open_database
+from mnemoir.storage.sql import SqlJobQueue
+from mnemoir.storage.sqlite import open_database
 
 
 class Steps:
@@ -43,7 +44,7 @@ def steps():
 @pytest.fixture
 async def queue(tmp_path):
     database = open_database(tmp_path / "mnemoir.db")
-    yield SqliteJobQueue(database)
+    yield SqlJobQueue(database)
     await database.aclose()
 
 
@@ -83,12 +84,19 @@ async def test_jobs_of_one_queue_are_done_in_order_though_the_first_fails_at_fir
     assert steps.done == list("abcde")
 
 
-async def test_what_was_under_way_at_a_crash_is_done_after_the_restart(background, queue, steps):
-    job_id = await background.put("step", {"name": "a"})
-    await queue.claim(datetime.now(UTC))  # the process that claimed it is gone
+async def test_what_was_under_way_at_a_crash_is_done_after_the_restart(tmp_path, steps):
+    before = open_database(tmp_path / "before" / "mnemoir.db")
+    await SqlJobQueue(before).put("evt_1", "step", {"name": "a"})
+    await SqlJobQueue(before).claim("of the process that has gone", 3600)
+    await before.aclose()
+    database = open_database(tmp_path / "before" / "mnemoir.db")
+    queue, job_id = SqlJobQueue(database), "evt_1"
+    background = Background(queue, {"step": steps.handle})
     await background.start()
     job = await ended(queue, job_id)
     assert (job.state, job.attempts) == ("SUCCEEDED", 2)
+    await background.aclose()
+    await database.aclose()
 
 
 @pytest.mark.parametrize(
@@ -201,11 +209,75 @@ async def test_withdrawing_gives_up_on_a_job_that_runs_on(queue):
 
 async def test_withdrawing_waits_for_a_job_that_a_worker_has_only_just_taken(queue):
     background = Background(queue, {})
-    job_id = await background.put("step", {"name": "a"}, queue="alex")
-    assert await queue.claim(utc_now()) is not None
+    await background.put("step", {"name": "a"}, queue="alex")
+    job = await queue.claim("another", 3600)
     withdrawing = asyncio.create_task(background.withdraw("alex", lambda job: True, patience_s=10))
     assert await queue.kept("alex") != []
     assert not withdrawing.done()
-    await queue.succeed(job_id, {})
+    await queue.done(job, {})
     await withdrawing
     assert await queue.kept("alex") == []
+
+
+class ForgetfulQueue(SqlJobQueue):
+    """A queue whose disk is full at first when a job ends."""
+
+    failing = 0
+
+    async def done(self, job, result):
+        return await self._unless_full(super().done, job, result)
+
+    async def retry(self, job, **when):
+        return await self._unless_full(super().retry, job, **when)
+
+    async def _unless_full(self, change, *given, **named):
+        if self.failing:
+            self.failing -= 1
+            raise StorageUnavailable("the disk is full")
+        return await change(*given, **named)
+
+
+async def a_job_whose_end_was_not_written(tmp_path, steps):
+    """(database, queue, background) after a job ended while the disk was full."""
+    database = open_database(tmp_path / "full" / "mnemoir.db")
+    queue = ForgetfulQueue(database)
+    queue.failing = 2
+    background = Background(queue, {"step": steps.handle}, at_once=1)
+    await background.start()
+    await background.put("step", {"name": "a"}, queue="alex")
+    await wait_for(steps)
+    async with asyncio.timeout(60):
+        while queue.failing or background._running:  # noqa: ASYNC110 - no event tells when the disk refused
+            await asyncio.sleep(0)
+    return database, queue, background
+
+
+async def test_a_deletion_does_not_wait_for_a_job_whose_end_could_not_be_written_down(tmp_path, steps):
+    database, queue, background = await a_job_whose_end_was_not_written(tmp_path, steps)
+    assert [job.state for job in await queue.kept("alex")] == ["RUNNING"]
+    await background.withdraw("alex", lambda job: True, patience_s=60)
+    assert await queue.kept("alex") == []
+    await background.aclose()
+    await database.aclose()
+
+
+async def test_a_beat_puts_back_a_job_whose_end_could_not_be_written_down(tmp_path, steps):
+    database, queue, background = await a_job_whose_end_was_not_written(tmp_path, steps)
+    await background.beat()
+    (job,) = await queue.kept("alex")
+    assert job.state in ("PENDING", "RUNNING", "SUCCEEDED")
+    assert (await ended(queue, job.id)).attempts == 2
+    await background.aclose()
+    await database.aclose()
+
+
+async def test_what_is_under_way_when_it_is_closed_waits_for_the_next_worker(queue):
+    slow = Slow()
+    background = Background(queue, {"step": slow.handle})
+    await background.start()
+    job_id = await background.put("step", {"name": "a"})
+    await slow.begun.wait()
+    await background.beat()
+    assert (await queue.get(job_id)).state == "RUNNING"
+    await background.aclose()
+    assert (await queue.get(job_id)).state == "PENDING"

@@ -7,7 +7,8 @@ import pytest
 from mnemoir.app import logs
 from mnemoir.memory.background import Background
 from mnemoir.settings import Log
-from mnemoir.storage.sqlite import SqliteJobQueue, open_database
+from mnemoir.storage.sql import SqlJobQueue
+from mnemoir.storage.sqlite import open_database
 
 WORDS = "quince marmalade"
 
@@ -23,11 +24,11 @@ async def test_a_job_that_breaks_is_logged_with_its_place_and_without_its_words(
         raise ValueError(f"cannot read {said}")
 
     database = open_database(tmp_path / "mnemoir.db")
-    background = Background(SqliteJobQueue(database), {"any": breaks})
+    background = Background(SqlJobQueue(database), {"any": breaks})
     job_id = await background.put("any", {"said": WORDS})
     await background.start()
     try:
-        await ended(SqliteJobQueue(database), job_id)
+        await ended(SqlJobQueue(database), job_id)
     finally:
         await background.aclose()
         await database.aclose()

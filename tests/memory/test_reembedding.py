@@ -17,7 +17,8 @@ from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Question, Recall
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.scripted_llm import ScriptedLLM, failure
 
 SCOPE = Scope(project="p", user="alex")
@@ -27,7 +28,7 @@ FACTS = [f"Likes number {number}" for number in range(150)]
 @pytest.fixture
 async def store(tmp_path):
     database = open_database(tmp_path / "mnemoir.db")
-    yield SqliteMemoryStore(database)
+    yield SqlMemoryStore(database)
     await database.aclose()
 
 

@@ -11,7 +11,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search import Indexing, Question, Recall
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 
 MIRA = Scope(project="p", user="mira")
 NOW = datetime(2026, 1, 21, tzinfo=UTC)
@@ -19,7 +20,7 @@ REASON = Provenance(reason="request")
 
 
 async def test_added_changed_and_deleted_memories_are_found_as_they_are(tmp_path: Path) -> None:
-    store, model = SqliteMemoryStore(open_database(tmp_path / "m.db")), HashedWords()
+    store, model = SqlMemoryStore(open_database(tmp_path / "m.db")), HashedWords()
     recall, indexing = Recall(store, model), Indexing(model)
 
     async def found(text: str) -> list[str]:

@@ -44,8 +44,8 @@ async def found(server, query: str) -> tuple[list[str], list[str]]:
 
 async def vectors(server) -> list[np.ndarray]:
     """Every stored vector."""
-    query = "SELECT vector FROM embeddings WHERE vector IS NOT NULL"
-    rows = await server.parts.database.read(lambda connection: connection.execute(query).fetchall())
+    query = "SELECT vector FROM entries WHERE vector IS NOT NULL"
+    rows = await server.parts.database.read(None, lambda sql: sql.rows(query))
     return [np.frombuffer(blob, dtype=np.float16).astype(np.float32) for (blob,) in rows]
 
 

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from mnemoir.providers.http import new_session
-from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.sqlite.lock_file import open_lock_file
 from tests.discussion_stores import close_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.workflows.workflow_kit import VEGETARIAN, Desk, ListedMemory, ListedRuns
@@ -24,7 +25,7 @@ def memory() -> ListedMemory:
 
 @pytest.fixture
 async def desk(tmp_path, llm, memory) -> AsyncIterator[Desk]:
-    locks, runs = SqliteWorkflowLocks("this instance"), ListedRuns()
+    locks, runs = SqlWorkflowLocks("this instance", open_lock_file), ListedRuns()
     async with new_session() as session:
         desk = Desk(public=tmp_path / "Public", session=session, llm=llm, memory=memory, locks=locks, runs=runs)
         yield desk

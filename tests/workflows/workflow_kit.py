@@ -26,7 +26,7 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import NoModules
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
-from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
@@ -120,7 +120,7 @@ class Desk:
     session: aiohttp.ClientSession
     llm: ScriptedLLM
     memory: ListedMemory
-    locks: SqliteWorkflowLocks
+    locks: SqlWorkflowLocks
     runs: ListedRuns
     made: list[Workflows] = field(default_factory=list)
     discussions: DiscussionMemory = field(default_factory=discussion_stores)

@@ -47,7 +47,8 @@ from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
-from mnemoir.storage.sqlite import Database, SqliteJobQueue, SqliteMemoryStore, SqliteProjectSettings, open_database
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
 
@@ -68,7 +69,7 @@ class Parts:
     """Everything a front door needs. `start` before serving, `aclose` at the end."""
 
     settings: Settings
-    database: Database
+    database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
     project_settings: ProjectSettingsStore
@@ -139,7 +140,7 @@ async def open_parts(settings: Settings) -> Parts:
         service = _memory_service(settings, session)
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
-        jobs = SqliteJobQueue(database)
+        jobs = SqlJobQueue(database)
         conversations = own(open_conversations(settings, model, embedding))
         background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
         runs = own(open_runs(settings))
@@ -201,13 +202,13 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: Database
-) -> tuple[SqliteMemoryStore | FileMemoryStore, ProjectSettingsStore]:
+    settings: Settings, database: SqliteEngine
+) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
-    return SqliteMemoryStore(database), SqliteProjectSettings(database)
+    return SqlMemoryStore(database), SqlProjectSettings(database)
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:

@@ -28,8 +28,10 @@ from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
-from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
-from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
+from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.storage.sqlite.run_file import open_run_file
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.default import default_workflow
@@ -51,8 +53,8 @@ def open_runs(settings: Settings) -> RunStore:
     chosen = settings.runs
     if not chosen.enabled:
         return NoRuns()
-    path = settings.storage.data_dir / RUNS_FILE
-    return SqliteRunStore(path, most_runs=chosen.most, keep_days=chosen.keep_days)
+    file = open_run_file(settings.storage.data_dir / RUNS_FILE)
+    return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
 def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
@@ -94,7 +96,7 @@ def make_workflows(
         modules=own(_modules(settings, served)),
         files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),
-        locks=own(SqliteWorkflowLocks(uuid.uuid4().hex)),
+        locks=own(SqlWorkflowLocks(uuid.uuid4().hex, open_lock_file)),
         timestamps=FileTimestamps(),
         data_dir=data_dir,
         lock_directory=chosen.lock_directory,

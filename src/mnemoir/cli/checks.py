@@ -192,9 +192,10 @@ def _integrity_problems(path: Path) -> str:
     import apsw
 
     from mnemoir.storage.sqlite.integrity import problems
+    from mnemoir.storage.sqlite.transactions import SqliteSql
 
     try:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            return "; ".join(problems(connection))
+            return "; ".join(problems(SqliteSql(connection)))
     except apsw.Error as exc:
         return str(exc)

@@ -1,13 +1,16 @@
-"""What goes on behind the replies: durable jobs, worked off one by one, resumed after a crash.
+"""What goes on behind the replies: durable jobs, worked off one by one, begun again after a crash.
 
-A job is written down before anyone relies on it and is gone only when it is done. A failure that may pass (the model
-is down, the disk is full) puts the job back, later each time; one that cannot pass gives it up and keeps it to be
-looked at.
+A job is written down before anyone relies on it and is gone only when it is done. While it runs it is leased to this
+worker, which renews the lease; a job whose worker stopped to do so, or could not write its end down, is put back. A
+failure that may pass (the model is down, the disk is full) puts the job back, later each time; one that cannot pass
+gives it up and keeps it to be looked at.
 """
 
 import asyncio
 import traceback
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -34,6 +37,10 @@ _KEPT_TRYING = timedelta(days=7)  # an outage longer than this is no outage
 _TRIES_AT_NONSENSE = 3  # a model that cannot make sense of a turn must not hold up the user's next ones
 _STORAGE_WAIT_S = 5.0
 _LONGEST_SLEEP_S = 3600.0
+_LEASE_S = 60.0
+_BEATS_A_LEASE = 3
+_OTHERS_LOOKED_AT_S = 0.1  # a job of another worker tells nobody here when it ends
+_UNWRITTEN = "It was stopped, or how it ended could not be written down."
 
 
 class Background:
@@ -46,16 +53,20 @@ class Background:
         *,
         at_once: int = 4,
         first_wait_s: float = _FIRST_WAIT_S,
+        lease_s: float = _LEASE_S,
         clock: Clock = utc_now,
     ) -> None:
         self._jobs = jobs
         self._handlers = dict(handlers)
         self._at_once = at_once
         self._first_wait_s = first_wait_s
+        self._lease_s = lease_s
         self._clock = clock
+        self._worker = uuid.uuid4().hex
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._running: dict[JobId, asyncio.Event] = {}
+        self._unwritten: dict[JobId, Job] = {}  # leased to this worker, which works on them no more
 
     def handle(self, kind: str, handler: Handler) -> None:
         """Give jobs of `kind` to `handler`; to be said before `start`."""
@@ -63,10 +74,21 @@ class Background:
 
     async def start(self) -> None:
         """Put back what a crash left half done, and begin."""
-        resumed = await self._jobs.resume()
-        if resumed:
-            _log.info("jobs resumed", count=resumed)
+        await self._reclaim()
         self._tasks = [asyncio.create_task(self._work(), name=f"background {n}") for n in range(self._at_once)]
+        self._tasks.append(asyncio.create_task(self._beat_on(), name="background leases"))
+
+    async def beat(self) -> None:
+        """Renew the leases of what runs here, and put back jobs whose end is unwritten or whose lease has ended.
+
+        Raises StorageUnavailable.
+        """
+        await self._put_back_unwritten()
+        running = list(self._running)
+        held = await self._jobs.beat(self._worker, running, self._lease_s)
+        for job_id in set(running).difference(held) & self._running.keys():
+            _log.warning("job lost to another worker", job=job_id)
+        await self._reclaim()
 
     async def put(self, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> JobId:
         """Write a job down and wake a worker. Durable on return. A queue's jobs are worked off in order."""
@@ -86,29 +108,54 @@ class Background:
         """
         try:
             async with asyncio.timeout(patience_s):
+                await self._put_back_unwritten()
                 while found := [job for job in await self._jobs.kept(queue) if unwanted(job)]:
                     await self._jobs.remove([job.id for job in found])  # one that a worker has taken stays
-                    for job in found:
-                        if ended := self._running.get(job.id):
-                            await ended.wait()
+                    own = [self._running[job.id] for job in found if job.id in self._running]
+                    for ended in own:
+                        await ended.wait()
+                    await self._put_back_unwritten()
+                    if not own and all(job.state == "RUNNING" for job in found):
+                        await asyncio.sleep(_OTHERS_LOOKED_AT_S)
         except TimeoutError as exc:
             raise Conflict("Memories are being made of what was said, at this moment. Try again later.") from exc
 
     async def aclose(self) -> None:
-        """Stop at once; what was under way is put back at the next start."""
+        """Stop at once; what was under way is put back, at the next start if it cannot be written down now."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+        with suppress(StorageUnavailable):
+            await self._put_back_unwritten()
 
     async def _work(self) -> None:
         while True:
             try:
-                job = await self._jobs.claim(self._clock())
+                job = await self._jobs.claim(self._worker, self._lease_s)
                 await (self._run(job) if job else self._sleep())
             except StorageUnavailable as exc:
                 _log.error("job queue unavailable", error=exc.message)
                 await asyncio.sleep(_STORAGE_WAIT_S)
+
+    async def _beat_on(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease_s / _BEATS_A_LEASE)
+            try:
+                await self.beat()
+            except StorageUnavailable as exc:
+                _log.warning("leases of jobs not renewed", error=exc.message)
+
+    async def _reclaim(self) -> None:
+        if put_back := await self._jobs.reclaim():
+            _log.info("jobs resumed", count=put_back)
+            self._woken.set()
+
+    async def _put_back_unwritten(self) -> None:
+        for job in list(self._unwritten.values()):
+            await self._jobs.retry(job, at=self._clock(), error=_UNWRITTEN)
+            del self._unwritten[job.id]
+            self._woken.set()
 
     async def _sleep(self) -> None:
         """Until a job is put or the next one is due."""
@@ -125,6 +172,9 @@ class Background:
         ended = self._running[job.id] = asyncio.Event()
         try:
             await self._handle(job)
+        except (StorageUnavailable, asyncio.CancelledError):
+            self._unwritten[job.id] = job
+            raise
         finally:
             del self._running[job.id]
             ended.set()
@@ -134,17 +184,18 @@ class Background:
             handler = self._handlers.get(job.kind)
             if handler is None:
                 raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
-            await self._jobs.succeed(job.id, await handler(job))
+            if not await self._jobs.done(job, await handler(job)):
+                _log.warning("job ended after its lease", job=job.id, kind=job.kind)
             self._woken.set()  # the next of its queue may have waited for it
         except MnemoirError as exc:
             await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc.message))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
             _log_fault(exc, job)
-            await self._jobs.fail(job.id, f"{type(exc).__name__}: {exc}")
+            await self._jobs.fail(job, f"{type(exc).__name__}: {exc}")
 
     async def _give_up(self, job: Job, exc: MnemoirError) -> None:
         _log.error("job given up", job=job.id, kind=job.kind, code=exc.code, attempts=job.attempts)
-        await self._jobs.fail(job.id, exc.message)
+        await self._jobs.fail(job, exc.message)
         self._woken.set()
 
     async def _put_back(self, job: Job, error: str) -> None:
@@ -152,11 +203,11 @@ class Background:
         began = from_text(job.created_at)
         if began is not None and now - began > _KEPT_TRYING:
             _log.error("job given up after a week", job=job.id, kind=job.kind)
-            await self._jobs.fail(job.id, error)
+            await self._jobs.fail(job, error)
             return
         wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** min(job.attempts - 1, 12))
         _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
-        await self._jobs.retry(job.id, at=now + timedelta(seconds=wait_s), error=error)
+        await self._jobs.retry(job, at=now + timedelta(seconds=wait_s), error=error)
         self._woken.set()  # so that a sleeping worker learns the new time
 
 

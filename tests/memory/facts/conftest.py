@@ -14,7 +14,8 @@ from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
-from mnemoir.storage.sqlite import SqliteMemoryStore, SqliteProjectSettings, open_database
+from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sqlite import open_database
 
 MIRA = Scope(project="kitchen", user="mira")
 
@@ -33,8 +34,8 @@ class Clock:
 class House:
     """One store and what stands on it."""
 
-    store: SqliteMemoryStore
-    project_settings: SqliteProjectSettings
+    store: SqlMemoryStore
+    project_settings: SqlProjectSettings
     embedding: MiniLM
     clock: Clock = field(default_factory=Clock)
 
@@ -54,8 +55,8 @@ class House:
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clock = Clock()
     db = open_database(tmp_path / "memories.sqlite3")
-    store, embedding = SqliteMemoryStore(db, clock=clock), MiniLM()
-    yield House(store=store, project_settings=SqliteProjectSettings(db), embedding=embedding, clock=clock)
+    store, embedding = SqlMemoryStore(db, clock=clock), MiniLM()
+    yield House(store=store, project_settings=SqlProjectSettings(db), embedding=embedding, clock=clock)
     await embedding.aclose()
     await store.aclose()
     await db.aclose()

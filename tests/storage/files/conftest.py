@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.storage.files import FileMemoryStore
-from mnemoir.storage.sqlite import Database, open_database
+from mnemoir.storage.sqlite import SqliteEngine, open_database
 from tests.storage.files.file_parts import Workspace
 
 
@@ -16,14 +16,14 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
+async def database(tmp_path: Path) -> AsyncIterator[SqliteEngine]:
     opened = open_database(tmp_path / "data" / "mnemoir.db")
     yield opened
     await opened.aclose()
 
 
 @pytest.fixture
-async def store(workspace: Workspace, database: Database) -> AsyncIterator[FileMemoryStore]:
+async def store(workspace: Workspace, database: SqliteEngine) -> AsyncIterator[FileMemoryStore]:
     opened = FileMemoryStore(workspace.root, database)
     yield opened
     await opened.aclose()

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.storage.sqlite import Database, SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import SqliteEngine, open_database
 
 
 @pytest.fixture
@@ -14,12 +15,12 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
+async def database(path: Path) -> AsyncIterator[SqliteEngine]:
     opened = open_database(path)
     yield opened
     await opened.aclose()
 
 
 @pytest.fixture
-def store(database: Database) -> SqliteMemoryStore:
-    return SqliteMemoryStore(database)
+def store(database: SqliteEngine) -> SqlMemoryStore:
+    return SqlMemoryStore(database)

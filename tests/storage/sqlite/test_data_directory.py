@@ -10,7 +10,8 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ASKED, MIRA, fact, keep, message, texts
 
 HOLDER = """
@@ -31,7 +32,7 @@ async def test_everything_is_private_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
         database = open_database(tmp_path / "a" / "mnemoir.db")
-        await keep(SqliteMemoryStore(database), fact("Likes tea"))
+        await keep(SqlMemoryStore(database), fact("Likes tea"))
     finally:
         os.umask(before)
     folder = tmp_path / "a"
@@ -84,7 +85,7 @@ async def test_another_programs_database_is_refused_and_left_alone(path):
 async def written(path):
     """A closed database with two hundred memories."""
     database = open_database(path)
-    store = SqliteMemoryStore(database)
+    store = SqlMemoryStore(database)
     await store.commit(MIRA, [message(f"Said {n}") for n in range(200)], ASKED)
     await database.aclose()
     return path
@@ -101,7 +102,7 @@ async def look(path) -> str:
     except StorageUnavailable as exc:
         return "refused" if "mnemoir.db" in str(exc) else str(exc)
     try:
-        return str(len(await texts(SqliteMemoryStore(database))))
+        return str(len(await texts(SqlMemoryStore(database))))
     except StorageUnavailable as exc:
         return "refused" if "mnemoir.db" in str(exc) else str(exc)
     finally:
@@ -130,10 +131,10 @@ async def test_a_file_cut_short_anywhere_is_refused_and_not_touched(written):
 
 async def test_integrity_names_what_is_wrong(written):
     connection = apsw.Connection(str(written))
-    connection.execute("DELETE FROM word_index WHERE seq = 7; DELETE FROM history WHERE number = 8")
+    connection.execute("DELETE FROM entries WHERE seq = 7; DELETE FROM history WHERE number = 8")
     connection.close()
     database = open_database(written)
-    (seventh, eighth) = (await SqliteMemoryStore(database).reading(lambda v: v.memories(MIRA, [7, 8]))).values()
+    (seventh, eighth) = (await SqlMemoryStore(database).reading(lambda v: v.memories(MIRA, [7, 8]))).values()
     assert await database.check_integrity() == [
         f"memory {seventh.id} has no words",
         f"memory {eighth.id} has no history",
@@ -144,10 +145,11 @@ async def test_integrity_names_what_is_wrong(written):
 CRASH = """
 import asyncio, os, sys
 from pathlib import Path
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ASKED, MIRA, message
 async def main():
-    store = SqliteMemoryStore(open_database(Path(sys.argv[1])))
+    store = SqlMemoryStore(open_database(Path(sys.argv[1])))
     for n in range(20):
         await store.commit(MIRA, [message(f"Said {n} {k}") for k in range(10)], ASKED)
     os._exit(9)

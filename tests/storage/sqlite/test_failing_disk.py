@@ -5,7 +5,8 @@ import pytest
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.memory_store import Receipt
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ALL, ASKED, MIRA, fact, keep, message, rewrite, texts
 from tests.failing_calls import failing_calls
 from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
@@ -38,7 +39,7 @@ def empty_log(path):
 async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_next_works(
     disk, database, path, error, failing
 ):
-    store = SqliteMemoryStore(database)
+    store = SqlMemoryStore(database)
     (tea, milk, _) = await keep(store, fact("Likes tea 0"), fact("Likes milk"), message("Hi"))
     with disk.noting() as calls:
         changes = [rewrite(milk, "Likes cocoa"), fact("Likes gin")]
@@ -68,7 +69,7 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
     assert await database.check_integrity() == []
     await database.aclose()
     again = open_database(path)
-    assert f"Likes tea {n}" in await texts(SqliteMemoryStore(again))
+    assert f"Likes tea {n}" in await texts(SqlMemoryStore(again))
     assert await again.check_integrity() == []
     await again.aclose()
 
@@ -78,7 +79,7 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
 async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_the_log_to_be_emptied(
     disk, database, error, failing
 ):
-    store = SqliteMemoryStore(database)
+    store = SqlMemoryStore(database)
     said = [message(f"Said {n}") for n in range(50)]
     await keep(store, *said)
     with disk.noting() as calls:
@@ -102,12 +103,12 @@ async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_
 async def test_a_full_disk_is_called_that(disk, database):
     disk.arm(1, apsw.FullError)
     with pytest.raises(StorageUnavailable, match="the disk is full"):
-        await keep(SqliteMemoryStore(database), fact("Likes tea"))
+        await keep(SqlMemoryStore(database), fact("Likes tea"))
     disk.disarm()
 
 
 async def test_a_write_is_acknowledged_only_after_it_was_synced(disk, database):
-    store = SqliteMemoryStore(database)
+    store = SqlMemoryStore(database)
     for n in range(5):
         disk.arm(0, apsw.IOError)
         await keep(store, message(f"Said {n}"))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ALL, MIRA
 from tests.storage.sqlite.writing_program import PER_COMMIT
 
@@ -43,7 +44,7 @@ def test_ten_kills_lose_no_acknowledged_commit_and_leave_no_half_one(path):
 async def assert_all_is_whole(path: Path, printed: list[str]) -> None:
     database = open_database(path)
     try:
-        store = SqliteMemoryStore(database)
+        store = SqlMemoryStore(database)
         assert await database.check_integrity() == []
         stored = {memory.text for memory in await store.page(MIRA, ALL, limit=1_000_000)}
         whole = Counter(text.split(" part ")[0] for text in stored)

@@ -5,9 +5,10 @@ import json
 import apsw
 
 from mnemoir.core.scope import Scope
+from mnemoir.storage.sql.run_store import SqlRunStore
 from mnemoir.storage.sqlite.data_file import create
-from mnemoir.storage.sqlite.run_file import known_run_steps
-from mnemoir.storage.sqlite.run_store import SqliteRunStore
+from mnemoir.storage.sqlite.run_file import open_run_file
+from mnemoir.storage.sqlite.schema import known_steps
 
 NODE = {"number": 1, "title": "Answer", "type": "Standard", "started_ms": 0.5, "endpoint": None, "preset": None}
 NODE |= {"model": None, "prompt": [{"role": "user", "content": '"input_tokens": 99'}], "output": "Yes.", "notes": []}
@@ -26,11 +27,11 @@ INSERT INTO runs VALUES (?, ?, 'default', 'default', 'mira', 4e9, '2026-03-04T09
 
 
 async def opened(path):
-    create(path, known_run_steps()[:1])
+    create(path, known_steps("runs")[:1])
     with apsw.Connection(str(path)) as connection:
         connection.execute(INSERT, (1, "r1", json.dumps(TRACE)))
         connection.execute(INSERT, (2, "r2", "no trace at all"))
-    return SqliteRunStore(path)
+    return SqlRunStore(open_run_file(path))
 
 
 async def test_older_runs_are_listed_with_the_figures_of_their_traces(tmp_path):

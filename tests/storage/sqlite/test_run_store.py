@@ -13,11 +13,11 @@ from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunFilter
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.run_file import known_run_steps
-from mnemoir.storage.sqlite.run_rows import MOST_BYTES
-from mnemoir.storage.sqlite.run_store import NoRuns, SqliteRunStore
-from mnemoir.storage.sqlite.schema import migrate
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.run_rows import MOST_BYTES
+from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
+from mnemoir.storage.sqlite.run_file import open_run_file
+from mnemoir.storage.sqlite.schema import known_steps, migrate
 from tests.contracts.words import MIRA, SetClock
 from tests.storage.sqlite.faulty_disk import faulty_disk
 
@@ -32,7 +32,7 @@ def path(tmp_path):
 
 @asynccontextmanager
 async def opened(path, **bounds):
-    store = SqliteRunStore(path, **bounds)
+    store = SqlRunStore(open_run_file(path), **bounds)
     try:
         yield store
     finally:
@@ -406,7 +406,7 @@ async def test_the_database_of_another_program_is_refused(path):
     path.parent.mkdir()
     apsw.Connection(str(path)).execute("CREATE TABLE theirs (x)")
     with pytest.raises(StorageUnavailable, match="not a database of Mnemoir"):
-        SqliteRunStore(path)
+        SqlRunStore(open_run_file(path))
 
 
 async def test_the_files_are_private(store, path):
@@ -419,7 +419,7 @@ async def test_the_files_are_private(store, path):
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_query_fits_the_schema_and_says_what_it_gives(name):
     connection = apsw.Connection(":memory:")
-    migrate(connection, known_run_steps())
+    migrate(connection, known_steps("runs"))
     assert QUERIES[name].startswith("-- ")
     connection.execute(f"EXPLAIN {QUERIES[name]}", dict.fromkeys(re.findall(r":(\w+)", QUERIES[name])))
 

@@ -8,8 +8,8 @@ import pytest
 
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.queries import queries, subjects
 from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.queries import queries, subjects
 from mnemoir.storage.sqlite.schema import Step, known_steps, migrate, reached
 
 ALL_QUERIES = [(subject, name) for subject in subjects() for name in queries(subject)]
@@ -26,16 +26,60 @@ def migrated() -> apsw.Connection:
 # queries that read a table or an index from end to end by their nature
 WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog"}
 WHOLE_TABLE |= {"memories.counts_of_all", "jobs.tally_jobs"}
-TABLES = {"memories", "m", "word_index", "w", "embeddings", "e", "token_codes", "c", "history", "h", "scopes", "s"}
+TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
+
+OF_ALL_SCOPES = WHOLE_TABLE | {
+    "memories.owner_of",
+    "search.next_model",
+    "search.embedded_with",
+    "changes.drop_receipts",
+}
+NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 
 
 @pytest.mark.parametrize(("subject", "name"), ALL_QUERIES)
 def test_every_query_fits_the_schema_says_what_it_gives_and_reads_no_whole_table(migrated, subject, name):
     query = queries(subject)[name]
     assert query.startswith("-- ")
-    plan = migrated.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(re.findall(r":(\w+)", query)))
-    scans = [row[3] for row in plan if row[3].startswith("SCAN") and row[3].split()[1] in TABLES]
+    scans = [step for step in plan_of(migrated, query) if step.startswith("SCAN") and step.split()[1] in TABLES]
     assert scans == [] or subject == "project_files" or f"{subject}.{name}" in WHOLE_TABLE
+
+
+def plan_of(connection: apsw.Connection, query: str) -> list[str]:
+    values = dict.fromkeys(re.findall(r":(\w+)", query))
+    return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
+
+
+def tables_with_scope(connection: apsw.Connection) -> set[str]:
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%scope_id%'"
+    return {name for (name,) in connection.execute(tables)}
+
+
+@pytest.mark.parametrize(("subject", "name"), ALL_QUERIES)
+def test_every_query_over_rows_of_users_finds_them_by_their_scope(migrated, subject, name):
+    if f"{subject}.{name}" in OF_ALL_SCOPES:
+        return
+    query, scoped = queries(subject)[name], tables_with_scope(migrated)
+    named = {alias or table for table, alias in NAMED_TABLE.findall(query) if table in scoped}
+    steps = [step for step in plan_of(migrated, query) if step.split()[0] in ("SEARCH", "SCAN")]
+    over_users = [step for step in steps if step.split()[1] in named]
+    # a row of `sources` is found by its number, and then compared
+    assert [step for step in over_users if "scope_id=?" not in step and "(rowid=?)" not in step] == []
+    assert not named or "scope_id" in query
+
+
+def test_rows_of_users_are_where_the_scope_says():
+    connection = apsw.Connection(":memory:")
+    migrate(connection, known_steps())
+    assert tables_with_scope(connection) == {"memories", "entries", "codes", "sources", "history", "receipts"}
+
+
+def test_stores_know_no_driver_and_engines_no_store():
+    stores = [file.read_text() for file in (SOURCES / "sql").rglob("*.py")]
+    assert [text for text in stores if "import apsw" in text or "mnemoir.storage.sqlite" in text] == []
+    engines = "\n".join(file.read_text() for file in (SOURCES / "sqlite").rglob("*.py"))
+    known = set(re.findall(r"from mnemoir\.storage\.sql(?:\.(\w+))? import", engines))
+    assert known == {"engine", "queries", "scopes", "integrity"}
 
 
 def test_every_query_is_used():
@@ -45,14 +89,22 @@ def test_every_query_is_used():
 
 def test_pages_come_in_order_from_the_index(migrated):
     query = queries("memories")["page"]
-    plan = migrated.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(re.findall(r":(\w+)", query)))
-    steps = [row[3] for row in plan]
-    assert steps == ["SEARCH memories USING INDEX memories_by_age (scope_id=?)"]
+    assert plan_of(migrated, query) == ["SEARCH memories USING INDEX memories_by_age (scope_id=?)"]
 
 
 STEPS = [
-    Step(number=1, name="one", sql="CREATE TABLE a (x); CREATE INDEX i ON a (x); INSERT INTO a VALUES (1)"),
-    Step(number=2, name="two", sql="ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z); UPDATE a SET y = 2"),
+    Step(
+        number=1,
+        name="one",
+        kind="expand",
+        sql="CREATE TABLE a (x); CREATE INDEX i ON a (x); INSERT INTO a VALUES (1)",
+    ),
+    Step(
+        number=2,
+        name="two",
+        kind="contract",
+        sql="ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z); UPDATE a SET y = 2",
+    ),
 ]
 
 

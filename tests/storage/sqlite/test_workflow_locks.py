@@ -8,8 +8,9 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.sqlite.lock_file import open_lock_file
 from tests.contracts.words import SetClock
 
 QUERIES = queries("locks/workflow_locks")
@@ -27,7 +28,7 @@ def clock():
 
 @asynccontextmanager
 async def opened(instance, clock, **options):
-    locks = SqliteWorkflowLocks(instance, clock, **options)
+    locks = SqlWorkflowLocks(instance, open_lock_file, clock, **options)
     try:
         yield locks
     finally:
@@ -102,7 +103,7 @@ async def test_users_of_the_same_lock_name_do_not_meet(locks, tmp_path):
 
 
 async def test_what_other_instances_left_is_dropped_when_the_file_is_first_opened(clock, database):
-    crashed = SqliteWorkflowLocks("crashed", clock)
+    crashed = SqlWorkflowLocks("crashed", open_lock_file, clock)
     await crashed.acquire(database, "memories", run="a")
     async with opened("this", clock) as locks:
         assert await locks.acquire(database, "memories", run="b")

@@ -4,22 +4,23 @@ import asyncio
 import threading
 from dataclasses import replace
 
-import apsw
 import pytest
 
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ALL, ASKED, MIRA, fact, keep, message, texts
 
 
 def hold(database, gate: threading.Event) -> asyncio.Task:
     """Occupies the writer, so that what follows waits and goes together."""
-    return asyncio.ensure_future(database.write(lambda _: gate.wait(10)))
+    return asyncio.ensure_future(database.write(None, lambda _: gate.wait(10)))
 
 
 def insert(key: str):
-    def work(connection: apsw.Connection) -> str:
-        connection.execute("INSERT INTO project_settings (tenant, project) VALUES ('t', ?)", (key,))
+    def work(sql: Sql) -> str:
+        sql.run("INSERT INTO project_settings (tenant, project) VALUES ('t', :key)", key=key)
         return key
 
     return work
@@ -27,18 +28,18 @@ def insert(key: str):
 
 async def settings(database) -> list[str]:
     query = "SELECT project FROM project_settings ORDER BY project"
-    return await database.read(lambda connection: [name for (name,) in connection.execute(query)])
+    return await database.read(None, lambda sql: [name for (name,) in sql.rows(query)])
 
 
 async def test_work_that_waits_is_committed_together(database):
     gate, statements = threading.Event(), []
 
-    def trace(connection: apsw.Connection) -> None:
-        connection.exec_trace = lambda _, sql, __: statements.append(sql) or True
+    def trace(sql) -> None:
+        sql._connection.exec_trace = lambda _, sql, __: statements.append(sql) or True
 
-    await database.write(trace)
+    await database.write(None, trace)
     blocker = hold(database, gate)
-    waiting = [asyncio.ensure_future(database.write(insert(f"{n}"))) for n in range(5)]
+    waiting = [asyncio.ensure_future(database.write(None, insert(f"{n}"))) for n in range(5)]
     await asyncio.sleep(0)
     gate.set()
     assert await asyncio.gather(*waiting) == ["0", "1", "2", "3", "4"]
@@ -49,13 +50,15 @@ async def test_work_that_waits_is_committed_together(database):
 
 
 async def test_a_piece_that_fails_is_undone_alone_and_hears_its_own_error(database):
-    def fails(connection: apsw.Connection) -> None:
-        insert("half")(connection)
+    def fails(sql: Sql) -> None:
+        insert("half")(sql)
         raise InvalidRequest("no")
 
     gate = threading.Event()
     blocker = hold(database, gate)
-    waiting = [asyncio.ensure_future(database.write(work)) for work in (insert("a"), fails, insert("b"), insert("a"))]
+    waiting = [
+        asyncio.ensure_future(database.write(None, work)) for work in (insert("a"), fails, insert("b"), insert("a"))
+    ]
     await asyncio.sleep(0)
     gate.set()
     await blocker
@@ -70,38 +73,38 @@ async def test_a_piece_that_fails_is_undone_alone_and_hears_its_own_error(databa
 async def test_cancelled_work_that_has_not_begun_is_not_done(database):
     gate = threading.Event()
     blocker = hold(database, gate)
-    waiting = asyncio.ensure_future(database.write(insert("late")))
+    waiting = asyncio.ensure_future(database.write(None, insert("late")))
     await asyncio.sleep(0)
     waiting.cancel()
     gate.set()
     await blocker
-    await database.write(insert("next"))
+    await database.write(None, insert("next"))
     assert await settings(database) == ["next"]
 
 
 async def test_a_reader_cannot_write_and_sees_one_state(database):
     with pytest.raises(StorageUnavailable, match="readonly"):
-        await database.read(insert("x"))
+        await database.read(None, insert("x"))
     loop = asyncio.get_running_loop()
 
-    def look(connection: apsw.Connection) -> tuple[int, int]:
+    def look(sql: Sql) -> tuple[int, int]:
         count = "SELECT count(*) FROM project_settings"
-        before = connection.execute(count).get
-        asyncio.run_coroutine_threadsafe(database.write(insert("new")), loop).result(10)
-        return before, connection.execute(count).get
+        (before,) = sql.row(count)
+        asyncio.run_coroutine_threadsafe(database.write(None, insert("new")), loop).result(10)
+        return before, sql.row(count)[0]
 
-    assert await database.read(look) == (0, 0)
+    assert await database.read(None, look) == (0, 0)
     assert await settings(database) == ["new"]
 
 
 async def test_closing_finishes_what_is_queued_and_refuses_what_comes_later(path):
     database = open_database(path)
-    waiting = [asyncio.ensure_future(database.write(insert(f"{n}"))) for n in range(50)]
+    waiting = [asyncio.ensure_future(database.write(None, insert(f"{n}"))) for n in range(50)]
     await asyncio.sleep(0)
     await database.aclose()
     await database.aclose()
     assert len(await asyncio.gather(*waiting)) == 50
-    for late in (database.write(insert("x")), database.read(lambda _: None)):
+    for late in (database.write(None, insert("x")), database.read(None, lambda _: None)):
         with pytest.raises(StorageUnavailable, match="closed"):
             await late
     database = open_database(path)
@@ -168,4 +171,4 @@ async def test_a_number_of_any_size_in_metadata_is_kept(store):
 
 async def test_both_memories_of_a_store_over_one_database_are_one(database, store):
     await keep(store, fact("Likes tea"))
-    assert await texts(SqliteMemoryStore(database)) == ["Likes tea"]
+    assert await texts(SqlMemoryStore(database)) == ["Likes tea"]

@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 
 from mnemoir.core.memories import Provenance, SourceTurn
-from mnemoir.storage.sqlite import SqliteMemoryStore, open_database
+from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import MIRA, message, rewrite
 
 CLIENTS = 4
 PER_COMMIT = 3
 
 
-async def write(store: SqliteMemoryStore, name: str) -> None:
+async def write(store: SqlMemoryStore, name: str) -> None:
     for number in range(10_000):
         label = f"{name} commit {number}"
         turns = [SourceTurn(role="user", text=label)]
@@ -29,7 +30,7 @@ async def write(store: SqliteMemoryStore, name: str) -> None:
 
 
 async def main(path: Path, round_: str) -> None:
-    store = SqliteMemoryStore(open_database(path))
+    store = SqlMemoryStore(open_database(path))
     await asyncio.gather(*(write(store, f"round {round_} client {n}") for n in range(CLIENTS)))
 
 

@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.workflow_locks import SqliteWorkflowLocks
+from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.sqlite.lock_file import open_lock_file
 from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import WorkflowEnded
@@ -21,7 +22,7 @@ FILE = "WilmerDb.someone.sqlite"
 class LockBench(Bench):
     """A bench with locks; its run is named w1."""
 
-    locks: SqliteWorkflowLocks
+    locks: SqlWorkflowLocks
     lock_directory: Path | None = None
 
     def _services(self) -> Services:
@@ -31,7 +32,7 @@ class LockBench(Bench):
 
 @pytest.fixture
 async def bench(tmp_path):
-    locks = SqliteWorkflowLocks("this")
+    locks = SqlWorkflowLocks("this", open_lock_file)
     yield LockBench(public=tmp_path / "Public", session=NOT_ASKED, locks=locks)
     await locks.aclose()
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import apsw
 
 from mnemoir.storage.conversations.vector_tables import SPACES
+from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.failures import FOREIGN
-from mnemoir.storage.sqlite.queries import queries
 from mnemoir.storage.sqlite.readers import BUSY_MS
 
 _QUERIES = queries("sessions/vectors")

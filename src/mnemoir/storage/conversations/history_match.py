@@ -20,7 +20,7 @@ from mnemoir.conversations.history_digest import PASSED_OVER
 from mnemoir.conversations.sessions import ROOT
 from mnemoir.storage.conversations.session_rows import Row
 from mnemoir.storage.conversations.thread_rows import head_of
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
 

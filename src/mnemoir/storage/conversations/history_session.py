@@ -6,7 +6,7 @@ import apsw
 
 from mnemoir.storage.conversations.history_match import HistoryItem
 from mnemoir.storage.conversations.session_rows import Row, text_of
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
 _SESSIONS = queries("sessions/sessions")

@@ -20,7 +20,7 @@ from mnemoir.storage.conversations.thread_rows import (
     place_at,
     place_of,
 )
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

@@ -11,7 +11,7 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.setting_aside import last_taken_id
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("sessions/schema")
 _STEPS = ("0001_sessions", "0002_message_tree", "0003_branch_points", "0004_messages_with_files", "0005_message_uids")

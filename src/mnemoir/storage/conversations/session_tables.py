@@ -27,7 +27,7 @@ from mnemoir.storage.conversations.session_rows import (
     stored_metadata,
     time_text,
 )
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

@@ -11,7 +11,7 @@ import apsw
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.sessions import ROOT, MessageRecord
 from mnemoir.storage.conversations.session_rows import Row, text_of
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
 _MOST_IDS = 2**63 - 1

@@ -34,7 +34,7 @@ from mnemoir.storage.conversations.session_tables import clamped, taken
 from mnemoir.storage.conversations.thread_rows import head_of, link, move_head, place_of
 from mnemoir.storage.conversations.way_tables import WayTables
 from mnemoir.storage.conversations.window_tables import in_front_of, whole_page
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

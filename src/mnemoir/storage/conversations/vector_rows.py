@@ -13,7 +13,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 QUERIES = queries("vectors/vectors")
 _DIGITS = "<f4"

@@ -20,7 +20,7 @@ from mnemoir.storage.conversations.session_rows import (
 )
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.conversations.window_tables import mark_of, rows_before
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")

@@ -13,7 +13,7 @@ from mnemoir.storage.conversations.session_rows import Row, storable, stored_mes
 from mnemoir.storage.conversations.session_tables import clamped
 from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link
 from mnemoir.storage.conversations.window_tables import whole_page
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
 

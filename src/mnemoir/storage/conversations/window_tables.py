@@ -15,7 +15,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.session_file import SessionFile
 from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.conversations.session_tables import clamped
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

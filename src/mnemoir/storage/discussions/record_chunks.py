@@ -23,7 +23,7 @@ from mnemoir.core.discussions import (
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.memories import IndexEntry
 from mnemoir.storage.discussions.record_order import new_position, note_progress
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/records")
 

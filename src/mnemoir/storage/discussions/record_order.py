@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from mnemoir.core.discussions import BlockKey
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/records")
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import apsw
 
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/search")
 _K1, _B = 1.2, 0.75  # of FTS5's bm25

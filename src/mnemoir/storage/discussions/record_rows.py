@@ -20,7 +20,7 @@ from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSna
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_search import records
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
 _QUERIES = queries("records/search")

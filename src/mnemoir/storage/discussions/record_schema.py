@@ -11,7 +11,7 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import new_request_id
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _SCHEMA = queries("records/schema")
 _NEWEST = 1

@@ -9,7 +9,7 @@ import orjson
 from mnemoir.core.discussions import Record
 from mnemoir.storage.discussions.record_chunks import metadata_of
 from mnemoir.storage.discussions.record_ranking import Phrase, ranked, row_count
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/search")
 _MOST_COUNTS = 1000

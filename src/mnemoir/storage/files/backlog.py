@@ -8,7 +8,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
@@ -25,7 +24,7 @@ from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.project_file import ProjectFile
 from mnemoir.storage.files.rows import Key, Row
 from mnemoir.storage.files.workspace import project_of, projects
-from mnemoir.storage.sqlite import Database
+from mnemoir.storage.sql.engine import Engine, Sql
 
 Filled = Sequence[tuple[Unembedded, IndexEntry]]
 
@@ -35,7 +34,7 @@ _log = structlog.get_logger(__name__)
 class Backlog:
     """Raises StorageUnavailable only when the database or the workspace as a whole fails."""
 
-    def __init__(self, root: Path, open_projects: OpenProjects, db: Database) -> None:
+    def __init__(self, root: Path, open_projects: OpenProjects, db: Engine) -> None:
         self._root = root
         self._open = open_projects
         self._db = db
@@ -45,20 +44,19 @@ class Backlog:
         """Texts that lack a vector of the model, oldest entry first."""
         damaged = await self._sync()
         return await self._db.read(
-            lambda connection: self._texts(
-                connection, index_table.without_vector(connection, model, passed_over=damaged, limit=limit)
-            )
+            None,
+            lambda sql: self._texts(sql, index_table.without_vector(sql, model, passed_over=damaged, limit=limit)),
         )
 
     async def count(self, model: str) -> tuple[int, int]:
         """(texts without a vector of the model, all texts)."""
         await self._sync()
-        return await self._db.read(lambda connection: index_table.backlog(connection, model))
+        return await self._db.read(None, lambda sql: index_table.backlog(sql, model))
 
     async def counts(self) -> StoreCounts:
         """How much there is of everybody."""
         await self._sync()
-        return await self._db.read(index_table.counts)
+        return await self._db.read(None, index_table.counts)
 
     async def put(self, model: str, filled: Filled) -> int:
         """Keep the vectors of texts that still read the same. Must not be cancelled half way (`Unbroken`)."""
@@ -71,23 +69,23 @@ class Backlog:
     async def _put(self, name: Project, filled: Filled) -> int:
         project = self._open[name]
         async with project.writing:
-            contents = await self._db.read(lambda connection: current(project, connection))
+            contents = await self._db.read(None, lambda sql: current(project, sql))
             kept = [(unembedded, entry) for unembedded, entry in filled if _reads_the_same(contents, unembedded)]
 
-            def put(connection: apsw.Connection) -> None:
-                number = index_table.enter(connection, name)
+            def put(sql: Sql) -> None:
+                number = index_table.enter(sql, name)
                 texts = [(_key(unembedded), unembedded.text, entry) for unembedded, entry in kept]
-                index_table.put(connection, number, texts)
+                index_table.put(sql, number, texts)
 
             if kept:
-                await self._db.write(put)
+                await self._db.write(None, put)
                 project.publish(with_entries(contents, {_key(one): entry for one, entry in kept}))
         return len(kept)
 
     async def _sync(self) -> list[Project]:
         """Bring the index in step with every file; the projects whose file cannot be read."""
         damaged = []
-        for project in await self._db.read(self._out_of_step):
+        for project in await self._db.read(None, self._out_of_step):
             try:
                 await self._sync_one(project)
             except StorageUnavailable as exc:
@@ -99,11 +97,11 @@ class Backlog:
     async def _sync_one(self, name: Project) -> None:
         project = self._open[name]
         async with project.writing:
-            contents = await self._db.read(lambda connection: current(project, connection))
-            await self._db.write(lambda connection: index_table.sync(connection, name, contents))
+            contents = await self._db.read(None, lambda sql: current(project, sql))
+            await self._db.write(None, lambda sql: index_table.sync(sql, name, contents))
 
-    def _out_of_step(self, connection: apsw.Connection) -> list[Project]:
-        synced = index_table.synced_stamps(connection)
+    def _out_of_step(self, sql: Sql) -> list[Project]:
+        synced = index_table.synced_stamps(sql)
         known = dict.fromkeys((*synced, *projects(self._root)))
         return [project for project in known if not self._in_step(project, synced.get(project))]
 
@@ -118,11 +116,11 @@ class Backlog:
             self._told.add(project)
             _log.warning("project passed over, its vectors wait", project=project.project, error=exc.message)
 
-    def _texts(self, connection: apsw.Connection, wanted: Iterable[Wanted]) -> list[Unembedded]:
+    def _texts(self, sql: Sql, wanted: Iterable[Wanted]) -> list[Unembedded]:
         found: list[Unembedded] = []
         contexts: dict[tuple[Project, str], dict[int, str]] = {}
         for one in wanted:
-            contents = current(self._open[one.project], connection)
+            contents = current(self._open[one.project], sql)
             row = contents.by_key.get(one.key)
             if row is None:
                 continue  # edited away since the look at the index

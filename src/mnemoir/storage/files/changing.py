@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import apsw
-
 from mnemoir.core.clock import Clock
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, IndexEntry, Memory, Provenance
@@ -20,7 +18,7 @@ from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stam
 from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.record_tables import add_history, add_receipt, earlier_answer, read_removed
 from mnemoir.storage.files.rows import Key, key_of
-from mnemoir.storage.sqlite import Database
+from mnemoir.storage.sql.engine import Engine, Sql
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
@@ -43,7 +41,7 @@ class Wish:
 class Changing:
     """Writes in threads of its own, so that a project locked by another program never stops reading."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
+    def __init__(self, db: Engine, clock: Clock) -> None:
         self._db = db
         self._clock = clock
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="project-files")
@@ -62,7 +60,7 @@ class Changing:
         async with project.writing:
             earlier = await self._earlier(wish)
             if earlier is None:
-                await self._db.write(lambda connection: self._record(connection, wish, []))
+                await self._db.write(wish.scope, lambda sql: self._record(sql, wish, []))
         return earlier or []
 
     def close(self) -> None:
@@ -70,15 +68,13 @@ class Changing:
         self._threads.shutdown()
 
     async def _earlier(self, wish: Wish) -> list[Applied] | None:
-        return await self._db.read(
-            lambda connection: earlier_answer(connection, wish.scope, wish.receipt, self._clock())
-        )
+        return await self._db.read(wish.scope, lambda sql: earlier_answer(sql, wish.receipt, self._clock()))
 
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
             await self._in_thread(lambda: lock.enter_context(project.file.locked()))
             before, removed = await self._db.read(
-                lambda connection: (current(project, connection), _removed(connection, wish))
+                wish.scope, lambda sql: (current(project, sql), _removed(sql, wish))
             )
             draft = await self._in_thread(lambda: _drafted(before, removed, wish, self._clock))
             with _forgotten_on_failure(project):
@@ -96,30 +92,30 @@ class Changing:
     ) -> None:
         before, after = contents
 
-        def note(connection: apsw.Connection) -> None:
-            self._record(connection, wish, done)
-            number = enter(connection, project.project)
-            _index(connection, number, done)
-            move_stamp(connection, number, before.stamp, after.stamp)
+        def note(sql: Sql) -> None:
+            self._record(sql, wish, done)
+            number = enter(sql, project.project)
+            _index(sql, number, done)
+            move_stamp(sql, number, before.stamp, after.stamp)
 
         if done or wish.receipt is not None:
-            await self._db.write(note)
+            await self._db.write(wish.scope, note)
 
-    def _record(self, connection: apsw.Connection, wish: Wish, done: list[Done]) -> None:
+    def _record(self, sql: Sql, wish: Wish, done: list[Done]) -> None:
         now = self._clock()
-        add_history(connection, wish.scope, done, wish.provenance, now)
+        add_history(sql, wish.scope, done, wish.provenance, now)
         if wish.receipt is not None:
             answer = (wish.provenance.reason, [one.applied for one in done])
-            add_receipt(connection, wish.scope, wish.receipt, answer, now)
+            add_receipt(sql, wish.scope, wish.receipt, answer, now)
 
 
-def current(project: OpenProject, connection: apsw.Connection) -> Contents:
+def current(project: OpenProject, sql: Sql) -> Contents:
     """What the project's file holds, with the entries the database has for it."""
-    return project.current(lambda: entries_of(connection, project.project))
+    return project.current(lambda: entries_of(sql, project.project))
 
 
-def _removed(connection: apsw.Connection, wish: Wish) -> dict[MemoryId, Memory]:
-    found = {each: read_removed(connection, wish.scope, each) for each in wish.restored}
+def _removed(sql: Sql, wish: Wish) -> dict[MemoryId, Memory]:
+    found = {each: read_removed(sql, wish.scope, each) for each in wish.restored}
     return {each: memory for each, memory in found.items() if memory is not None}
 
 
@@ -136,7 +132,7 @@ def _written(project: OpenProject, before: Contents, draft: Draft) -> Contents:
     return replace(after, stamp=project.file.replace(after.records(), project.announce))
 
 
-def _index(connection: apsw.Connection, number: int, done: list[Done]) -> None:
+def _index(sql: Sql, number: int, done: list[Done]) -> None:
     entries: dict[Key, tuple[str, IndexEntry] | None] = {}
     for one in done:
         memory = one.applied.memory
@@ -144,8 +140,8 @@ def _index(connection: apsw.Connection, number: int, done: list[Done]) -> None:
             entries[key_of(memory)] = (memory.text, one.entry)
         elif one.applied.event == "DELETE":
             entries[key_of(memory)] = None
-    drop(connection, number, [key for key, entry in entries.items() if entry is None])
-    put(connection, number, [(key, *entry) for key, entry in entries.items() if entry is not None])
+    drop(sql, number, [key for key, entry in entries.items() if entry is None])
+    put(sql, number, [(key, *entry) for key, entry in entries.items() if entry is not None])
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """Index entries of project files, kept in the database so that vectors outlive the process.
 
-Blocking functions over one connection. An entry counts only for the very text it was made of; for any other the words
-are taken from the text at once and the vector is left to the backlog.
+Blocking functions inside the caller's transaction. An entry counts only for the very text it was made of; for any
+other the words are taken from the text at once and the vector is left to the backlog.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-import apsw
 import orjson
 
 from mnemoir.core.atomic_file import Stamp
@@ -16,7 +15,8 @@ from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search import terms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("project_files")
 
@@ -29,30 +29,29 @@ class Wanted:
     key: Key
 
 
-def number_of(connection: apsw.Connection, project: Project) -> int | None:
+def number_of(sql: Sql, project: Project) -> int | None:
     """The project's number in the side tables; None before the first write."""
-    found = connection.execute(_QUERIES["project"], {"tenant": project.tenant, "project": project.project}).fetchone()
+    found = sql.row(_QUERIES["project"], **asdict(project))
     return None if found is None else int(found[0])
 
 
-def enter(connection: apsw.Connection, project: Project) -> int:
+def enter(sql: Sql, project: Project) -> int:
     """The project's number, given now if it had none."""
-    connection.execute(_QUERIES["add_project"], {"tenant": project.tenant, "project": project.project})
-    ((number, _),) = connection.execute(_QUERIES["project"], {"tenant": project.tenant, "project": project.project})
-    return int(number)
+    sql.run(_QUERIES["add_project"], **asdict(project))
+    return int(sql.row(_QUERIES["project"], **asdict(project))[0])
 
 
-def synced_stamps(connection: apsw.Connection) -> dict[Project, str | None]:
+def synced_stamps(sql: Sql) -> dict[Project, str | None]:
     """Every project with an entry or a history, and the stamp its entries are in step with."""
-    rows = connection.execute(_QUERIES["all_projects"])
+    rows = sql.rows(_QUERIES["all_projects"])
     return {Project(tenant=tenant, project=project): stamp for tenant, project, stamp in rows}
 
 
-def entries_of(connection: apsw.Connection, project: Project) -> EntryOf:
+def entries_of(sql: Sql, project: Project) -> EntryOf:
     """What gives each memory of the project its entry, without token codes."""
     stored: dict[Key, tuple[bytes, IndexEntry]] = {}
-    for user, memory_id, hashed, terms, model, vector, token_ids in connection.execute(
-        _QUERIES["entries"], {"project": number_of(connection, project)}
+    for user, memory_id, hashed, terms, model, vector, token_ids in sql.rows(
+        _QUERIES["entries"], project=number_of(sql, project)
     ):
         stored[user, memory_id] = (hashed, IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids))
 
@@ -65,23 +64,22 @@ def entries_of(connection: apsw.Connection, project: Project) -> EntryOf:
     return entry_of
 
 
-def token_codes(connection: apsw.Connection, project: Project, rows: Iterable[Row]) -> dict[int, bytes]:
+def token_codes(sql: Sql, project: Project, rows: Iterable[Row]) -> dict[int, bytes]:
     """Token codes by `seq`, of the rows that have any."""
-    number = number_of(connection, project)
+    number = number_of(sql, project)
     found: dict[int, bytes] = {}
     for row in rows:
-        which = {"project": number, **_names(row.key), "text_hash": row.text_hash}
-        codes = connection.execute(_QUERIES["token_codes"], which).fetchone()
+        codes = sql.row(_QUERIES["token_codes"], project=number, **_names(row.key), text_hash=row.text_hash)
         if codes is not None:
             found[row.seq] = codes[0]
     return found
 
 
-def put(connection: apsw.Connection, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
+def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
     """Write the entries of memories with these texts."""
-    connection.executemany(
+    sql.many(
         _QUERIES["put_entry"],
-        (
+        [
             {
                 "project": number,
                 **_names(key),
@@ -93,54 +91,53 @@ def put(connection: apsw.Connection, number: int, entries: Iterable[tuple[Key, s
                 "token_codes": entry.token_codes,
             }
             for key, text, entry in entries
-        ),
+        ],
     )
 
 
-def drop(connection: apsw.Connection, number: int, keys: Iterable[Key]) -> None:
+def drop(sql: Sql, number: int, keys: Iterable[Key]) -> None:
     """Forget the entries of memories that are gone."""
-    connection.executemany(_QUERIES["drop_entry"], ({"project": number, **_names(key)} for key in keys))
+    sql.many(_QUERIES["drop_entry"], [{"project": number, **_names(key)} for key in keys])
 
 
-def move_stamp(connection: apsw.Connection, number: int, before: Stamp | None, after: Stamp | None) -> None:
+def move_stamp(sql: Sql, number: int, before: Stamp | None, after: Stamp | None) -> None:
     """Note that the entries follow the file to its next stamp, if they were in step with it before."""
-    which = {"project": number, "before": stamp_text(before), "stamp": stamp_text(after)}
-    connection.execute(_QUERIES["move_stamp"], which)
+    sql.run(_QUERIES["move_stamp"], project=number, before=stamp_text(before), stamp=stamp_text(after))
 
 
-def sync(connection: apsw.Connection, project: Project, contents: Contents) -> None:
+def sync(sql: Sql, project: Project, contents: Contents) -> None:
     """Bring the entries in step with the file: drop what is gone, enter what is new or reads otherwise."""
-    number = enter(connection, project)
-    hashes = connection.execute(_QUERIES["entry_hashes"], {"project": number})
+    number = enter(sql, project)
+    hashes = sql.rows(_QUERIES["entry_hashes"], project=number)
     indexed: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed in hashes}
     rows = contents.by_key
-    drop(connection, number, [key for key in indexed if key not in rows])
+    drop(sql, number, [key for key in indexed if key not in rows])
     changed = [row for key, row in rows.items() if indexed.get(key) != row.text_hash]
-    put(connection, number, [(row.key, row.memory.text, row.entry) for row in changed])
-    connection.execute(_QUERIES["set_stamp"], {"project": number, "stamp": stamp_text(contents.stamp)})
+    put(sql, number, [(row.key, row.memory.text, row.entry) for row in changed])
+    sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
 
 
-def without_vector(
-    connection: apsw.Connection, model: str, *, passed_over: Sequence[Project], limit: int
-) -> list[Wanted]:
+def without_vector(sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int) -> list[Wanted]:
     """Memories without a vector of the model, oldest entry first, of all projects but some."""
-    numbers = [number_of(connection, project) or 0 for project in passed_over]
-    which = {"model": model, "passed_over": orjson.dumps(numbers).decode(), "limit": limit}
+    numbers = [number_of(sql, project) or 0 for project in passed_over]
+    passed = orjson.dumps(numbers).decode()
     return [
         Wanted(project=Project(tenant=tenant, project=project), key=(user, memory_id))
-        for tenant, project, user, memory_id in connection.execute(_QUERIES["without_vector"], which)
+        for tenant, project, user, memory_id in sql.rows(
+            _QUERIES["without_vector"], model=model, passed_over=passed, limit=limit
+        )
     ]
 
 
-def backlog(connection: apsw.Connection, model: str) -> tuple[int, int]:
+def backlog(sql: Sql, model: str) -> tuple[int, int]:
     """(memories without a vector of the model, all memories)."""
-    ((missing, total),) = connection.execute(_QUERIES["backlog"], {"model": model})
+    missing, total = sql.row(_QUERIES["backlog"], model=model)
     return int(missing), int(total)
 
 
-def counts(connection: apsw.Connection) -> StoreCounts:
+def counts(sql: Sql) -> StoreCounts:
     """How much is indexed over all projects."""
-    ((projects, users, memories),) = connection.execute(_QUERIES["counts"])
+    projects, users, memories = sql.row(_QUERIES["counts"])
     return StoreCounts(projects=projects, users=users, memories=memories)
 
 

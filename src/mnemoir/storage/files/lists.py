@@ -3,29 +3,28 @@
 import math
 from collections.abc import Callable, Collection, Iterable
 
-import apsw
-
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
 from mnemoir.ports.memory_store import Owned, Place, Project, Wanted
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.rows import Row
-from mnemoir.storage.sqlite.lists import learned_in
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.lists import learned_in
 
 Condition = Callable[[Row], bool]
 
 
-def meeting(contents: Contents, connection: apsw.Connection, scope: Scope, wanted: Wanted) -> list[Row]:
+def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
     """All that is wanted, in no order; the history, which knows what was learned in a session, is in the database."""
-    learned = () if wanted.session is None else learned_in(connection, scope, wanted.session)
+    learned = () if wanted.session is None else learned_in(sql, wanted.session)
     conditions = _conditions(wanted, frozenset(learned))
     return [row for row in contents.in_scope(scope) if all(meets(row) for meets in conditions)]
 
 
-def select(contents: Contents, connection: apsw.Connection, scope: Scope, wanted: Wanted) -> list[Row]:
+def select(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
     """The same in its order."""
-    rows = meeting(contents, connection, scope, wanted)
+    rows = meeting(contents, sql, scope, wanted)
     return sorted(rows, key=lambda row: _key(_time(row, wanted), row.memory.id, wanted), reverse=not wanted.ascending)
 
 

@@ -15,8 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import apsw
-
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, Restore
@@ -41,28 +39,23 @@ from mnemoir.storage.files.draft import Draft
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.record_tables import (
-    drop_derived,
-    erase,
-    find_derived,
-    read_history,
-    read_receipt,
-    read_removed,
-)
+from mnemoir.storage.files.record_tables import read_history, read_removed
 from mnemoir.storage.files.rows import Row, in_scope, visible_rows
 from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
-from mnemoir.storage.sqlite import Database
+from mnemoir.storage.sql import receipts
+from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces
 
 T = TypeVar("T")
-RowsOf = Callable[[Contents, apsw.Connection, Scope, Wanted], list[Row]]
+RowsOf = Callable[[Contents, Sql, Scope, Wanted], list[Row]]
 
 
 class FileMemoryStore:
     """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store."""
 
-    def __init__(self, workspace_root: Path, db: Database, clock: Clock = utc_now) -> None:
+    def __init__(self, workspace_root: Path, db: Engine, clock: Clock = utc_now) -> None:
         self._root = workspace_root
         self._db = db
         self._clock = clock
@@ -94,7 +87,7 @@ class FileMemoryStore:
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
         """What was answered under this idempotency key in the last 24 hours."""
-        return await self._db.read(lambda connection: read_receipt(connection, scope, key, self._clock()))
+        return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
         """The scope of the memory's owner; None when the project holds no such memory."""
@@ -135,11 +128,11 @@ class FileMemoryStore:
     async def owners(self, tenant: str) -> list[Owned]:
         """Every user of the tenant that has memories, by project, then by name."""
 
-        def look(connection: apsw.Connection) -> list[Owned]:
+        def look(sql: Sql) -> list[Owned]:
             here = sorted((each for each in projects(self._root) if each.tenant == tenant), key=lambda p: p.project)
-            return [one for each in here for one in owners_of(each, current(self._open[each], connection))]
+            return [one for each in here for one in owners_of(each, current(self._open[each], sql))]
 
-        return await self._db.read(look)
+        return await self._db.read(None, look)
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Facts of the scope by content hash, decayed ones included."""
@@ -181,7 +174,7 @@ class FileMemoryStore:
                 draft.remove(row, "request")
 
         wish = Wish(scope=scope, build=build, provenance=Provenance(reason="request"))
-        return await self._without_trace(wish, lambda connection: erase(connection, scope))
+        return await self._without_trace(wish, lambda sql: erase_traces(sql, scope))
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many memories."""
@@ -192,7 +185,7 @@ class FileMemoryStore:
             return [row.memory.id for row in rows if (row.memory.metadata or {}).get("session_id") == session]
 
         names = await self._read(project_of(owner), named)
-        derived = await self._db.read(lambda connection: find_derived(connection, owner, session, names))
+        derived = await self._db.read(owner, lambda sql: derived_from(sql, session, names))
         going = set(derived.gone)
 
         def build(draft: Draft) -> None:
@@ -201,17 +194,17 @@ class FileMemoryStore:
                     draft.remove(row, "request")
 
         wish = Wish(scope=owner, build=build, provenance=Provenance(reason="request"))
-        return await self._without_trace(wish, lambda connection: drop_derived(connection, owner, session, derived))
+        return await self._without_trace(wish, lambda sql: drop_words(sql, session, derived))
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
-        return await self._db.read(lambda connection: read_history(connection, scope, memory_id))
+        return await self._db.read(scope, lambda sql: read_history(sql, scope, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:
             return None
-        return await self._db.read(lambda connection: read_removed(connection, scope, memory_id))
+        return await self._db.read(scope, lambda sql: read_removed(sql, scope, memory_id))
 
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
@@ -235,7 +228,7 @@ class FileMemoryStore:
 
     async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
         """Run `work` in a reader thread over one snapshot."""
-        return await self._db.read(lambda connection: work(FileSearchSnapshot(self._open, connection)))
+        return await self._db.read(None, lambda sql: work(FileSearchSnapshot(self._open, sql)))
 
     async def counts(self) -> StoreCounts:
         """How much there is of everybody."""
@@ -244,23 +237,23 @@ class FileMemoryStore:
     async def check(self) -> None:
         """List the workspace and read one small table."""
 
-        def look(connection: apsw.Connection) -> None:
+        def look(sql: Sql) -> None:
             projects(self._root)
-            synced_stamps(connection)
+            synced_stamps(sql)
 
-        await self._db.read(look)
+        await self._db.read(None, look)
 
     async def aclose(self) -> None:
         """Finish the changes under way; later ones are refused."""
         await self._unbroken.aclose()
         self._changing.close()
 
-    async def _without_trace(self, wish: Wish, drop: Callable[[apsw.Connection], None]) -> int:
+    async def _without_trace(self, wish: Wish, drop: Callable[[Sql], None]) -> int:
         """Make the change and drop what is told of it; again, if somebody took a memory back in between."""
         count = 0
         while True:
             removed = await self._change(wish) if await self._would_change(wish) else []
-            await self._db.write(drop)
+            await self._db.write(wish.scope, drop)
             count += len(removed)
             if not await self._would_change(wish):
                 await self._db.empty_log()
@@ -281,11 +274,11 @@ class FileMemoryStore:
 
     async def _listed(self, rows_of: RowsOf, scope: Scope, wanted: Wanted) -> list[Row]:
         opened = self._open[project_of(scope)]
-        return await self._db.read(lambda connection: rows_of(current(opened, connection), connection, scope, wanted))
+        return await self._db.read(scope, lambda sql: rows_of(current(opened, sql), sql, scope, wanted))
 
     async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
         opened = self._open[project]
-        return await self._db.read(lambda connection: look(current(opened, connection)))
+        return await self._db.read(None, lambda sql: look(current(opened, sql)))
 
 
 def _owner(project: Project, user: str) -> Scope:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import apsw
-
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project, Wanted
@@ -14,14 +12,16 @@ from mnemoir.storage.files.lists import meeting
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import search_row
 from mnemoir.storage.files.workspace import project_of
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.scopes import of_scope
 
 
 class FileSearchSnapshot:
-    """Blocking; for one thread, over one connection."""
+    """Blocking; for one thread, over one transaction."""
 
-    def __init__(self, projects: OpenProjects, connection: apsw.Connection) -> None:
+    def __init__(self, projects: OpenProjects, sql: Sql) -> None:
         self._projects = projects
-        self._connection = connection
+        self._sql = sql
         self._seen: dict[Project, Contents] = {}
 
     def revision(self, scope: Scope) -> Revision:
@@ -40,12 +40,12 @@ class FileSearchSnapshot:
 
     def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
-        return [row.seq for row in meeting(self._contents(scope), self._connection, scope, wanted)]
+        return [row.seq for row in meeting(self._contents(scope), of_scope(self._sql, scope), scope, wanted)]
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; rows without any are left out."""
         held = self._user(scope).by_seq
-        return token_codes(self._connection, project_of(scope), [held[seq] for seq in seqs if seq in held])
+        return token_codes(self._sql, project_of(scope), [held[seq] for seq in seqs if seq in held])
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
         """The memories themselves by `seq`; rows that are gone are left out."""
@@ -58,7 +58,7 @@ class FileSearchSnapshot:
     def _contents(self, scope: Scope) -> Contents:
         project = project_of(scope)
         if project not in self._seen:
-            self._seen[project] = self._projects[project].current(lambda: entries_of(self._connection, project))
+            self._seen[project] = self._projects[project].current(lambda: entries_of(self._sql, project))
         return self._seen[project]
 
 

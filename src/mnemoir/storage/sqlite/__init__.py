@@ -1,11 +1,8 @@
-"""The embedded database: one file, one process, one writer thread, several readers.
+"""The SQLite engines: one private file with a writer thread and readers, and files shared with other programs.
 
-`database.py` opens the file and runs blocking work on it; the stores are named SQL run through it.
+They open files, keep them whole and run transactions; what stands in the tables is the business of `storage/sql`.
 """
 
-from mnemoir.storage.sqlite.database import Database, open_database
-from mnemoir.storage.sqlite.job_queue import SqliteJobQueue
-from mnemoir.storage.sqlite.memory_store import SqliteMemoryStore
-from mnemoir.storage.sqlite.project_settings import SqliteProjectSettings
+from mnemoir.storage.sqlite.database import SqliteEngine, open_database
 
-__all__ = ["Database", "SqliteJobQueue", "SqliteMemoryStore", "SqliteProjectSettings", "open_database"]
+__all__ = ["SqliteEngine", "open_database"]

@@ -1,16 +1,21 @@
-"""The database file as the stores use it: blocking work goes in, runs in the right thread, and comes back.
+"""The asynchronous engine of one private file: blocking work goes in, runs in the right thread, and comes back.
 
 Write-ahead log with `synchronous=FULL`: what a write acknowledges survives a kill and a loss of power.
 """
 
 import asyncio
 import re
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
+from mnemoir.core.scope import Scope
+from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.queries import queries, subjects
+from mnemoir.storage.sql.scopes import of_scope
 from mnemoir.storage.sqlite.data_file import (
     SyncedLog,
     create,
@@ -22,7 +27,6 @@ from mnemoir.storage.sqlite.data_file import (
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
 from mnemoir.storage.sqlite.integrity import problems
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.queries import queries, subjects
 from mnemoir.storage.sqlite.readers import BUSY_MS, Readers
 from mnemoir.storage.sqlite.schema import known_steps, migrate
 from mnemoir.storage.sqlite.writer import Writer
@@ -38,7 +42,7 @@ _PRAGMAS = {
 }
 
 
-def open_database(path: Path) -> "Database":
+def open_database(path: Path) -> "SqliteEngine":
     """The database at `path`, made when there is none and brought to this program's schema.
 
     Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
@@ -48,35 +52,36 @@ def open_database(path: Path) -> "Database":
         prepare_folder(path.parent)
         lock = ProcessLock(path.parent)
         try:
-            return Database(path, _opened(path), lock)
+            return SqliteEngine(path, _opened(path), lock)
         except BaseException:
             lock.release()
             raise
 
 
-class Database:
+class SqliteEngine:
     """Made by `open_database`; `aclose` ends it."""
 
     def __init__(self, path: Path, connection: apsw.Connection, lock: ProcessLock) -> None:
         self.path = path
+        self.incarnation = uuid.uuid4().hex  # the process lock keeps every other process out
         self._connection = connection
         self._lock: ProcessLock | None = lock
         self._writer = Writer(connection, path)
         self._readers = Readers(path, _READER_THREADS)
 
-    async def write(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """What `work` gives, once everything it wrote is durable.
 
         It shares a transaction with other work, and is undone alone when it raises. Raises StorageUnavailable with
         nothing written, or what `work` raises. Work whose caller is cancelled may still be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.put(work, future)
+        self._writer.put(_scoped(scope, work), future)
         return await future
 
-    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        return await self._readers.run(work)
+        return await self._readers.run(_scoped(scope, work))
 
     async def empty_log(self) -> None:
         """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
@@ -87,7 +92,7 @@ class Database:
 
     async def check_integrity(self) -> list[str]:
         """What is wrong with the file, a line each; [] when nothing is. Reads all of it."""
-        return await self.read(problems)
+        return await self.read(None, problems)
 
     async def aclose(self) -> None:
         """Finish what is queued, write the log back and let the next process in. May be called again."""
@@ -113,6 +118,10 @@ class Database:
                 self._connection.close()
         finally:
             lock.release()
+
+
+def _scoped(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
+    return work if scope is None else lambda sql: work(of_scope(sql, scope))
 
 
 def _opened(path: Path) -> apsw.Connection:
@@ -146,3 +155,6 @@ def _prepare_all(path: Path, connection: apsw.Connection) -> None:
                 connection.execute(f"EXPLAIN {query}", dict.fromkeys(_NAMED_VALUE.findall(query)))
     except apsw.SQLError as exc:
         raise damaged(path, f"its schema is not whole: {exc}") from exc
+
+
+_: type[Engine] = SqliteEngine  # checked, never run

@@ -7,8 +7,9 @@ from pathlib import Path
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.engine import Damaged
 
-FOREIGN = (apsw.Error, UnicodeDecodeError)  # the second for a text whose bytes were damaged
+FOREIGN = (apsw.Error, UnicodeDecodeError, Damaged)  # the second for a text whose bytes were damaged
 _ADVICE = "Run `mnemoir doctor` to see what is wrong, or restore the file from a backup."
 
 
@@ -26,7 +27,7 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
     """Our error for one of the database's."""
     if isinstance(cause, apsw.FullError):
         return StorageUnavailable(f"{path} could not be written: the disk is full. Free some space and try again.")
-    if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError):
+    if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError | Damaged):
         return damaged(path, str(cause))
     return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
 

@@ -10,7 +10,9 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
 T = TypeVar("T")
 BUSY_MS = 5000  # a connection waits only while the log is being recovered or reset
@@ -26,7 +28,7 @@ class Readers:
         self._connections: list[apsw.Connection] = []
         self._stopped = False
 
-    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def run(self, work: Callable[[Sql], T]) -> T:
         """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
         if self._stopped:
             raise StorageUnavailable(f"{self._path} is closed: the program is stopping.")
@@ -39,14 +41,11 @@ class Readers:
         while self._connections:
             self._connections.pop().close()
 
-    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+    def _read(self, work: Callable[[Sql], T]) -> T:
         with storage_errors(self._path):
             connection = self._connection()
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
-                connection.execute("ROLLBACK")
+            with transaction(connection, reads=True):
+                return work(SqliteSql(connection))
 
     def _connection(self) -> apsw.Connection:
         if not hasattr(self._own, "connection"):

@@ -1,19 +1,25 @@
 """The schema in numbered steps. A released step is never edited; each runs in a transaction with its own record.
 
-So a start that is cut short leaves whole steps behind, and the next start goes on after the last of them.
+So a start that is cut short leaves whole steps behind, and the next start goes on after the last of them. The first
+line of a step says what it does to a program of the release before: `-- expand` only adds, `-- contract` takes away
+or rebuilds what that program still uses.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Literal
 
 import apsw
 
 from mnemoir.core.clock import to_text, utc_now
+from mnemoir.storage.sqlite.transactions import transaction
 
+StepKind = Literal["expand", "contract"]
 APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header: how a file of ours is known
 _STEP_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+_MARK = re.compile(r"-- (expand|contract)\n")
 _RECORD = """
 CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, at TEXT NOT NULL) STRICT
 """
@@ -25,17 +31,20 @@ class Step:
 
     number: int
     name: str
+    kind: StepKind
     sql: str
 
 
-def known_steps() -> list[Step]:
-    """Every step this program ships, in order."""
-    found = [
-        Step(number=int(match[1]), name=match[2], sql=entry.read_text("utf-8"))
-        for entry in (files("mnemoir.storage.sqlite") / "migrations").iterdir()
-        if (match := _STEP_FILE.fullmatch(entry.name))
-    ]
-    return sorted(found, key=lambda step: step.number)
+def known_steps(file: str = "") -> list[Step]:
+    """Every step this program ships for a kind of file ("" for `mnemoir.db`), in order."""
+    return sorted(
+        (
+            _step(int(match[1]), match[2], entry.read_text("utf-8"))
+            for entry in (files("mnemoir.storage.sqlite") / "migrations" / file).iterdir()
+            if (match := _STEP_FILE.fullmatch(entry.name))
+        ),
+        key=lambda step: step.number,
+    )
 
 
 def reached(connection: apsw.Connection) -> int:
@@ -53,9 +62,15 @@ def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
             _take(connection, step)
 
 
+def _step(number: int, name: str, sql: str) -> Step:
+    mark = _MARK.match(sql)
+    if mark is None:
+        raise ValueError(f"Migration {number:04}_{name}.sql does not say whether it expands or contracts.")
+    return Step(number=number, name=name, kind="expand" if mark[1] == "expand" else "contract", sql=sql)
+
+
 def _take(connection: apsw.Connection, step: Step) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute(_RECORD)
         connection.execute(step.sql)
@@ -63,8 +78,3 @@ def _take(connection: apsw.Connection, step: Step) -> None:
             "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
             (step.number, step.name, to_text(utc_now())),
         )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

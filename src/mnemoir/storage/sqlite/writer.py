@@ -18,9 +18,11 @@ from typing import Any
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import FOREIGN, unavailable
+from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
-Work = Callable[[apsw.Connection], Any]  # what a piece of work gives goes to its own caller, untouched
+Work = Callable[[Sql], Any]  # what a piece of work gives goes to its own caller, untouched
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last
 
 
@@ -41,6 +43,7 @@ class Writer:
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
+        self._sql = SqliteSql(connection)
         self._path = path
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._entry = threading.Lock()
@@ -84,13 +87,10 @@ class Writer:
 
     def _commit(self, batch: Sequence[_Waiting]) -> Sequence[_Outcome]:
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            outcomes = [self._attempt(waiting) for waiting in batch]
-            self._connection.execute("COMMIT")
+            with transaction(self._connection):
+                return [self._attempt(waiting) for waiting in batch]
         except apsw.Error as exc:
-            self._undo()
             return [_Outcome(error=_caused(unavailable(self._path, exc), exc)) for _ in batch]
-        return outcomes
 
     def _attempt(self, waiting: _Waiting) -> _Outcome:
         """Raises apsw.Error when the failure took the whole transaction with it."""
@@ -98,7 +98,7 @@ class Writer:
             return _Outcome()
         self._connection.execute("SAVEPOINT piece")
         try:
-            outcome = _Outcome(value=waiting.work(self._connection))
+            outcome = _Outcome(value=waiting.work(self._sql))
         except Exception as exc:  # whatever it is, it is raised again where the caller waits
             if isinstance(exc, apsw.Error) and not self._connection.in_transaction:
                 raise
@@ -109,11 +109,6 @@ class Writer:
 
     def _translated(self, exc: Exception) -> Exception:
         return _caused(unavailable(self._path, exc), exc) if isinstance(exc, FOREIGN) else exc
-
-    def _undo(self) -> None:
-        with suppress(apsw.Error):  # the failure that led here is reported; a transaction is over even so
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
 
 def _caused(error: StorageUnavailable, cause: Exception) -> StorageUnavailable:

@@ -1,3 +1,4 @@
+-- expand
 -- Memories with what belongs to them, what happened to them, background work and the settings of projects.
 --
 -- Times stand twice: as text, exactly as they came, and as seconds since 1970 for comparing; there NULL means that

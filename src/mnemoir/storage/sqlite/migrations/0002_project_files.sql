@@ -1,3 +1,4 @@
+-- expand
 -- What the project-file backend derives from its files. The files are the truth, and all of this can be made again
 -- from them; history and receipts stand in the tables of step 1.
 

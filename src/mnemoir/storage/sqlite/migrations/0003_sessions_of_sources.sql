@@ -1,3 +1,4 @@
+-- expand
 -- Whose words a source holds: the session it was said in, so that a conversation can be forgotten with all that was
 -- derived from it.
 

@@ -1,3 +1,4 @@
+-- expand
 -- The last runs, in a file of their own: a burst of traces never holds up the writer of memories.
 --
 -- `number` is the order in which runs began, whatever the clock said; `written_at` is seconds since 1970, for the age.

@@ -1,3 +1,4 @@
+-- contract
 -- Short figures of a run beside its trace, so that a list of runs reads no prompts. The table is made anew, for the trace
 -- has to stay last: a column behind it could only be read by going through its overflow pages.
 --

@@ -6,11 +6,11 @@
 WITH of_session (source_id) AS (
     SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session
 ), touched (id) AS (
-    SELECT memory_id FROM history WHERE source_id IN of_session
+    SELECT memory_id FROM history WHERE scope_id = :scope_id AND source_id IN of_session
     UNION
     SELECT memory_id FROM history
      WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
-       AND new_text IN (SELECT new_text FROM history WHERE source_id IN of_session)
+       AND new_text IN (SELECT new_text FROM history WHERE scope_id = :scope_id AND source_id IN of_session)
 ), present (id, text) AS (
     SELECT id, (SELECT new_text FROM history
                  WHERE scope_id = :scope_id AND memory_id = touched.id AND new_text IS NOT NULL
@@ -18,7 +18,8 @@ WITH of_session (source_id) AS (
       FROM touched
 )
 SELECT present.id, NOT EXISTS (
-    SELECT 1 FROM history AS event LEFT JOIN sources AS source ON source.id = event.source_id
+    SELECT 1 FROM history AS event LEFT JOIN sources AS source
+        ON source.scope_id = event.scope_id AND source.id = event.source_id
      WHERE event.scope_id = :scope_id AND event.memory_id = present.id AND event.new_text = present.text
        AND event.reason NOT IN ('restored', 'merged', 'confirmed') AND source.session IS NOT :session)
   FROM present;
@@ -49,7 +50,8 @@ DELETE FROM history
  WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
    AND new_text IN (
     SELECT new_text FROM history
-     WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session));
+     WHERE scope_id = :scope_id
+       AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session));
 
 -- name: drop_old_texts_of
 -- What later events of a memory quote of its earlier texts, with all that it was when it was removed.
@@ -57,7 +59,7 @@ UPDATE history SET old_text = NULL, state = NULL WHERE scope_id = :scope_id AND 
 
 -- name: drop_past_of
 -- The closed states that a memory replaced, directly or through others; by index memories_by_successor.
-DELETE FROM memories WHERE seq IN (
+DELETE FROM memories WHERE scope_id = :scope_id AND seq IN (
     WITH RECURSIVE past (seq, id) AS (
         SELECT seq, id FROM memories WHERE scope_id = :scope_id AND replaced_by = :id AND valid_to IS NOT NULL
         UNION
@@ -70,7 +72,8 @@ DELETE FROM memories WHERE seq IN (
 -- name: unsource
 -- Let no event point to the words of a session any more.
 UPDATE history SET source_id = NULL
- WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
+ WHERE scope_id = :scope_id
+   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
 -- name: drop_sources
 -- The words of a session.
@@ -90,7 +93,7 @@ DELETE FROM history
 -- name: erase_sources
 -- The words behind no event any more; by index history_by_source.
 DELETE FROM sources
- WHERE scope_id = :scope_id AND NOT EXISTS (SELECT 1 FROM history WHERE source_id = sources.id);
+ WHERE scope_id = :scope_id AND NOT EXISTS (SELECT 1 FROM history WHERE scope_id = :scope_id AND source_id = sources.id);
 
 -- name: erase_receipts
 -- All answers that were given to a user.

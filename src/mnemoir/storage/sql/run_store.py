@@ -9,10 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TypeVar
 
-import apsw
 import orjson
 import structlog
 
@@ -21,10 +19,10 @@ from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.run_feed import RunFeed, Told
-from mnemoir.storage.sqlite.run_file import RunFile
-from mnemoir.storage.sqlite.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
+from mnemoir.storage.sql.engine import FileEngine, Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.run_feed import RunFeed, Told
+from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
@@ -38,12 +36,12 @@ _LOST = "How the run ended was not written down: the server was stopped, or coul
 _OFF = "Run traces are switched off. Set runs.enabled to true."
 
 
-class SqliteRunStore:
-    """The file at `path` is its own. Made in the running loop, in which all of its methods are called."""
+class SqlRunStore:
+    """`file` is its own, and closed with it. Made in the running loop, in which all of its methods are called."""
 
     def __init__(
         self,
-        path: Path,
+        file: FileEngine,
         *,
         most_runs: int = 1000,
         keep_days: float = 7,
@@ -51,13 +49,13 @@ class SqliteRunStore:
         clock: Clock = utc_now,
     ) -> None:
         """Raises StorageUnavailable. Blocks while the file is opened."""
-        self._file = RunFile(path)
+        self._file = file
         self._most_runs = most_runs
         self._most_bytes = most_bytes
         self._kept = timedelta(days=keep_days)
         self._clock = clock
         self._slack = max(1, most_runs // _SLACK)
-        self._last = self._file.run(self._prune)
+        self._last = self._file.write(self._prune)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="run-traces")
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
         self._waiting: dict[str, tuple[int, RunTrace]] = {}
@@ -90,8 +88,8 @@ class SqliteRunStore:
             run = without_texts(self._under_way[run_id][1])
             return run_of(trace_text(run), status=run.status, error=run.error)
 
-        def look(connection: apsw.Connection) -> RunTrace | None:
-            row = connection.execute(_QUERIES["run"], {"id": _bindable(run_id)}).fetchone()
+        def look(sql: Sql) -> RunTrace | None:
+            row = sql.row(_QUERIES["run"], id=_bindable(run_id))
             return None if row is None else run_of(row[0], status=row[1], error=row[2])
 
         return await self._read(look)
@@ -103,15 +101,15 @@ class SqliteRunStore:
         asked = {**asdict(only), "before": before}
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
-        def look(connection: apsw.Connection) -> list[RunSummary]:
-            return [*map(summary_in, connection.execute(_QUERIES["latest_runs"], {**values, "limit": limit}))]
+        def look(sql: Sql) -> list[RunSummary]:
+            return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, limit=limit))]
 
         found = await self._read(look)
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
 
     async def count(self) -> int:
         """How many runs are kept."""
-        return await self._read(lambda connection: int(connection.execute(_QUERIES["count_runs"]).get))
+        return await self._read(lambda sql: int(sql.row(_QUERIES["count_runs"])[0]))
 
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
@@ -123,12 +121,12 @@ class SqliteRunStore:
         Of a scope with a conversation, those that answered in it or were shown memories.
         """
 
-        def remove(connection: apsw.Connection) -> None:
+        def remove(sql: Sql) -> None:
             values = {**owner_of(scope), "conversation": scope.conversation and _bindable(scope.conversation)}
-            connection.execute(_QUERIES["forget_runs"], values)
+            sql.run(_QUERIES["forget_runs"], **values)
 
         def work() -> None:
-            self._file.run(remove)
+            self._file.write(remove)
             self._file.empty_log()
 
         for runs in (self._under_way, self._waiting):
@@ -178,9 +176,7 @@ class SqliteRunStore:
         under_way = list(self._under_way) if self._has_lost else None
         self._has_lost = False
         try:
-            await self._in_thread(
-                lambda: self._file.run(lambda connection: self._write(connection, batch, under_way))
-            )
+            await self._in_thread(lambda: self._file.write(lambda sql: self._write(sql, batch, under_way)))
         except StorageUnavailable as exc:
             self._lose(len(batch))
             _log.warning("run traces not written", count=len(batch), error=exc.message)
@@ -189,9 +185,7 @@ class SqliteRunStore:
         """A run under way goes on changing, and its nodes are written down when they are all there."""
         return number, replace(run, workflows=[]) if run.id in self._under_way else run
 
-    def _write(
-        self, connection: apsw.Connection, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None
-    ) -> None:
+    def _write(self, sql: Sql, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None) -> None:
         written_at = self._clock().timestamp()
         for number, run in batch:
             try:
@@ -199,37 +193,37 @@ class SqliteRunStore:
             except (TypeError, ValueError, RecursionError) as exc:  # one odd trace must not cost the others
                 _log.error("run trace not written", run=run.id, kind=type(exc).__name__)
                 continue
-            connection.execute(_QUERIES["put_run"], {**row, "number": number, "written_at": written_at})
+            sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
         if under_way is not None:
-            _end_lost(connection, under_way)
+            _end_lost(sql, under_way)
         self._undropped += len(batch)
         is_due = self._undropped >= self._slack or self._undropped_bytes >= self._most_bytes // _SLACK
         if not batch or is_due:
-            self._drop(connection)
+            self._drop(sql)
 
-    def _prune(self, connection: apsw.Connection) -> int:
+    def _prune(self, sql: Sql) -> int:
         """At the start: nothing is under way. The number of the newest run."""
-        _end_lost(connection, ())
-        self._drop(connection)
-        return int(connection.execute(_QUERIES["newest_number"]).get)
+        _end_lost(sql, ())
+        self._drop(sql)
+        return int(sql.row(_QUERIES["newest_number"])[0])
 
-    def _drop(self, connection: apsw.Connection) -> None:
+    def _drop(self, sql: Sql) -> None:
         before = (self._clock() - self._kept).timestamp()
-        connection.execute(_QUERIES["drop_old_runs"], {"before": before})
-        connection.execute(_QUERIES["drop_first_runs"], {"most": self._most_runs})
-        connection.execute(_QUERIES["drop_runs_over_size"], {"most_bytes": self._most_bytes})
+        sql.run(_QUERIES["drop_old_runs"], before=before)
+        sql.run(_QUERIES["drop_first_runs"], most=self._most_runs)
+        sql.run(_QUERIES["drop_runs_over_size"], most_bytes=self._most_bytes)
         self._undropped = self._undropped_bytes = 0
 
     def _lose(self, count: int) -> None:
         self.left_out += count
         self._has_lost = True  # a stored row may say for ever that such a run is under way
 
-    async def _read(self, look: Callable[[apsw.Connection], T]) -> T:
+    async def _read(self, look: Callable[[Sql], T]) -> T:
         """What `look` gives over all that has happened so far."""
         if self._waiting:
             await self._write_waiting()
-        return await self._in_thread(lambda: self._file.run(look))
+        return await self._in_thread(lambda: self._file.read(look))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         try:
@@ -276,9 +270,8 @@ class NoRuns:
         """Nothing."""
 
 
-def _end_lost(connection: apsw.Connection, under_way: Sequence[str]) -> None:
-    values = {"error": _LOST, "under_way": orjson.dumps(list(under_way)).decode()}
-    connection.execute(_QUERIES["end_lost_runs"], values)
+def _end_lost(sql: Sql, under_way: Sequence[str]) -> None:
+    sql.run(_QUERIES["end_lost_runs"], error=_LOST, under_way=orjson.dumps(list(under_way)).decode())
 
 
 def _belongs(run: RunTrace, asked: Scope) -> bool:
@@ -294,4 +287,4 @@ def _bindable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()  # an id of a request may hold what no text may
 
 
-_: tuple[type[RunStore], ...] = (SqliteRunStore, NoRuns)  # checked, never run
+_: tuple[type[RunStore], ...] = (SqlRunStore, NoRuns)  # checked, never run

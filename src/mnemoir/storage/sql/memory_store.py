@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import apsw
-
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
@@ -22,22 +20,23 @@ from mnemoir.ports.memory_store import (
     Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sqlite import backlog, lists, receipts
-from mnemoir.storage.sqlite.commit import Commit
-from mnemoir.storage.sqlite.database import Database
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import history_of, memory_of, narrowing, owner_values, removed_of, scope_number
-from mnemoir.storage.sqlite.search_snapshot import SqliteSearchSnapshot
+from mnemoir.storage.sql import backlog, lists, receipts
+from mnemoir.storage.sql.commit import Commit
+from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import history_of, memory_of, narrowing, removed_of
+from mnemoir.storage.sql.scopes import entered
+from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 
 T = TypeVar("T")
 _QUERIES = queries("memories")
 _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
-class SqliteMemoryStore:
+class SqlMemoryStore:
     """`db` is the caller's, who closes it after this store."""
 
-    def __init__(self, db: Database, clock: Clock = utc_now) -> None:
+    def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
         self._db = db
         self._clock = clock
 
@@ -52,28 +51,23 @@ class SqliteMemoryStore:
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
-        def work(connection: apsw.Connection) -> list[Applied]:
+        def work(sql: Sql) -> list[Applied]:
             now = self._clock()
-            number = _entered(connection, scope)
-            if receipt and (earlier := receipts.already_applied(connection, number, receipt, now)) is not None:
+            within = entered(sql, scope)
+            if receipt and (earlier := receipts.already_applied(within, receipt, now)) is not None:
                 return earlier
-            commit = Commit(connection, scope, number, now)
+            commit = Commit(within, scope, now)
             commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
-                receipts.keep(connection, number, receipt, (provenance.reason, commit.applied), now)
+                receipts.keep(within, receipt, (provenance.reason, commit.applied), now)
             return commit.applied
 
-        return await self._db.write(work) if changes or receipt else []
+        return await self._db.write(scope, work) if changes or receipt else []
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
         """What was answered under this idempotency key in the last 24 hours."""
-
-        def look(connection: apsw.Connection) -> Redeemed | None:
-            number = scope_number(connection, scope)
-            return None if number is None else receipts.find(connection, number, key, self._clock())
-
-        return await self._db.read(look)
+        return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
         """The scope of the memory's owner; None when the project holds no such memory."""
@@ -100,28 +94,25 @@ class SqliteMemoryStore:
 
     async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
         """What is wanted, in its order, behind the place where the page before ended."""
-        return await self._db.read(lambda connection: lists.select(connection, scope, wanted, limit, after))
+        return await self._db.read(scope, lambda sql: lists.select(sql, scope, wanted, limit, after))
 
     async def select_count(self, scope: Scope, wanted: Wanted) -> int:
         """How many `select` would give without a limit."""
-        return await self._db.read(lambda connection: lists.count(connection, scope, wanted))
+        return await self._db.read(scope, lambda sql: lists.count(sql, scope, wanted))
 
     async def owners(self, tenant: str) -> list[Owned]:
         """Every user of the tenant that has current memories, by project, then by name."""
-        return await self._db.read(lambda connection: lists.owners(connection, tenant))
+        return await self._db.read(None, lambda sql: lists.owners(sql, tenant))
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included."""
 
-        def look(connection: apsw.Connection) -> dict[bytes, Memory]:
-            within = {**narrowing(scope), "scope_id": scope_number(connection, scope)}
-            rows = {
-                wanted: connection.execute(_QUERIES["same_text"], {**within, "content_hash": wanted}).fetchone()
-                for wanted in hashes
-            }
+        def look(sql: Sql) -> dict[bytes, Memory]:
+            within = narrowing(scope)
+            rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
-        return await self._db.read(look)
+        return await self._db.read(scope, look)
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
         """The messages stored last in the scope's conversation, oldest first."""
@@ -134,7 +125,6 @@ class SqliteMemoryStore:
     async def delete_all(self, scope: Scope) -> int:
         """Remove all of the scope in one step, with every trace of its words; how many there were."""
         deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
-
         await self._db.empty_log()
         return deleted
 
@@ -162,15 +152,15 @@ class SqliteMemoryStore:
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
         """Texts still to be embedded with `model`, of all scopes, oldest first."""
-        return await self._db.read(lambda connection: backlog.without_vector(connection, model, limit))
+        return await self._db.read(None, lambda sql: backlog.without_vector(sql, model, limit))
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
         """Keep vectors of texts that still read the same; how many were kept."""
-        return await self._db.write(lambda connection: backlog.put_vectors(connection, model, filled))
+        return await self._db.write(None, lambda sql: backlog.put_vectors(sql, model, filled))
 
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""
-        return await self._db.read(lambda connection: backlog.backlog(connection, model))
+        return await self._db.read(None, lambda sql: backlog.backlog(sql, model))
 
     async def counts(self) -> StoreCounts:
         """How much there is of everybody."""
@@ -186,19 +176,18 @@ class SqliteMemoryStore:
 
     async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
         """Run `work` in a reader thread over one snapshot."""
-        return await self._db.read(lambda connection: work(SqliteSearchSnapshot(connection)))
+        return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql)))
 
     async def _remove(self, scope: Scope, remove: Callable[[Commit], T], *, none: T) -> T:
-        def work(connection: apsw.Connection) -> T:
-            number = scope_number(connection, scope)
-            if number is None:
+        def work(sql: Sql) -> T:
+            if sql.scope_id is None:
                 return none
-            commit = Commit(connection, scope, number, self._clock())
+            commit = Commit(sql, scope, self._clock())
             removed = remove(commit)
             commit.finish()
             return removed
 
-        return await self._db.write(work)
+        return await self._db.write(scope, work)
 
     async def _memories(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Memory]:
         return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))
@@ -206,23 +195,12 @@ class SqliteMemoryStore:
     async def _made(self, query: str, scope: Scope, values: dict[str, Any], make: Callable[[Any], T]) -> list[T]:
         """What is made, in the reader's thread, of each row of a query within a scope."""
         within = narrowing(scope)
-
-        def look(connection: apsw.Connection) -> list[T]:
-            number = scope_number(connection, scope)
-            rows = connection.execute(_QUERIES[query], {**values, **within, "scope_id": number})
-            return [make(row) for row in rows]
-
-        return await self._db.read(look)
+        return await self._db.read(
+            scope, lambda sql: [make(row) for row in sql.rows(_QUERIES[query], **values, **within)]
+        )
 
     async def _rows(self, query: str, values: dict[str, Any]) -> list[Any]:
-        return await self._db.read(lambda connection: connection.execute(_QUERIES[query], values).fetchall())
-
-
-def _entered(connection: apsw.Connection, scope: Scope) -> int:
-    connection.execute(_QUERIES["enter_scope"], owner_values(scope))
-    number = scope_number(connection, scope)
-    assert number is not None
-    return number
+        return await self._db.read(None, lambda sql: sql.rows(_QUERIES[query], **values))
 
 
 def _owner(project: Project, user: str) -> Scope:
@@ -234,5 +212,5 @@ def _visible_values(visible: Visible) -> dict[str, float | None]:
     return {name: None if instant is None else instant.timestamp() for name, instant in instants.items()}
 
 
-_: type[MemoryStore] = SqliteMemoryStore  # checked, never run
-_rows: type[SearchRows] = SqliteMemoryStore
+_: type[MemoryStore] = SqlMemoryStore  # checked, never run
+_rows: type[SearchRows] = SqlMemoryStore

@@ -27,7 +27,7 @@ WITH held (seq, id, at) AS (
 )
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
        m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
-  FROM page CROSS JOIN memories AS m ON m.seq = page.seq
+  FROM page CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = page.seq
  ORDER BY page.at IS NULL, page.at, CASE :sign WHEN 1 THEN page.id END, CASE :sign WHEN -1 THEN page.id END DESC;
 
 -- name: selected_count
@@ -45,7 +45,8 @@ SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
 -- name: learned_in
 -- The memories of a scope that were made or changed by what was said in a session, or say themselves that they were.
 SELECT DISTINCT memory_id FROM history
- WHERE source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
+ WHERE scope_id = :scope_id
+   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
 UNION
 SELECT id FROM memories
  WHERE scope_id = :scope_id AND json_valid(metadata) AND json_extract(metadata, '$.session_id') = :session;

@@ -1,15 +1,13 @@
 """One commit: its changes, and with each all that belongs to it, inside the caller's transaction.
 
-A current memory has a row in `memories`, `word_index` and `embeddings` and an event in `history`. What is no longer
-current is closed, not destroyed: it stays in `memories` for looks into the past and leaves the other places.
+A current memory has a row in `memories` and in `entries` and an event in `history`. What is no longer current is
+closed, not destroyed: it stays in `memories` for looks into the past and leaves the other tables.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-
-import apsw
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
@@ -30,10 +28,11 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
-from mnemoir.storage.sqlite.forgetting import derived_from, drop_words, erase_traces, named_after
-from mnemoir.storage.sqlite.places import leave_places, put_entry
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import (
+from mnemoir.storage.sql.engine import Sql, Value
+from mnemoir.storage.sql.entries import drop_entry, put_entry
+from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import (
     as_json,
     memory_of,
     memory_values,
@@ -58,17 +57,18 @@ class _Stored:
 class Commit:
     """Applies changes one by one; `applied` tells what happened. `finish` must come last."""
 
-    def __init__(self, connection: apsw.Connection, scope: Scope, number: int, now: datetime) -> None:
+    def __init__(self, sql: Sql, scope: Scope, now: datetime) -> None:
+        """`sql` is within the scope, which is entered."""
         self.applied: list[Applied] = []
-        self._connection = connection
+        self._sql = sql
         self._scope = scope
-        self._number = number
-        self._within = {"scope_id": number, **narrowing(scope)}
+        self._within = narrowing(scope)
         self._now_text = to_text(now)
         self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
         self._changes: int
         self._removals: int
-        ((self._changes, self._removals),) = self._run("counters")
+        self._next_seq: int
+        self._changes, self._removals, self._next_seq = self._row("counters")
         self._provenance = Provenance(reason="")
         self._source_id: int | None = None
 
@@ -93,27 +93,27 @@ class Commit:
 
     def delete_all(self) -> int:
         """Really remove everything of the scope, and all that is told of it; how many current memories there were."""
-        ((count,),) = self._run("current_of_scope", **self._within)
+        (count,) = self._row("current_of_scope", **self._within)
         self._run("delete_all", **self._within)
-        erase_traces(self._connection, self._number, self._scope)
+        erase_traces(self._sql, self._scope)
         self._removals += count
         return int(count)
 
     def forget(self, session: str) -> int:
         """Really remove what came from a session, and its words wherever they are; how many current memories."""
-        named = named_after(self._connection, self._number, session)
-        derived = derived_from(self._connection, self._number, session, named)
+        named = named_after(self._sql, session)
+        derived = derived_from(self._sql, session, named)
         found = [stored for memory_id in derived.gone if (stored := self._find(memory_id)) is not None]
         for stored in found:
             self._run("delete_with_past", seq=stored.seq, **self._within)
         current = sum(stored.memory.valid_to is None for stored in found)
         self._removals += current
-        drop_words(self._connection, self._number, session, derived)
+        drop_words(self._sql, session, derived)
         return current
 
     def finish(self) -> None:
         """Move the scope's revision on."""
-        self._run("set_counters", changes=self._changes, removals=self._removals)
+        self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
 
     def _one(self, change: Change, *, degrade: bool) -> _Stored | None:
         """The row that the change concerns; None when it has none."""
@@ -135,19 +135,26 @@ class Commit:
         memory = self._placed(memory)
         if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
             return same
-        values = memory_values(memory)
-        row = self._run("add_memory", **values, change=self._next_change()).fetchone()
-        if row is None:
+        seq = self._insert(memory)
+        if seq is None:
             return self._find(memory.id)
         if memory.valid_to is None:
-            put_entry(self._connection, row[0], entry)
+            put_entry(self._sql, seq, entry)
         self._note("ADD", memory, old=None, new=memory.text, reason=reason)
         self.applied.append(Applied(event="ADD", memory=memory))
-        return _Stored(seq=row[0], memory=memory)
+        return _Stored(seq=seq, memory=memory)
+
+    def _insert(self, memory: Memory) -> int | None:
+        """The number of the new row; None when the scope holds its id, or a current fact of its text, already."""
+        seq = self._next_seq
+        if self._row("add_memory", **memory_values(memory), seq=seq, change=self._next_change()) is None:
+            return None
+        self._next_seq += 1
+        return seq
 
     def _restore(self, change: Restore, *, degrade: bool) -> _Stored | None:
         """Reopen the closed state if there is one, else store what the last event says the memory was."""
-        row = self._run("last_event", id=change.target, **self._within).fetchone()
+        row = self._row("last_event", id=change.target, **self._within)
         memory, stored = removed_of(row, change.target, self._scope.user), self._find(change.target)
         is_current = stored is not None and stored.memory.valid_to is None
         if memory is None or is_current or memory.text != change.expected or self._is_said(memory):
@@ -155,11 +162,12 @@ class Commit:
                 raise StaleChange(f"Memory {change.target} is not to be taken back as it was read.")
             return None
         if stored is None:
-            ((seq,),) = self._run("add_memory", **memory_values(memory), change=self._next_change())
+            seq = self._insert(memory)
+            assert seq is not None  # neither its id nor its text is there
         else:
             seq = stored.seq
             self._run("reopen_memory", seq=seq, change=self._next_change())
-        put_entry(self._connection, seq, change.entry)
+        put_entry(self._sql, seq, change.entry)
         self._note("ADD", memory, old=None, new=memory.text, reason=change.reason)
         self.applied.append(Applied(event="ADD", memory=memory))
         return _Stored(seq=seq, memory=memory)
@@ -181,7 +189,9 @@ class Commit:
         if same is not None and same.seq != target.seq:
             self._name_successor(self._close(target, change.reason), same)
             return self._renew(same, change.reason)
-        self._run("keep_closed_copy", seq=target.seq, copy_id=new_memory_id(), **self._now)
+        copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._next_seq}
+        self._next_seq += 1
+        self._run("keep_closed_copy", seq=target.seq, **copy, **self._now)
         self._run(
             "rewrite_memory",
             seq=target.seq,
@@ -190,7 +200,7 @@ class Commit:
             change=self._next_change(),
             **self._now,
         )
-        put_entry(self._connection, target.seq, change.entry)
+        put_entry(self._sql, target.seq, change.entry)
         return self._updated(self._with_metadata(target, change), change.text, change.reason)
 
     def _with_metadata(self, target: _Stored, change: Update) -> _Stored:
@@ -213,7 +223,7 @@ class Commit:
 
     def _close(self, target: _Stored, reason: str) -> _Stored:
         self._run("close_memory", seq=target.seq, **self._now)
-        leave_places(self._connection, target.seq)
+        drop_entry(self._sql, target.seq)
         self._removals += 1
         self._note("DELETE", target.memory, old=target.memory.text, new=None, reason=reason)
         self.applied.append(Applied(event="DELETE", memory=target.memory))
@@ -227,7 +237,7 @@ class Commit:
         """Write the event down, and with the first one the turns it came from."""
         if self._source_id is None and self._provenance.turns:
             turns = turns_as_json(self._provenance.turns)
-            ((self._source_id,),) = self._run("add_source", turns=turns, session=self._provenance.session)
+            (self._source_id,) = self._row("add_source", turns=turns, session=self._provenance.session)
         self._run(
             "add_history",
             memory_id=memory.id,
@@ -245,13 +255,12 @@ class Commit:
         )
 
     def _find(self, memory_id: MemoryId) -> _Stored | None:
-        return self._stored(self._run("memory", id=memory_id, **self._within))
+        return self._stored(self._row("memory", id=memory_id, **self._within))
 
     def _same_text(self, text: str) -> _Stored | None:
-        return self._stored(self._run("same_text", content_hash=content_hash(text), **self._within))
+        return self._stored(self._row("same_text", content_hash=content_hash(text), **self._within))
 
-    def _stored(self, rows: apsw.Cursor) -> _Stored | None:
-        row = rows.fetchone()
+    def _stored(self, row: Any) -> _Stored | None:
         return None if row is None else _Stored(seq=row[0], memory=memory_of(row, self._scope.user))
 
     def _placed(self, memory: Memory) -> Memory:
@@ -270,9 +279,11 @@ class Commit:
         self._changes += 1
         return self._changes
 
-    def _run(self, query: str, **values: Any) -> apsw.Cursor:
-        """One query of the scope, whose number it always knows."""
-        return self._connection.execute(_QUERIES[query], {"scope_id": self._within["scope_id"], **values})
+    def _run(self, query: str, **values: Value) -> None:
+        self._sql.run(_QUERIES[query], **values)
+
+    def _row(self, query: str, **values: Value) -> Any:
+        return self._sql.row(_QUERIES[query], **values)
 
 
 def _as_expected(memory: Memory, change: Update | Remove) -> bool:

@@ -13,7 +13,7 @@ _PART = re.compile(r"\{(\w+)\}")
 
 def queries(subject: str) -> Mapping[str, str]:
     """The queries of `queries/<subject>.sql` by name, comments included: they show in traces of the database."""
-    text = (files("mnemoir.storage.sqlite") / "queries" / f"{subject}.sql").read_text("utf-8")
+    text = (files("mnemoir.storage.sql") / "queries" / f"{subject}.sql").read_text("utf-8")
     blocks = _BLOCK.findall(text)
     parts = {name: body.strip() for kind, name, body in blocks if kind == "part"}
     return {
@@ -23,5 +23,5 @@ def queries(subject: str) -> Mapping[str, str]:
 
 def subjects() -> list[str]:
     """All files of queries, in name order."""
-    folder = files("mnemoir.storage.sqlite") / "queries"
+    folder = files("mnemoir.storage.sql") / "queries"
     return sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))

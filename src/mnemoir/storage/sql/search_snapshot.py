@@ -4,60 +4,61 @@ import json
 import math
 from collections.abc import Sequence
 
-import apsw
-
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Wanted
 from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
-from mnemoir.storage.sqlite import lists
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.rows import memory_of, owner_values, scope_number
+from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import memory_of
+from mnemoir.storage.sql.scopes import of_scope, owner_values
 
 _QUERIES = queries("search")
 
 
-class SqliteSearchSnapshot:
-    """The port's promises over `connection`, which is inside a transaction."""
+class SqlSearchSnapshot:
+    """The port's promises over one transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        self._scopes: dict[Scope, Sql] = {}
 
     def revision(self, scope: Scope) -> Revision:
         """Where the scope stands; zeros for an unknown one."""
-        row = self._connection.execute(_QUERIES["revision"], owner_values(scope)).fetchone()
+        row = self._sql.row(_QUERIES["revision"], **owner_values(scope))
         return Revision(changes=0, removals=0) if row is None else Revision(changes=row[0], removals=row[1])
 
     def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
         """Rows written after `changes`, in order of `seq`."""
-        values = {"scope_id": scope_number(self._connection, scope), "changes": changes}
-        rows = [_search_row(*row) for row in self._connection.execute(_QUERIES["rows_since"], values)]
+        rows = [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_since"], changes=changes)]
         return sorted(rows, key=lambda row: row.seq)
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
-        values = {"scope_id": scope_number(self._connection, scope)}
-        return sorted(seq for (seq,) in self._connection.execute(_QUERIES["live"], values))
+        return sorted(seq for (seq,) in self._of(scope).each(_QUERIES["live"]))
 
     def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
-        return lists.selected_seqs(self._connection, scope, wanted)
+        return lists.selected_seqs(self._of(scope), scope, wanted)
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`."""
-        return dict(self._connection.execute(_QUERIES["token_codes"], self._wanted(scope, seqs)))
+        return dict(self._of(scope).each(_QUERIES["token_codes"], seqs=_numbers(seqs)))
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
         """The memories by `seq`."""
-        rows = self._connection.execute(_QUERIES["memories"], self._wanted(scope, seqs))
+        rows = self._of(scope).rows(_QUERIES["memories"], seqs=_numbers(seqs))
         return {row[0]: memory_of(row, scope.user) for row in rows}
 
-    def _wanted(self, scope: Scope, seqs: Sequence[int]) -> dict[str, object]:
-        # int(): a caller's numbers may be numpy's, which JSON does not know
-        return {
-            "scope_id": scope_number(self._connection, scope),
-            "seqs": json.dumps([int(seq) for seq in seqs]),
-        }
+    def _of(self, scope: Scope) -> Sql:
+        if scope not in self._scopes:
+            self._scopes[scope] = of_scope(self._sql, scope)
+        return self._scopes[scope]
+
+
+def _numbers(seqs: Sequence[int]) -> str:
+    return json.dumps([int(seq) for seq in seqs])  # a caller's numbers may be numpy's, which JSON does not know
 
 
 def _search_row(
@@ -89,4 +90,4 @@ def _search_row(
     )
 
 
-_: type[SearchSnapshot] = SqliteSearchSnapshot  # checked, never run
+_: type[SearchSnapshot] = SqlSearchSnapshot  # checked, never run

@@ -1,4 +1,4 @@
-"""Memories as rows and back, and the values that name a scope in a query."""
+"""Memories as rows and back."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,29 +6,15 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-import apsw
-
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.engine import Damaged
 
 _NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
-_SCOPE_ID = queries("memories")["scope_id"]
-
-
-def scope_number(connection: apsw.Connection, scope: Scope) -> int | None:
-    """The number of the scope's user; None before anything was stored for them."""
-    found = connection.execute(_SCOPE_ID, owner_values(scope)).fetchone()
-    return None if found is None else int(found[0])
-
-
-def owner_values(scope: Scope) -> dict[str, str]:
-    """What names a user in a query."""
-    return {"tenant": scope.tenant, "project": scope.project, "user": scope.user}
 
 
 def narrowing(scope: Scope) -> dict[str, str | None]:
@@ -142,11 +128,11 @@ def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def from_json(text: str) -> Any:
-    """What `as_json` was given. Raises CorruptError, as only damage to the file makes it unreadable."""
+    """What `as_json` was given. Raises Damaged, as only damage to the file makes it unreadable."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as exc:
-        raise apsw.CorruptError(f"stored JSON cannot be read: {exc}") from exc
+        raise Damaged(f"stored JSON cannot be read: {exc}") from exc
 
 
 def seconds_of(text: str | None) -> float | None:

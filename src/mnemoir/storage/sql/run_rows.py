@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-import apsw
 import orjson
 
 from mnemoir.core.messages import Sampling
@@ -24,6 +23,7 @@ from mnemoir.core.runs import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunSummary
+from mnemoir.storage.sql.engine import Damaged
 
 MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
 _MEMBERS = tuple(RunTrace.__dataclass_fields__)
@@ -122,11 +122,11 @@ def _placed(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> 
 
 
 def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
-    """The run of a trace; its row knows better how it ended. Raises CorruptError, as only damage makes it no JSON."""
+    """The run of a trace; its row knows better how it ended. Raises Damaged, as only damage makes it no JSON."""
     try:
         raw = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
-        raise apsw.CorruptError(f"a stored trace cannot be read: {exc}") from exc
+        raise Damaged(f"a stored trace cannot be read: {exc}") from exc
     workflows = [_workflow(workflow) for workflow in raw["workflows"]]
     known = {**raw, "scope": Scope(**raw["scope"]), "workflows": workflows, "status": status, "error": error}
     run = RunTrace(**known)

@@ -1,85 +1,83 @@
 -- name: counters
--- Where a scope's revision stands; one row, by the primary key.
-SELECT changes, removals FROM scopes WHERE id = :scope_id;
+-- Where a scope's revision and its numbers stand; one row, by the primary key.
+SELECT changes, removals, next_seq FROM scopes WHERE id = :scope_id;
 
 -- name: set_counters
--- Move a scope's revision on.
-UPDATE scopes SET changes = :changes, removals = :removals WHERE id = :scope_id;
+-- Move a scope's revision and its numbers on.
+UPDATE scopes SET changes = :changes, removals = :removals, next_seq = :next_seq WHERE id = :scope_id;
 
 -- name: add_memory
--- Store a memory; gives its number, or no row when the scope holds its id, or a current fact of its text, already.
+-- Store a memory; gives a row, or none when the scope holds its id, or a current fact of its text, already.
 INSERT INTO memories
-    (scope_id, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+    (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
      extra)
 VALUES
-    (:scope_id, :id, :kind, :change, :agent, :app, :conversation, :role, :speaker, :said_at, :effective_at,
+    (:scope_id, :seq, :id, :kind, :change, :agent, :app, :conversation, :role, :speaker, :said_at, :effective_at,
      :expires_at, :valid_from, :valid_until, :content_hash, :created_at, :updated_at, :expires_on, :valid_to,
      :replaced_by, :text, :metadata, :extra)
 ON CONFLICT DO NOTHING RETURNING seq;
 
--- name: put_terms
--- Write or replace the words of a memory.
-INSERT INTO word_index (seq, terms) VALUES (:seq, :terms) ON CONFLICT (seq) DO UPDATE SET terms = excluded.terms;
+-- name: put_entry
+-- Write or replace the words and the vector of a memory, or that it has none yet.
+INSERT INTO entries (scope_id, seq, terms, model, vector, token_ids)
+VALUES (:scope_id, :seq, :terms, :model, :vector, :token_ids)
+ON CONFLICT (scope_id, seq) DO UPDATE
+    SET terms = excluded.terms, model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids;
 
--- name: put_embedding
--- Write or replace the vector of a memory, or that it has none yet.
-INSERT INTO embeddings (seq, model, vector, token_ids) VALUES (:seq, :model, :vector, :token_ids)
-ON CONFLICT (seq) DO UPDATE
-    SET model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids;
+-- name: put_vector
+-- Replace the vector of a memory.
+UPDATE entries SET model = :model, vector = :vector, token_ids = :token_ids WHERE scope_id = :scope_id AND seq = :seq;
 
--- name: put_token_codes
+-- name: put_codes
 -- Write or replace the token codes of a memory.
-INSERT INTO token_codes (seq, codes) VALUES (:seq, :codes) ON CONFLICT (seq) DO UPDATE SET codes = excluded.codes;
+INSERT INTO codes (scope_id, seq, codes) VALUES (:scope_id, :seq, :codes)
+ON CONFLICT (scope_id, seq) DO UPDATE SET codes = excluded.codes;
 
 -- name: keep_closed_copy
 -- Keep the state of a memory that is about to be rewritten, under an id of its own.
 INSERT INTO memories
-    (scope_id, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+    (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
      extra)
-SELECT scope_id, :copy_id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+SELECT scope_id, :copy_seq, :copy_id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
        valid_from, :now, content_hash, created_at, updated_at, expires_on, :now_text, id, text, metadata, extra
-  FROM memories WHERE seq = :seq;
+  FROM memories WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: rewrite_memory
 -- Give a memory a new text, valid from now.
 UPDATE memories
    SET text = :text, content_hash = :content_hash, updated_at = :now_text, effective_at = :now, valid_from = :now,
        change = :change
- WHERE seq = :seq;
+ WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: renew_memory
 -- Say that a memory holds as of now.
-UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE seq = :seq;
+UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: set_metadata
 -- Give a memory other metadata.
-UPDATE memories SET metadata = :metadata WHERE seq = :seq;
+UPDATE memories SET metadata = :metadata WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: reopen_memory
 -- Make a closed memory current again.
-UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE seq = :seq;
+UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: close_memory
 -- Take a memory out of what is current.
-UPDATE memories SET valid_to = :now_text, valid_until = :now WHERE seq = :seq;
+UPDATE memories SET valid_to = :now_text, valid_until = :now WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: name_successor
 -- Say which memory replaced a closed one.
-UPDATE memories SET replaced_by = :successor WHERE seq = :seq;
+UPDATE memories SET replaced_by = :successor WHERE scope_id = :scope_id AND seq = :seq;
 
--- name: drop_terms
--- Take a memory out of the word index.
-DELETE FROM word_index WHERE seq = :seq;
+-- name: drop_entry
+-- Delete the words and the vector of a memory.
+DELETE FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
--- name: drop_embedding
--- Take a memory out of the vectors.
-DELETE FROM embeddings WHERE seq = :seq;
-
--- name: drop_token_codes
--- Drop the token codes of a memory.
-DELETE FROM token_codes WHERE seq = :seq;
+-- name: drop_codes
+-- Delete the token codes of a memory.
+DELETE FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: add_source
 -- Keep the turns of one commit; gives their number.
@@ -110,9 +108,9 @@ DELETE FROM memories
 -- name: delete_with_past
 -- Delete a memory and all closed states it replaced, directly or through others, by index memories_by_successor; and
 -- by cascade their index entries.
-DELETE FROM memories WHERE seq IN (
+DELETE FROM memories WHERE scope_id = :scope_id AND seq IN (
     WITH RECURSIVE past (seq, id) AS (
-        SELECT seq, id FROM memories WHERE seq = :seq
+        SELECT seq, id FROM memories WHERE scope_id = :scope_id AND seq = :seq
         UNION
         SELECT m.seq, m.id FROM past JOIN memories AS m ON m.replaced_by = past.id AND m.scope_id = :scope_id
          WHERE m.valid_to IS NOT NULL

@@ -6,10 +6,9 @@ SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :proje
 -- Current rows written after a change, unsorted (the caller sorts: the blobs would go through the sorter here); by
 -- index memories_by_change.
 SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       w.terms, e.model, e.vector, e.token_ids
+       e.terms, e.model, e.vector, e.token_ids
   FROM memories AS m INDEXED BY memories_by_change
-  CROSS JOIN word_index AS w ON w.seq = m.seq
-  LEFT JOIN embeddings AS e ON e.seq = m.seq
+  CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes;
 
 -- name: live
@@ -20,31 +19,29 @@ SELECT seq FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_i
 -- Token codes of some rows (a JSON array of numbers) of a scope, unsorted; by the primary keys.
 SELECT c.seq, c.codes
   FROM json_each(:seqs) AS wanted
-  CROSS JOIN token_codes AS c ON c.seq = wanted.value
-  CROSS JOIN memories AS m ON m.seq = c.seq
- WHERE m.scope_id = :scope_id AND m.valid_to IS NULL;
+  CROSS JOIN codes AS c ON c.scope_id = :scope_id AND c.seq = wanted.value;
 
 -- name: memories
 -- Some current memories (a JSON array of numbers) of a scope, unsorted; by the primary key.
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
        m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
   FROM json_each(:seqs) AS wanted
-  CROSS JOIN memories AS m ON m.seq = wanted.value
- WHERE m.scope_id = :scope_id AND m.valid_to IS NULL;
+  CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = wanted.value
+ WHERE m.valid_to IS NULL;
 
 -- name: next_model
--- The model that follows another in name order, among all vectors; at most one row, by index embeddings_by_model.
-SELECT model FROM embeddings WHERE model > :after ORDER BY model LIMIT 1;
+-- The model that follows another in name order, among all vectors; at most one row, by index entries_by_model.
+SELECT model FROM entries WHERE model > :after ORDER BY model LIMIT 1;
 
 -- name: embedded_with
--- The oldest rows with a vector of one model (NULL: without any vector), in order; by index embeddings_by_model.
-SELECT seq FROM embeddings WHERE model IS :model ORDER BY seq LIMIT :limit;
+-- Rows with a vector of one model (NULL: without any vector), by scope, the oldest first; by index entries_by_model.
+SELECT scope_id, seq FROM entries WHERE model IS :model ORDER BY scope_id, seq LIMIT :limit;
 
 -- name: to_embed
 -- What to embed of one row, and whose it is; at most one row, by the primary keys.
-SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at, m.scope_id
+SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at
   FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
- WHERE m.seq = :seq;
+ WHERE m.scope_id = :scope_id AND m.seq = :seq;
 
 -- name: said_before
 -- What was said in a conversation before a row, newest first; by index messages_of_conversation.
@@ -61,8 +58,8 @@ SELECT seq, scope_id FROM memories
 
 -- name: mark_changed
 -- Let readers of a scope's revision see that a row was rewritten.
-UPDATE memories SET change = :change WHERE seq = :seq;
+UPDATE memories SET change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: backlog
--- How many rows have a vector of the model, and how many rows there are; from index embeddings_by_model alone.
-SELECT (SELECT count(*) FROM embeddings WHERE model = :model), (SELECT count(*) FROM embeddings);
+-- How many rows have a vector of the model, and how many rows there are; from index entries_by_model alone.
+SELECT (SELECT count(*) FROM entries WHERE model = :model), (SELECT count(*) FROM entries);

@@ -5,19 +5,11 @@ SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.me
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
   JOIN scopes AS s ON s.id = m.scope_id;
 
--- name: scope_id
--- The number of a user's scope; at most one row, by the unique key.
-SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
-
--- name: enter_scope
--- Enter a user's scope; nothing happens when it is there.
-INSERT INTO scopes (tenant, project, user) VALUES (:tenant, :project, :user) ON CONFLICT DO NOTHING;
-
 -- name: owner_of
--- The users of a project that hold this id, the first to store it first; by the unique key of memories.
+-- The user of a project that holds this id, of several the first that had a scope; by the unique key of memories.
 SELECT s.user FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
  WHERE m.id = :id AND s.tenant = :tenant AND s.project = :project
- ORDER BY m.seq LIMIT 1;
+ ORDER BY m.scope_id LIMIT 1;
 
 -- name: users
 -- The users of a project that have current memories, in name order; by the unique key of scopes.
@@ -102,7 +94,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 -- name: history
 -- The events of one memory, oldest first; by index history_of_memory.
 SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns, s.session
-  FROM history AS h LEFT JOIN sources AS s ON s.id = h.source_id
+  FROM history AS h LEFT JOIN sources AS s ON s.scope_id = h.scope_id AND s.id = h.source_id
  WHERE h.scope_id = :scope_id AND h.memory_id = :id
    AND (:agent IS NULL OR h.agent = :agent) AND (:app IS NULL OR h.app = :app)
    AND (:conversation IS NULL OR h.conversation = :conversation)

@@ -2,27 +2,25 @@
 
 from dataclasses import asdict
 
-import apsw
-
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
-from mnemoir.storage.sqlite.database import Database
-from mnemoir.storage.sqlite.queries import queries
+from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("project_settings")
 
 
-class SqliteProjectSettings:
+class SqlProjectSettings:
     """`db` is the caller's."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Engine) -> None:
         self._db = db
 
     async def load(self, project: Project) -> ProjectSettings:
         """What the project has set; all None for an unknown project."""
 
-        def look(connection: apsw.Connection) -> ProjectSettings:
-            row = connection.execute(_QUERIES["load_settings"], asdict(project)).fetchone()
+        def look(sql: Sql) -> ProjectSettings:
+            row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
                 return ProjectSettings()
             enabled, decay_days, search_limit, prompt = row
@@ -33,15 +31,12 @@ class SqliteProjectSettings:
                 extraction_prompt=prompt,
             )
 
-        return await self._db.read(look)
+        return await self._db.read(None, look)
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
         """Replace what the project has set."""
-
-        def work(connection: apsw.Connection) -> None:
-            connection.execute(_QUERIES["save_settings"], {**asdict(project), **asdict(settings)})
-
-        await self._db.write(work)
+        values = {**asdict(project), **asdict(settings)}
+        await self._db.write(None, lambda sql: sql.run(_QUERIES["save_settings"], **values))
 
 
-_: type[ProjectSettingsStore] = SqliteProjectSettings  # checked, never run
+_: type[ProjectSettingsStore] = SqlProjectSettings  # checked, never run

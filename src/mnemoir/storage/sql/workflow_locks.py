@@ -7,25 +7,20 @@ ones, as its format has it, so twice a year they are an hour off; what is held h
 
 import asyncio
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import apsw
 import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.workflow_locks import WorkflowLocks
-from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.failures import storage_errors
-from mnemoir.storage.sqlite.queries import queries
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sql.engine import FileEngine, Sql
+from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
 Place = tuple[Path, str]  # a file, and the name of a lock in it
@@ -35,18 +30,25 @@ _EXPIRY = timedelta(minutes=10)
 _RENEWED_EVERY_S = 180.0
 _LONGEST_NAME = 500
 _DIGEST_CHARACTERS = 64
-_NEW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-class SqliteWorkflowLocks:
+class SqlWorkflowLocks:
     """`instance` names this run of the program: a new one each time it starts."""
 
-    def __init__(self, instance: str, clock: Clock = utc_now, *, renewed_every_s: float = _RENEWED_EVERY_S) -> None:
+    def __init__(
+        self,
+        instance: str,
+        open_file: Callable[[Path], FileEngine],
+        clock: Clock = utc_now,
+        *,
+        renewed_every_s: float = _RENEWED_EVERY_S,
+    ) -> None:
         self._instance = instance
+        self._open_file = open_file
         self._clock = clock
         self._renewed_every_s = renewed_every_s
         self._held: dict[Place, str] = {}  # the run that holds it
-        self._connections: dict[Path, apsw.Connection] = {}  # touched by the thread alone
+        self._files: dict[Path, FileEngine] = {}  # touched by the thread alone
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="workflow-locks")
         self._renewing: asyncio.Task[None] | None = None
 
@@ -101,48 +103,42 @@ class SqliteWorkflowLocks:
                 _log.warning("workflow locks not renewed", error=exc.message)
 
     def _take(self, database: Path, lock: str, run: str) -> bool:
-        def take(connection: apsw.Connection) -> bool:
+        def take(sql: Sql) -> bool:
             values = {"instance": self._instance, "lock": lock}
-            connection.execute(_QUERIES["drop_dead_lock"], {**values, "now": self._time()})
-            connection.execute(_QUERIES["take_lock"], {**values, "run": run, "until": self._time(_EXPIRY)})
-            return connection.changes() == 1
+            sql.run(_QUERIES["drop_dead_lock"], **values, now=self._time())
+            return sql.run(_QUERIES["take_lock"], **values, run=run, until=self._time(_EXPIRY)) == 1
 
-        return self._in_transaction(database, take)
+        return self._file(database).write(take)
 
     def _drop(self, places: Sequence[Place], run: str) -> None:
         for database, lock in places:
             values = {"instance": self._instance, "run": run, "lock": lock}
-            self._in_transaction(database, partial(_execute, _QUERIES["release_lock"], values))
+            self._change(database, "release_lock", values)
 
     def _push_on(self, held: Mapping[Place, str]) -> None:
         for (database, lock), run in held.items():
             values = {"instance": self._instance, "run": run, "lock": lock, "until": self._time(_EXPIRY)}
-            self._in_transaction(database, partial(_execute, _QUERIES["renew_lock"], values))
+            self._change(database, "renew_lock", values)
 
-    def _in_transaction(self, database: Path, work: Callable[[apsw.Connection], T]) -> T:
-        with storage_errors(database, OSError):
-            connection = self._connection(database)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                outcome = work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return outcome
+    def _change(self, database: Path, query: str, values: Mapping[str, str]) -> None:
+        self._file(database).write(lambda sql: sql.run(_QUERIES[query], **values))
 
-    def _connection(self, database: Path) -> apsw.Connection:
-        if database not in self._connections:
-            self._connections[database] = _opened(database, self._instance)
-        return self._connections[database]
+    def _file(self, database: Path) -> FileEngine:
+        """The file, made when there is none, and at first without what other instances left in it."""
+        if database not in self._files:
+            file = self._open_file(database)
+            file.write(self._begin)
+            self._files[database] = file
+        return self._files[database]
+
+    def _begin(self, sql: Sql) -> None:
+        sql.run(_QUERIES["create_table"])
+        sql.run(_QUERIES["drop_foreign_locks"], instance=self._instance)
 
     def _close(self) -> None:
         self._thread.shutdown()
-        while self._connections:
-            database, connection = self._connections.popitem()
-            with storage_errors(database):
-                connection.close()
+        while self._files:
+            self._files.popitem()[1].close()
 
     def _time(self, later: timedelta = timedelta()) -> str:
         return (self._clock() + later).astimezone().strftime("%Y-%m-%d %H:%M:%S.%f")
@@ -155,25 +151,6 @@ class SqliteWorkflowLocks:
         return await asyncio.shield(outcome)  # what the thread was given it does, whoever leaves meanwhile
 
 
-def _execute(query: str, values: Mapping[str, str], connection: apsw.Connection) -> None:
-    connection.execute(query, values)
-
-
-def _opened(database: Path, instance: str) -> apsw.Connection:
-    """The file, made when there is none, without what other instances left in it."""
-    prepare_folder(database.parent)
-    os.close(os.open(database, _NEW, 0o600))  # private, when it is a new one
-    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        connection.set_busy_timeout(BUSY_MS)
-        connection.execute(_QUERIES["create_table"])
-        connection.execute(_QUERIES["drop_foreign_locks"], {"instance": instance})
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
 def _fitting(lock: str) -> str:
     """The name as text that a row can hold; one that is too long ends in a hash of all of it."""
     name = lock.encode("utf-8", "backslashreplace").decode()
@@ -182,4 +159,4 @@ def _fitting(lock: str) -> str:
     return name[: _LONGEST_NAME - _DIGEST_CHARACTERS] + hashlib.sha256(name.encode()).hexdigest()
 
 
-_: type[WorkflowLocks] = SqliteWorkflowLocks  # checked, never run
+_: type[WorkflowLocks] = SqlWorkflowLocks  # checked, never run

@@ -1,0 +1,7 @@
+"""The stores, written once over named queries and `Sql`, for every database that has an engine."""
+
+from mnemoir.storage.sql.job_queue import SqlJobQueue
+from mnemoir.storage.sql.memory_store import SqlMemoryStore
+from mnemoir.storage.sql.project_settings import SqlProjectSettings
+
+__all__ = ["SqlJobQueue", "SqlMemoryStore", "SqlProjectSettings"]

@@ -1,0 +1,39 @@
+"""What search reads of a current memory besides its own row: words, vector, token codes."""
+
+from collections.abc import Sequence
+
+from mnemoir.core.memories import IndexEntry
+from mnemoir.storage.sql.engine import Sql, Value
+from mnemoir.storage.sql.queries import queries
+
+_QUERIES = queries("changes")
+
+
+def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
+    """Write or replace all of them. Without a vector the row says so, which makes it the backlog's."""
+    vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
+    sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, **vector)
+    if entry.token_codes is None:
+        sql.run(_QUERIES["drop_codes"], seq=seq)
+    else:
+        sql.run(_QUERIES["put_codes"], seq=seq, codes=entry.token_codes)
+
+
+def replace_vectors(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
+    """Replace vectors and token codes of memories by `seq`."""
+    vectors: list[dict[str, Value]] = [
+        {"seq": seq, "model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
+        for seq, entry in entries
+    ]
+    sql.many(_QUERIES["put_vector"], vectors)
+    sql.many(_QUERIES["drop_codes"], [{"seq": seq} for seq, entry in entries if entry.token_codes is None])
+    codes: list[dict[str, Value]] = [
+        {"seq": seq, "codes": entry.token_codes} for seq, entry in entries if entry.token_codes is not None
+    ]
+    sql.many(_QUERIES["put_codes"], codes)
+
+
+def drop_entry(sql: Sql, seq: int) -> None:
+    """Delete a memory's words, vector and token codes."""
+    sql.run(_QUERIES["drop_entry"], seq=seq)
+    sql.run(_QUERIES["drop_codes"], seq=seq)

@@ -1,0 +1,181 @@
+"""Jobs in the database: columns say who has a job, or what it waits for, and each step of its life is a small query.
+
+The jobs of one queue stand in a line. The transaction that ends or removes the head of a line moves it on, so the
+price of a claim does not depend on how many jobs wait behind the heads.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.ids import JobId
+from mnemoir.ports.jobs import Job, JobQueue, JobTally
+from mnemoir.storage.sql.engine import Engine, Sql, Value
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import as_json, from_json
+
+_QUERIES = queries("jobs")
+_ENDED_KEPT = timedelta(days=7)
+
+
+def put_job(
+    sql: Sql, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "", now: datetime
+) -> None:
+    """Write a job down in the transaction of what it is about, due at once. An id already there is left as it is."""
+    sql.run(
+        _QUERIES["put_job"],
+        id=job_id,
+        kind=kind,
+        queue=queue,
+        payload=as_json(payload),
+        due_at=now.timestamp(),
+        now=to_text(now),
+    )
+
+
+class SqlJobQueue:
+    """`db` is the caller's."""
+
+    def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
+        """Write the job down, due at once. An id already there is left as it is."""
+        now = self._clock()
+        await self._db.write(None, lambda sql: put_job(sql, job_id, kind, payload, queue=queue, now=now))
+
+    async def claim(self, worker: str, lease_s: float) -> Job | None:
+        """Lease the oldest job that is due to `worker`; None when none is due."""
+        now = self._clock()
+
+        def work(sql: Sql) -> Any:
+            sql.run(_QUERIES["make_due_claimable"], at=now.timestamp())
+            lease: dict[str, Value] = {"worker": self._named(worker), "lease_until": now.timestamp() + lease_s}
+            return sql.row(_QUERIES["claim_job"], **lease, now=to_text(now))
+
+        row = await self._db.write(None, work)
+        return None if row is None else _job(*row)
+
+    async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
+        """Let the worker's leases of these jobs last `lease_s` from now; those that it still has."""
+        lease: dict[str, Value] = {"worker": self._named(worker), "lease_until": self._clock().timestamp() + lease_s}
+
+        def work(sql: Sql) -> list[JobId]:
+            return [job_id for job_id in job_ids if sql.run(_QUERIES["extend_lease"], id=job_id, **lease)]
+
+        return await self._db.write(None, work) if job_ids else []
+
+    async def reclaim(self) -> int:
+        """Put back every job whose lease has ended; how many. Leases end with their process, where that is known."""
+        now, incarnation = self._clock(), self._db.incarnation
+
+        def work(sql: Sql) -> int:
+            put_back = sql.run(_QUERIES["put_back_lapsed"], at=now.timestamp(), now=to_text(now))
+            if incarnation is not None:
+                put_back += sql.run(_QUERIES["put_back_of_ended"], incarnation=incarnation, now=to_text(now))
+            return put_back
+
+        return await self._db.write(None, work)
+
+    async def next_due(self) -> datetime | None:
+        """When the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
+        (due_at,) = await self._db.read(None, lambda sql: sql.row(_QUERIES["next_due"]))
+        return None if due_at is None else datetime.fromtimestamp(due_at, UTC)
+
+    async def waiting(self, queue: str, *, limit: int) -> list[Job]:
+        """The newest jobs of the queue that have not ended, oldest first."""
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["jobs_of_queue"], queue=queue, limit=limit))
+        return [_job(*row) for row in reversed(rows)]
+
+    async def kept(self, queue: str) -> list[Job]:
+        """The jobs of the queue, ended ones too, oldest first."""
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["kept_jobs"], queue=queue))
+        return [_job(*row) for row in rows]
+
+    async def remove(self, job_ids: Sequence[JobId]) -> None:
+        """Forget these, with payloads and results, but for those that are RUNNING."""
+
+        def work(sql: Sql) -> None:
+            for job_id in job_ids:
+                _move_on(sql, sql.row(_QUERIES["remove_job"], id=job_id))
+
+        await self._db.write(None, work)
+
+    async def done(self, job: Job, result: Mapping[str, Any]) -> bool:
+        """The job is done; its result is kept for a week, its payload is not. False when the lease is another's."""
+        return await self._end("succeed_job", job, result=as_json(result))
+
+    async def retry(self, job: Job, *, at: datetime, error: str) -> bool:
+        """Put it back, due at `at`. False when the lease is another's."""
+        values: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
+        values |= {"due_at": at.timestamp(), "error": error, "now": to_text(self._clock())}
+        return await self._db.write(None, lambda sql: sql.run(_QUERIES["retry_job"], **values) == 1)
+
+    async def fail(self, job: Job, error: str) -> bool:
+        """Give it up; payload and error are kept for a week, to be looked at. False when the lease is another's."""
+        return await self._end("fail_job", job, error=error)
+
+    async def get(self, job_id: JobId) -> Job | None:
+        """The job, whatever its state."""
+        row = await self._db.read(None, lambda sql: sql.row(_QUERIES["job"], id=job_id))
+        return None if row is None else _job(*row)
+
+    async def tally(self) -> list[JobTally]:
+        """Of each kind that has any, those that wait, run or were given up within the week; by kind."""
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["tally_jobs"]))
+        return [
+            JobTally(kind=kind, waiting=waiting, running=running, failed=failed)
+            for kind, waiting, running, failed in rows
+        ]
+
+    async def _end(self, query: str, job: Job, **values: str) -> bool:
+        """End a leased job, and forget those that ended long ago."""
+        now = self._clock()
+
+        def work(sql: Sql) -> bool:
+            sql.run(_QUERIES["drop_ended_jobs"], before=(now - _ENDED_KEPT).timestamp())
+            lease: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
+            ended = sql.row(_QUERIES[query], **lease, ended_at=now.timestamp(), now=to_text(now), **values)
+            _move_on(sql, ended)
+            return ended is not None
+
+        return await self._db.write(None, work)
+
+    def _named(self, worker: str) -> str:
+        """The worker as its rows name it: by the opening of the database first, where no other process has it."""
+        return f"{self._db.incarnation or ''}/{worker}"
+
+
+def _move_on(sql: Sql, ended: Any) -> None:
+    """Let the next job of the queue take its turn. `ended` is (queue,), or None when no job left it."""
+    if ended is not None and ended[0]:
+        sql.run(_QUERIES["next_of_queue"], queue=ended[0])
+
+
+def _job(
+    job_id: str,
+    kind: str,
+    payload: str,
+    state: Any,  # one of JobState: the table checks it
+    attempts: int,
+    created_at: str,
+    updated_at: str,
+    result: str | None,
+    error: str | None,
+) -> Job:
+    return Job(
+        id=JobId(job_id),
+        kind=kind,
+        payload=from_json(payload),
+        state=state,
+        attempts=attempts,
+        created_at=created_at,
+        updated_at=updated_at,
+        result=None if result is None else from_json(result),
+        error=error,
+    )
+
+
+_: type[JobQueue] = SqlJobQueue  # checked, never run

@@ -1,0 +1,89 @@
+"""Lists of memories with conditions, in the order a reader asks for.
+
+Blocking functions within the scope of the caller's transaction.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Memory
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import holds
+from mnemoir.ports.memory_store import Owned, Place, Wanted
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import as_json, memory_of, narrowing
+
+_QUERIES = queries("lists")
+_MOST_ROWS = 2**62
+_HIDDEN = {"without": 0, "with": None, "only": 1}
+
+
+def select(sql: Sql, scope: Scope, wanted: Wanted, limit: int, after: Place | None) -> list[Memory]:
+    """One page."""
+    sign = 1 if wanted.ascending else -1
+    place = {
+        "sign": sign,
+        "limit": min(limit, _MOST_ROWS),
+        "place_id": None if after is None else after.memory_id,
+        "place_untimed": after is not None and after.at is None,
+        "place_at": sign * (after.at or 0.0) if after is not None else 0.0,
+    }
+    rows = sql.rows(_QUERIES["selected"], **_conditions(sql, scope, wanted), **place)
+    return [memory_of(row, scope.user) for row in rows]
+
+
+def count(sql: Sql, scope: Scope, wanted: Wanted) -> int:
+    """How many there are."""
+    (found,) = sql.row(_QUERIES["selected_count"], **_conditions(sql, scope, wanted))
+    return int(found)
+
+
+def selected_seqs(sql: Sql, scope: Scope, wanted: Wanted) -> list[int]:
+    """The numbers of all of them, in no order."""
+    return [seq for (seq,) in sql.rows(_QUERIES["selected_seqs"], **_conditions(sql, scope, wanted))]
+
+
+def learned_in(sql: Sql, session: str) -> list[MemoryId]:
+    """What was made or changed by what was said in a session."""
+    return [MemoryId(each) for (each,) in sql.rows(_QUERIES["learned_in"], session=session)]
+
+
+def owners(sql: Sql, tenant: str) -> list[Owned]:
+    """Every user of the tenant that has current memories."""
+    return [
+        Owned(project=project, user=user, memories=number, changed_at=changed_at)
+        for project, user, number, changed_at in sql.rows(_QUERIES["owners"], tenant=tenant)
+    ]
+
+
+def _conditions(sql: Sql, scope: Scope, wanted: Wanted) -> dict[str, Any]:
+    instants = {
+        "now": wanted.visible.now,
+        "horizon": wanted.visible.horizon,
+        "since": wanted.since,
+        "until": wanted.until,
+    }
+    ids = _ids(sql, wanted)
+    return {
+        **narrowing(scope),
+        "kind": wanted.kind,
+        "hidden": _HIDDEN[wanted.hidden],
+        "by": wanted.by,
+        "ids": None if ids is None else as_json(list(ids)),
+        "seqs": None if wanted.words is None else as_json(_holding(sql, wanted.words)),
+        **{name: None if instant is None else instant.timestamp() for name, instant in instants.items()},
+    }
+
+
+def _ids(sql: Sql, wanted: Wanted) -> Sequence[MemoryId] | None:
+    if wanted.session is None:
+        return wanted.ids
+    learned = learned_in(sql, wanted.session)
+    return learned if wanted.ids is None else [each for each in wanted.ids if each in set(learned)]
+
+
+def _holding(sql: Sql, words: str) -> list[int]:
+    is_in = holds(words)
+    return [seq for seq, text in sql.each(_QUERIES["texts"]) if is_in(text)]

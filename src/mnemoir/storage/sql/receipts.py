@@ -1,0 +1,55 @@
+"""Receipts: under which key a commit was asked for, and what came of it, for 24 hours.
+
+They are written in the transaction of their commit. As a scope has one writer at a time, the second of two requests
+with one key always finds the receipt of the first.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from mnemoir.core.errors import Conflict
+from mnemoir.core.memories import Applied
+from mnemoir.ports.memory_store import Receipt, Redeemed
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.rows import applied_as_json, applied_of
+
+KEPT = timedelta(hours=24)
+_QUERIES = queries("changes")
+
+
+def find(sql: Sql, key: str, now: datetime) -> Redeemed | None:
+    """What was answered under the key in the last 24 hours."""
+    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
+    if row is None:
+        return None
+    request_hash, reason, applied = row
+    return Redeemed(request_hash=request_hash, reason=reason, applied=applied_of(applied))
+
+
+def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
+    """What was done for this very request; None when it is new. Raises Conflict when its key served another."""
+    earlier = find(sql, receipt.key, now)
+    if earlier is None:
+        return None
+    if earlier.request_hash != receipt.request_hash:
+        raise Conflict(
+            "This Idempotency-Key was used for another request in the last 24 hours. "
+            "Use a new key for a new request.",
+            code="idempotency_mismatch",
+        )
+    return list(earlier.applied)
+
+
+def keep(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
+    """Keep the reason and the outcome of a commit, and forget receipts that are too old."""
+    reason, applied = answer
+    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
+    sql.run(
+        _QUERIES["put_receipt"],
+        key=receipt.key,
+        request_hash=receipt.request_hash,
+        reason=reason,
+        given_at=now.timestamp(),
+        applied=applied_as_json(applied),
+    )

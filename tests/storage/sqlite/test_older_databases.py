@@ -1,0 +1,120 @@
+"""A database of an older program is brought to this schema, with all that it holds."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Project
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.schema import known_steps, migrate, reached
+from tests.contracts.words import ALL, ASKED, fact
+from tests.storage.sqlite.test_schema_and_queries import Cut, cut_at
+
+RECORDED = Path(__file__).with_name("recorded") / "schema_4.sql"
+RECORDED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MIRA, NOAH = (Scope(tenant="t", project="p", user=user) for user in ("mira", "noah"))
+TEA, BERGEN, CELLO, CAT, HELLO, ANSWER, LEFT = (f"mem_{n:032x}" for n in range(1, 8))
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    path = tmp_path / "data" / "mnemoir.db"
+    path.parent.mkdir()
+    connection = apsw.Connection(str(path))
+    connection.execute(RECORDED.read_text())
+    connection.close()
+    return path
+
+
+async def everything(path: Path) -> dict[str, object]:
+    """All that the two users of the recorded database have, as the stores give it."""
+    database = open_database(path)
+    store, jobs = SqlMemoryStore(database, lambda: RECORDED_AT), SqlJobQueue(database)
+    try:
+        return {
+            "mira": [one.text for one in await store.page(MIRA, ALL, limit=9)],
+            "noah": [one.text for one in await store.page(NOAH, ALL, limit=9)],
+            "history": [(one.event, one.new_text, one.session) for one in await store.history(MIRA, BERGEN)],
+            "removed": (await store.removed(NOAH, LEFT)).text,
+            "closed": (await store.get(NOAH, CELLO)).valid_to is not None,
+            "waiting": [one.memory_id for one in await store.without_vector("m1", limit=9)],
+            "said before": [one.id for one in await store.last_messages(replace(MIRA, conversation="c1"), 9)],
+            "codes": await store.reading(lambda view: list(view.token_codes(MIRA, view.live(MIRA)).values())),
+            "answered": (await store.redeem(MIRA, "k1")) is not None,
+            "settings": (await SqlProjectSettings(database).load(Project(tenant="t", project="p"))).search_limit,
+            "jobs": [(tally.waiting, tally.running) for tally in await jobs.tally()],
+            "problems": await database.check_integrity(),
+        }
+    finally:
+        await database.aclose()
+
+
+HELD = {
+    "mira": ["hello you", "hello there", "Lives in Bergen", "Likes green tea"],
+    "noah": ["Has a cat"],
+    "history": [("ADD", "Lives in Oslo", "sess_1"), ("UPDATE", "Lives in Bergen", None)],
+    "removed": "Left-handed",
+    "closed": True,
+    "waiting": [BERGEN, CAT],
+    "said before": [HELLO, ANSWER],
+    "codes": [b"codes of 01", b"codes of 05", b"codes of 06"],
+    "answered": True,
+    "settings": 7,
+    "jobs": [(4, 0)],
+    "problems": [],
+}
+
+
+async def test_an_older_database_holds_the_same_after_its_migration(older):
+    assert await everything(older) == HELD
+    assert await everything(older) == HELD
+
+
+async def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(older):
+    whole = older.read_bytes()
+    for number in range(200):
+        older.write_bytes(whole)
+        connection = apsw.Connection(str(older))
+        cut_at(connection, number)
+        try:
+            migrate(connection, known_steps())
+        except Cut:
+            was_cut = True
+        else:
+            was_cut = False
+        connection.exec_trace = None
+        assert reached(connection) in (4, 5, 6)
+        connection.close()
+        migrated = apsw.Connection(str(older))
+        migrate(migrated, known_steps())
+        assert migrated.execute("SELECT count(*) FROM entries").get == 5
+        assert migrated.execute("PRAGMA foreign_key_check").fetchall() == []
+        migrated.close()
+        if not was_cut:
+            assert await everything(older) == HELD
+            return
+    pytest.fail("the migration never came to its end")
+
+
+async def test_jobs_of_an_older_database_run_in_their_order(older):
+    database = open_database(older)
+    jobs = SqlJobQueue(database)
+    first = await jobs.claim("one", 60)
+    assert (first.id, first.attempts) == ("evt_0", 2)  # it was running when the older program ended
+    await jobs.done(first, {})
+    assert (await jobs.claim("one", 60)).id == "evt_1"
+    await database.aclose()
+
+
+async def test_a_new_memory_of_an_older_database_gets_the_next_number_of_its_user(older):
+    database = open_database(older)
+    store = SqlMemoryStore(database)
+    before = await store.reading(lambda view: list(view.live(NOAH)))
+    await store.commit(NOAH, [fact("Sings", scope=NOAH)], ASKED)
+    assert await store.reading(lambda view: list(view.live(NOAH))) == [*before, max(before) + 1]
+    await database.aclose()
