@@ -9,7 +9,7 @@ from mnemoir.conversations.node_memory import local_node_parts
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.events import Text
 from mnemoir.core.gathering import Gathering
-from mnemoir.storage.conversations.session_file import SessionFile
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 
 @pytest.fixture
@@ -23,12 +23,12 @@ def trips(monkeypatch):
     """The calls of the session file, in order."""
     made = []
     for kind in ("read", "write"):
-        monkeypatch.setattr(SessionFile, kind, _noting(kind, made))
+        monkeypatch.setattr(SharedFile, kind, _noting(kind, made))
     return made
 
 
 def _noting(kind, made):
-    through = getattr(SessionFile, kind)
+    through = getattr(SharedFile, kind)
 
     def noting(*args, **options):
         made.append(kind)

@@ -10,8 +10,8 @@ import pytest
 
 from mnemoir.conversations.messages import Message, ToolCall
 from mnemoir.conversations.sessions import MessageRecord
-from mnemoir.storage.conversations import session_connections, session_file
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from mnemoir.storage.sqlite import conversation_file, shared_file
 
 HAROMBE = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at TIMESTAMP NOT NULL, updated_at TIMESTAMP NOT NULL,
@@ -73,9 +73,9 @@ def behind_the_back(path: Path) -> Iterator[apsw.Connection]:
 
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the five tries at a busy file follow one another at once."""
-    for module in (session_connections, session_file):
-        monkeypatch.setattr(module, "BUSY_MS", 1)
-    monkeypatch.setattr(session_file, "_WAITS_S", (0.0,) * len(session_file._WAITS_S))
+    monkeypatch.setattr(conversation_file, "BUSY_MS", 1)
+    monkeypatch.setattr(shared_file, "_LOG_BUSY_MS", 1)
+    monkeypatch.setattr(conversation_file, "_WAITS_S", (0.0,) * len(conversation_file._WAITS_S))
 
 
 def all_bytes(folder: Path) -> bytes:

@@ -6,9 +6,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-import mnemoir.storage.conversations
-from mnemoir.storage.conversations.session_schema import upgrade
+import mnemoir.storage
 from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sqlite.conversation_file import upgrade
 
 SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
@@ -43,7 +43,12 @@ def test_a_query_fits_the_schema_says_what_it_gives_and_reads_no_whole_table(mig
 
 
 def test_every_query_is_used():
-    sources = Path(mnemoir.storage.conversations.__file__).parent.glob("*.py")
+    room = Path(mnemoir.storage.__file__).parent
+    sources = [
+        source
+        for folder in ("conversations", "sql/conversations", "sqlite")
+        for source in (room / folder).glob("*.py")
+    ]
     code = "\n".join(source.read_text("utf-8") for source in sources)
     assert [name for _, name in ALL if f'"{name}"' not in code] == []
 

@@ -12,8 +12,8 @@ import pytest
 
 from mnemoir.conversations.sessions import ROOT, Summary
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations.session_schema import upgrade
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from mnemoir.storage.sqlite.conversation_file import upgrade
 from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts
 
 MOST_STATEMENTS = 200

@@ -7,15 +7,14 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-import apsw
 import psutil
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations import session_connections, session_file
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from mnemoir.storage.sqlite import conversation_file, shared_file
 from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts, without_waits
 
 
@@ -131,7 +130,7 @@ def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path, monkeypatch):
     with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
         file.execute("BEGIN IMMEDIATE")
         waits = iter([lambda: None, lambda: file.execute("ROLLBACK")])  # what happens during the first and the second
-        monkeypatch.setattr(session_file.time, "sleep", lambda _: next(waits)())
+        monkeypatch.setattr(shared_file.time, "sleep", lambda _: next(waits)())
         storage.save_message(said("hi"))
         assert list(waits) == []
         assert texts(storage) == ["hi"]
@@ -167,7 +166,7 @@ def test_threads_share_a_few_connections_and_leave_no_file_open(tmp_path):
                 thread.start()
             for thread in threads:
                 thread.join()
-        assert process.num_fds() <= before + 3 * session_connections.MOST_IDLE
+        assert process.num_fds() <= before + 3 * conversation_file.MOST_IDLE
         counts = [manager.get_message_count(f"s{number}") for number in range(8)]
     assert counts == [75] * 8
     assert not [file for file in process.open_files() if file.path.startswith(str(tmp_path))]
@@ -187,8 +186,8 @@ def test_a_file_that_was_removed_meanwhile_is_begun_anew(tmp_path):
 @pytest.mark.parametrize("synced", [False, True])
 def test_a_commit_is_synced_when_that_is_asked_for(tmp_path, synced):
     with MemoryStorage(tmp_path / "m.db", synced=synced) as storage:
-        mode = storage._file.read(lambda connection: connection.pragma("synchronous"))
-        keys = storage._file.read(lambda connection: connection.pragma("foreign_keys"))
+        mode = storage._file.read(lambda sql: sql.value("PRAGMA synchronous"))
+        keys = storage._file.read(lambda sql: sql.value("PRAGMA foreign_keys"))
     assert (mode, keys) == (2 if synced else 1, 1)
 
 
@@ -224,13 +223,10 @@ def test_a_disk_that_is_full_is_told_and_the_file_goes_on(tmp_path):
     with MemoryStorage(tmp_path / "m.db") as storage:
         storage.save_message(said("one"))
 
-        def no_more_pages(connection: apsw.Connection) -> None:
-            connection.pragma("max_page_count", connection.pragma("page_count"))
-
-        storage._file.read(no_more_pages)
+        storage._file.read(lambda sql: sql.value(f"PRAGMA max_page_count = {sql.value('PRAGMA page_count')}"))
         with pytest.raises(StorageUnavailable, match="the disk is full"):
             storage.save_message(said("x" * 100_000))
         assert texts(storage) == ["one"]
-        storage._file.read(lambda connection: connection.pragma("max_page_count", 10**6))
+        storage._file.read(lambda sql: sql.value("PRAGMA max_page_count = 1000000"))
         storage.save_message(said("two"))
         assert texts(storage) == ["one", "two"]

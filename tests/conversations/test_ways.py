@@ -66,7 +66,7 @@ def test_messages_of_the_thread_know_their_place(storage, forked):
 
 
 def test_damaged_messages_end_no_way(storage, tmp_path, forked):
-    storage._file.write(lambda file: file.execute("UPDATE messages SET role = 'x' WHERE id = ?", (forked["c"],)))
+    storage._file.write(lambda sql: sql.run("UPDATE messages SET role = 'x' WHERE id = :id", id=forked["c"]))
     assert words(storage.way_before("s", forked["d"], 1)) == ["b"]
     assert words(storage.way_behind("s", forked["b"], 1)) == ["d"]
 

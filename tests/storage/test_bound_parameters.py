@@ -8,7 +8,7 @@ import mnemoir.storage
 
 ROOM = Path(mnemoir.storage.__file__).parent
 RUNS = {"execute", "executemany"}
-RUNS_OF_SQL = {"rows", "row", "each", "run", "many"}
+RUNS_OF_SQL = {"rows", "row", "value", "each", "run", "many"}
 SQL = re.compile(r"\b_?sql$|^within$|_of\(scope\)$|sql\.within\(.*\)$")  # how a transaction is called
 # the two that put something in: a number and a query of our own
 MADE = {

@@ -16,9 +16,9 @@ import structlog
 from mnemoir.conversations.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
 from mnemoir.conversations.searched_rows import MessageText, SearchedStorage
-from mnemoir.conversations.sessions import StorageBusyError, StoredMessage
+from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding
 from mnemoir.ports.search_rows import SearchRow

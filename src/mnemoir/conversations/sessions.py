@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemoir.conversations.messages import Message
-from mnemoir.core.errors import Conflict, InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.errors import StorageBusyError as StorageBusyError  # a public name of `conversations`
 
 _LONGEST_ID = 512
 ROOT = 0  # the parent of a message that begins a thread
@@ -29,12 +30,6 @@ class MessageNotFoundError(NotFound):
     """The session has no message of that id."""
 
     code = "message_not_found"
-
-
-class StorageBusyError(StorageUnavailable):
-    """Others held the file for longer than all tries together waited."""
-
-    code = "storage_busy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ MnemoirError
 ├── Overloaded            no room for one more request; try again later
 ├── Cancelled             the client had the request ended
 ├── StorageUnavailable    the store cannot be read or written now
+│   └── StorageBusyError  others hold it for longer than all tries together waited
 ├── SettingsError         a setting or a configuration file is wrong
 ├── WorkflowStopped       a limit on workflows was reached: depth, nodes, calls, time
 ├── ModuleFailed          a Python module of a workflow took its process down, or too long
@@ -106,6 +107,12 @@ class StorageUnavailable(MnemoirError):
     """The store cannot be read or written: disk full, file damaged, closed."""
 
     code = "storage_unavailable"
+
+
+class StorageBusyError(StorageUnavailable):
+    """Others held the file for longer than all tries together waited."""
+
+    code = "storage_busy"
 
 
 class SettingsError(MnemoirError):

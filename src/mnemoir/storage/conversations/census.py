@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.storage.conversations.vector_tables import SPACES
+from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.failures import FOREIGN

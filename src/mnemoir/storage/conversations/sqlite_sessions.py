@@ -10,11 +10,11 @@ from typing import Self
 
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.storage.conversations.session_file import OnCorruption, SessionFile
-from mnemoir.storage.conversations.session_tables import SessionTables
-from mnemoir.storage.conversations.tree_tables import TreeTables
-from mnemoir.storage.conversations.vector_tables import VectorTables
-from mnemoir.storage.conversations.window_tables import WindowTables
+from mnemoir.storage.sql.conversations.sessions import SessionTables
+from mnemoir.storage.sql.conversations.trees import TreeTables
+from mnemoir.storage.sql.conversations.vector_notes import VectorTables
+from mnemoir.storage.sql.conversations.windows import WindowTables
+from mnemoir.storage.sqlite.conversation_file import OnCorruption, open_conversation_file
 
 
 class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
@@ -37,7 +37,8 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         a new one begun, unless `on_corruption` is "raise".
         """
         self._clock = clock
-        self._file = SessionFile(Path(db_path).expanduser(), synced=synced, on_corruption=on_corruption)
+        path = Path(db_path).expanduser()
+        self._file = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
 
     def close(self) -> None:
         """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""

@@ -4,16 +4,16 @@ The file is the truth and may be shared by several processes; each keeps a matri
 answers, what was written since. What a write acknowledged survives a loss of power; what was deleted is overwritten.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypeVar
+from urllib.parse import quote
 
-import apsw
 import orjson
 
-from mnemoir.conversations.sessions import StorageBusyError
 from mnemoir.conversations.vectors import (
     DimensionMismatchError,
     Embeddings,
@@ -31,11 +31,10 @@ from mnemoir.conversations.vectors import (
     checked_vectors,
 )
 from mnemoir.conversations.where import Where, read_where
-from mnemoir.core.errors import InvalidRequest, StorageUnavailable
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.search.codes import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
-from mnemoir.storage.conversations.vector_opening import BUSY_MS, opened, opened_anew, path_of
-from mnemoir.storage.conversations.vector_rows import (
+from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,
     StoreState,
     as_json,
@@ -46,16 +45,16 @@ from mnemoir.storage.conversations.vector_rows import (
     restart,
     rows_named,
     state_of,
-    take_over,
     unit,
     vectors_from,
+    written_since,
 )
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.vector_file import open_vector_file
 
+T = TypeVar("T")
 DEFAULT_COLLECTION = "mnemoir_embeddings"
-
-_LOG_BUSY_MS = 200
-_BUSY = (apsw.BusyError, apsw.LockedError)
 
 
 class VectorFileStore(IndexedVectors, NamedModel):
@@ -77,13 +76,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
         With "set_aside" a file that is no database any more is renamed to `{name}.corrupt-{UTC}` and a new one begun.
         """
         self.collection_name = collection_name
-        self.path = path_of(collection_name, persist_directory)
+        self.path = _path_of(collection_name, persist_directory)
         self._lock = threading.RLock()
         self._resident: ResidentVectors | None = None
         self._seen = StoreState("", -1, -1, None, None)
-        self._connection: apsw.Connection | None = None
-        with self._failures():
-            self._connection = opened(self.path) if on_corruption == "raise" else opened_anew(self.path)
+        self._file = open_vector_file(self.path, on_corruption)
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
@@ -102,47 +99,52 @@ class VectorFileStore(IndexedVectors, NamedModel):
         """Vectors and tokens are one transaction."""
         rows = checked_rows(ids, embeddings, documents, metadata)
         if rows:
-            self._write(lambda connection, state: put(connection, state, rows, tokens))
+            self._write(lambda sql, state: put(sql, state, rows, tokens))
 
     def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
         """(ids, documents, metadata, distances), nearest first; nothing for a `top_k` below 1."""
         condition = read_where(where)
         [query] = unit(checked_vectors([query_embedding]))
-        with self._snapshot() as connection:
-            resident = self._matrix(connection)
+
+        def work(sql: Sql) -> Found:
+            resident = self._matrix(sql)
             if resident is None or top_k < 1:
                 return [], [], [], []
             if len(query) != resident.dimension:
                 raise DimensionMismatchError(len(query), resident.dimension)
             nearest = resident.nearest(query, top_k, condition)
-            ids, texts, metadata = documents(connection, [row for row, _ in nearest])
-        return ids, texts, metadata, [distance for _, distance in nearest]
+            ids, texts, metadata = documents(sql, [row for row, _ in nearest])
+            return ids, texts, metadata, [distance for _, distance in nearest]
+
+        return self._read(work)
 
     def delete(self, ids: Sequence[str]) -> None:
         """What they held is in no byte of the file afterwards, as soon as no other process reads."""
         if ids:
-            self._write(lambda connection, state: drop(connection, state, ids))
-            self._empty_log()
+            self._write(lambda sql, state: drop(sql, state, ids))
+            self._file.empty_log()
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
         """In the order in which they were first added. The matrix is made for a condition alone."""
         condition = read_where(where)
-        with self._snapshot() as connection:
-            rows = rows_named(connection, ids)
-            if condition is not None and (resident := self._matrix(connection)) is not None:
+
+        def work(sql: Sql) -> Got:
+            rows = rows_named(sql, ids)
+            if condition is not None and (resident := self._matrix(sql)) is not None:
                 matching = set(resident.matching(condition))
                 rows = [row for row in rows if row in matching]
-            return documents(connection, rows if limit is None else rows[: max(0, limit)])
+            return documents(sql, rows if limit is None else rows[: max(0, limit)])
+
+        return self._read(work)
 
     def count(self) -> int:
         """Vectors there are."""
-        with self._snapshot() as connection:
-            return int(connection.execute(QUERIES["count"]).get)
+        return int(self._read(lambda sql: sql.value(QUERIES["count"])))
 
     def clear(self) -> None:
         """Delete all; vectors of another length, and of another model, may follow."""
-        self._write(lambda connection, _: restart(connection))
-        self._empty_log()
+        self._write(lambda sql, _: restart(sql))
+        self._file.empty_log()
 
     def update(
         self,
@@ -159,30 +161,28 @@ class VectorFileStore(IndexedVectors, NamedModel):
         for members in metadata or ():
             checked_metadata(members)
         if ids:
-            self._write(lambda connection, state: change(connection, state, ids, vectors, documents, metadata))
+            self._write(lambda sql, state: change(sql, state, ids, vectors, documents, metadata))
 
     def stored_model(self) -> str | None:
         """Kept in the file."""
-        return self._standing().model
+        return self._read(state_of).model
 
     def note_model(self, name: str) -> None:
         """Kept in the file."""
-        self._write(lambda connection, _: connection.execute(QUERIES["note_model"], {"model": name}))
+        self._write(lambda sql, _: sql.run(QUERIES["note_model"], model=name))
 
     def standing(self) -> VectorChanges:
         """As the file says, whoever wrote to it."""
-        state = self._standing()
+        state = self._read(state_of)
         return VectorChanges(epoch=state.epoch, changes=state.changes)
 
     def ids_since(self, changes: int) -> list[str]:
         """Found by an index of changes."""
-        with self._snapshot() as connection:
-            return [name for (name,) in connection.execute(QUERIES["ids_since"], {"change": changes})]
+        return [name for (name,) in self._read(lambda sql: sql.rows(QUERIES["ids_since"], change=changes))]
 
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
         """Read from the file, whether the matrix is there or not."""
-        with self._snapshot() as connection:
-            found: list[Any] = connection.execute(QUERIES["vectors_of"], {"ids": as_json(ids)}).fetchall()
+        found = self._read(lambda sql: sql.rows(QUERIES["vectors_of"], ids=as_json(ids)))
         if not found:
             return {}
         packed = pack_vector(vectors_from([vector for _, vector, _ in found]))
@@ -194,52 +194,25 @@ class VectorFileStore(IndexedVectors, NamedModel):
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Read from the file; nothing of it is resident."""
-        with self._snapshot() as connection:
-            return dict(connection.execute(QUERIES["token_codes"], {"ids": as_json(ids)}))
+        return dict(self._read(lambda sql: sql.rows(QUERIES["token_codes"], ids=as_json(ids))))
 
     def close(self) -> None:
         """Let go of the file; what was in memory alone is gone. Calling it twice is harmless."""
         with self._lock:
-            connection, self._connection = self._connection, None
+            self._file.close()
             self._resident = None
-            if connection is not None:
-                with self._failures():
-                    connection.close()
 
-    def _standing(self) -> StoreState:
+    def _read(self, work: Callable[[Sql], T]) -> T:
         with self._lock, self._failures():
-            return state_of(self._open())
+            return self._file.read(work)
 
-    @contextmanager
-    def _snapshot(self) -> Iterator[apsw.Connection]:
+    def _write(self, work: Callable[[Sql, StoreState], object]) -> None:
         with self._lock, self._failures():
-            connection = self._open()
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("COMMIT")
+            self._file.write(lambda sql: work(sql, state_of(sql)))
 
-    def _write(self, work: Callable[[apsw.Connection, StoreState], object]) -> None:
-        with self._lock, self._failures():
-            connection = self._open()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                work(connection, state_of(connection))
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-
-    def _open(self) -> apsw.Connection:
-        if self._connection is None:
-            raise StorageUnavailable(f"{self.path or 'The vector store'} was closed by this program. Open it again.")
-        return self._connection
-
-    def _matrix(self, connection: apsw.Connection) -> ResidentVectors | None:
-        """As the snapshot of the connection has it; None while no vector was ever added."""
-        state, seen = state_of(connection), self._seen
+    def _matrix(self, sql: Sql) -> ResidentVectors | None:
+        """As the snapshot has it; None while no vector was ever added."""
+        state, seen = state_of(sql), self._seen
         if state == seen and self._resident is not None:
             return self._resident
         resident = self._resident
@@ -247,33 +220,26 @@ class VectorFileStore(IndexedVectors, NamedModel):
             resident = ResidentVectors(state.dimension) if state.dimension else None
             seen = StoreState(state.epoch, 0, 0, None, None)
         if resident is not None and state.changes > seen.changes:
-            take_over(connection, resident, seen.changes)
+            for written in written_since(sql, seen.changes):
+                resident.put(*written)
         if resident is not None and state.removals > seen.removals:
-            resident.keep(rows_named(connection, None))
+            resident.keep(rows_named(sql, None))
         self._resident, self._seen = resident, state
         return resident
 
-    def _empty_log(self) -> None:
-        """Cut the write-ahead log, where deleted text may stand; while others read, the next deletion does it."""
-        if self.path is None:
-            return
-        with self._lock, self._failures():
-            connection = self._open()
-            connection.set_busy_timeout(_LOG_BUSY_MS)
-            with suppress(*_BUSY):
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.set_busy_timeout(BUSY_MS)
-
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        place = self.path or Path(":memory:")
-        with storage_errors(place, OSError, orjson.JSONDecodeError):
-            try:
-                yield
-            except _BUSY as exc:
-                raise StorageBusyError(
-                    f"{place} is busy: others held it for {BUSY_MS / 1000:g} s. Try again."
-                ) from exc
+        """Metadata that are no JSON any more are damage."""
+        with storage_errors(self._file.path, orjson.JSONDecodeError):
+            yield
+
+
+def _path_of(collection: str, directory: str | Path | None) -> Path | None:
+    """Where a collection lies: a name of any characters gives a file in that directory and in no other."""
+    if directory is None:
+        return None
+    name = quote(collection, safe=" ").replace(".", "%2E")
+    return Path(os.path.abspath(Path(directory).expanduser())) / f"{name}.vectors.db"
 
 
 _: type[VectorStore] = VectorFileStore  # checked, never run

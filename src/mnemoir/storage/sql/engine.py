@@ -43,6 +43,9 @@ class Sql(Protocol):
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row; None when there is none."""
 
+    def value(self, query: str, /, **values: Value) -> Any:
+        """The first column of the first row; None when there is none."""
+
     def run(self, query: str, /, **values: Value) -> int:
         """Change rows; how many were changed."""
 
@@ -84,7 +87,10 @@ class FileEngine(Protocol):
         """What `work` gives over one snapshot. `work` may run again."""
 
     def empty_log(self) -> None:
-        """Leave nothing of what was deleted in the write-ahead log, unless others read at the moment."""
+        """Leave nothing of what was deleted in the write-ahead log, unless others read or the disk refuses.
+
+        That is logged, not raised: what was asked for is committed, and the next call empties the log.
+        """
 
     def close(self) -> None:
         """Let go of the file. May be called again."""

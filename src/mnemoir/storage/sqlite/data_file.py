@@ -85,7 +85,12 @@ def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequenc
     """Raise StorageUnavailable for the database of another program, or of a newer Mnemoir."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise StorageUnavailable(f"{path} is not a database of Mnemoir. Choose another directory with --data-dir.")
-    newest, at = steps[-1].number, reached(connection)
+    refuse_newer(path, reached(connection), steps)
+
+
+def refuse_newer(path: Path, at: int, steps: Sequence[Step]) -> None:
+    """Raise StorageUnavailable for a file that has taken more than these steps."""
+    newest = steps[-1].number
     if at > newest:
         raise StorageUnavailable(
             f"{path} was written by a newer Mnemoir (its schema is {at}, this program knows up to {newest}). "

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.readers import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
@@ -18,7 +17,6 @@ def open_lock_file(path: Path) -> SharedFile:
 
 
 def _connected(path: Path) -> apsw.Connection:
-    prepare_folder(path.parent)
     os.close(os.open(path, _NEW, 0o600))  # private, when it is a new one
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_MS)

@@ -9,9 +9,10 @@ from pathlib import Path
 import apsw
 import structlog
 
-from mnemoir.storage.sqlite.data_file import beside, create, make_private, prepare_folder, refuse_other_schemas
+from mnemoir.storage.sqlite.data_file import beside, create, make_private, refuse_other_schemas
 from mnemoir.storage.sqlite.readers import BUSY_MS
 from mnemoir.storage.sqlite.schema import known_steps, migrate
+from mnemoir.storage.sqlite.setting_aside import Identity, identity_of
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _log = structlog.get_logger(__name__)
@@ -32,7 +33,6 @@ def open_run_file(path: Path) -> SharedFile:
 
 def _connected(path: Path) -> apsw.Connection:
     steps = known_steps("runs")
-    prepare_folder(path.parent)
     if not path.exists():
         create(path, steps)
     make_private(path)
@@ -50,7 +50,9 @@ def _connected(path: Path) -> apsw.Connection:
     return connection
 
 
-def _begin_anew(path: Path, cause: Exception) -> None:
+def _begin_anew(path: Path, cause: Exception, damaged: Identity | None) -> None:
+    if identity_of(path) != damaged:
+        return  # another thread has done it
     _log.error("run traces damaged", file=str(path), error=str(cause), now="begun anew")
     for file in (path, beside(path, "-wal"), beside(path, "-shm")):
         file.unlink(missing_ok=True)

@@ -2,34 +2,64 @@
 
 Each piece of work is one transaction and may run again, whole: when the file is busy, and when damage was mended.
 Only SQLite opens the file, for closing another descriptor of it would give up every lock that this process has on it.
+No connection is carried across a fork.
 """
 
+import os
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
+import structlog
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
+from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
+from mnemoir.storage.sqlite.setting_aside import Identity, folder_locked, identity_of
 from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
 T = TypeVar("T")
-DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
+Mend = Callable[[Path, Exception, Identity | None], None]
+IN_MEMORY = Path(":memory:")
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
 _BUSY = (apsw.BusyError, apsw.LockedError)
+_LOG_BUSY_MS = 200
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Opened:
+    """A connection, and to which file, should the name get another."""
+
+    connection: apsw.Connection
+    identity: Identity | None
+
+
+class _DamageFound(Exception):
+    """The file of that identity is not what was written."""
+
+    def __init__(self, cause: Exception, identity: Identity | None) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.identity = identity
 
 
 class SharedFile:
     """Thread-safe: a connection for each thread at work, of which `most_idle` stay open behind it.
 
-    `connect` opens the file, makes it when there is none and brings it to its schema. `mend` is called with damage
-    that was found, when no connection of this object is idle, and the work is tried once more after it; without it
-    damage is raised. `waits_s` are pauses before further tries at a busy file, each a quarter shorter or longer.
+    `connect` opens the file, makes it when there is none and brings it to its schema; its folder is there, and locked
+    meanwhile. `mend` is called with damage that was found and the identity of the damaged file, when no connection of
+    this object is idle, and the work is tried once more after it; it raises what it does not mend. Without it damage
+    is raised, and with `mends_on_opening` so is all that is found later. `waits_s` are pauses before further tries at
+    a busy file, each a quarter shorter or longer. `IN_MEMORY` in place of a path is for one thread at a time.
     """
 
     def __init__(
@@ -37,20 +67,26 @@ class SharedFile:
         path: Path,
         connect: Callable[[Path], apsw.Connection],
         *,
-        mend: Callable[[Path, Exception], None] | None = None,
+        mend: Mend | None = None,
+        mends_on_opening: bool = False,
         waits_s: Sequence[float] = (),
         most_idle: int = 1,
     ) -> None:
         """Opens the file at once."""
         self.path = path
+        self._file = None if path == IN_MEMORY else Path(os.path.abspath(path))  # whatever the folder later
         self._connect = connect
         self._mend = mend
         self._waits_s = waits_s
         self._most_idle = most_idle
-        self._idle: list[apsw.Connection] = []
+        self._idle: list[_Opened] = []
         self._lock = threading.Lock()
         self._closed = False
+        if self._file is not None:
+            _EVERY.add(self)
         self._run(lambda connection: None)
+        if mends_on_opening:
+            self._mend = None
 
     def read(self, work: Callable[[Sql], T]) -> T:
         """What `work` gives over one snapshot."""
@@ -61,71 +97,138 @@ class SharedFile:
         return self._run(lambda connection: _within(connection, work, reads=False))
 
     def empty_log(self) -> None:
-        """Write the log back and cut it to nothing: what was removed is then nowhere on disk."""
-        self._run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
+
+        While others read, or when the disk refuses, the log stays for now, and a warning is logged: what was asked
+        for is committed. The next call, or the last one to close the file, empties it.
+        """
+        try:
+            self._run(_checkpoint)
+        except StorageUnavailable as exc:
+            _log.warning("write-ahead log not emptied", file=str(self.path), cause=exc.message)
 
     def close(self) -> None:
         """Close what is idle, and what is in use as soon as its work ends. May be called again."""
         with storage_errors(self.path):
             self._closed = True
-            self._close_idle()
+            self.close_idle()
+
+    def close_idle(self) -> None:
+        """Let go of the file where no thread works."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().connection.close()
+
+    def renew_lock(self) -> None:
+        """In a forked process: the thread that may have held the lock is not in it."""
+        self._lock = threading.Lock()
 
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
         with storage_errors(self.path, OSError):
             try:
                 return self._tried(work)
-            except DAMAGE as exc:
+            except _DamageFound as exc:
                 if self._mend is None:
-                    raise
-                self._close_idle()
-                self._mend(self.path, exc)
+                    raise exc.cause from None
+                self.close_idle()
+                self._mend(self._file or self.path, exc.cause, exc.identity)
             try:
                 return self._tried(work)
-            except DAMAGE as exc:
-                raise damaged(self.path, str(exc)) from exc
+            except _DamageFound as exc:
+                raise damaged(self.path, str(exc)) from exc.cause
 
     def _tried(self, work: Callable[[apsw.Connection], T]) -> T:
         for wait_s in self._waits_s:
             with suppress(*_BUSY), self._connection() as connection:
                 return work(connection)
             time.sleep(wait_s * random.uniform(0.75, 1.25))
-        with self._connection() as connection:
-            return work(connection)
+        try:
+            with self._connection() as connection:
+                return work(connection)
+        except _BUSY as exc:
+            tries = f" through {len(self._waits_s) + 1} tries" if self._waits_s else ""
+            raise StorageBusyError(
+                f"{self.path} is busy: others held it{tries} ({exc}). Try again, and look for a program that keeps a "
+                "transaction open."
+            ) from exc
 
     @contextmanager
     def _connection(self) -> Iterator[apsw.Connection]:
-        if self._closed:
-            raise StorageUnavailable(f"{self.path} is closed: the program is stopping.")
-        with self._lock:
-            idle = self._idle.pop() if self._idle else None
-        connection = self._connect(self.path) if idle is None else idle
+        opened = self._taken()
         try:
-            yield connection
-        except DAMAGE:
+            yield opened.connection
+        except _DAMAGE as exc:
             with suppress(apsw.Error):  # the damage is raised
-                connection.close()
-            raise
+                opened.connection.close()
+            raise _DamageFound(exc, opened.identity) from exc
         except BaseException:
-            self._give_back(connection)
+            self._give_back(opened)
             raise
-        self._give_back(connection)
+        self._give_back(opened)
 
-    def _give_back(self, connection: apsw.Connection) -> None:
+    def _taken(self) -> _Opened:
+        if self._closed:
+            raise StorageUnavailable(f"{self.path} was closed by this program. Open it again to read or write.")
+        identity = self._file and identity_of(self._file)
+        while True:
+            with self._lock:
+                opened = self._idle.pop() if self._idle else None
+            if opened is None:
+                return self._opened()
+            if opened.identity == identity:
+                return opened
+            opened.connection.close()
+
+    def _opened(self) -> _Opened:
+        if self._file is None:
+            return _Opened(self._connect(self.path), None)
+        for folder in reversed((self._file.parent, *self._file.parent.parents)):
+            prepare_folder(folder)  # one by one, so that each name is synced
+        with folder_locked(self._file.parent):
+            identity = identity_of(self._file)
+            try:
+                connection = self._connect(self._file)
+            except _DAMAGE as exc:
+                raise _DamageFound(exc, identity) from exc
+            return _Opened(connection, identity or identity_of(self._file))
+
+    def _give_back(self, opened: _Opened) -> None:
         with self._lock:
             if not self._closed and len(self._idle) < self._most_idle:
-                self._idle.append(connection)
+                self._idle.append(opened)
                 return
-        connection.close()
-
-    def _close_idle(self) -> None:
-        with self._lock:
-            while self._idle:
-                self._idle.pop().close()
+        opened.connection.close()
 
 
 def _within(connection: apsw.Connection, work: Callable[[Sql], T], *, reads: bool) -> T:
     with transaction(connection, reads=reads):
         return work(SqliteSql(connection))
 
+
+def _checkpoint(connection: apsw.Connection) -> None:
+    patience_ms = connection.pragma("busy_timeout")
+    connection.set_busy_timeout(_LOG_BUSY_MS)
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.set_busy_timeout(patience_ms)
+
+
+_EVERY: weakref.WeakSet[SharedFile] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    """SQLite's locks do not survive a fork: a child that inherits an open file would wreck it."""
+    for file in list(_EVERY):
+        file.close_idle()
+
+
+def _in_child() -> None:
+    for file in list(_EVERY):
+        file.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)
 
 _: type[FileEngine] = SharedFile  # checked, never run

@@ -48,6 +48,11 @@ class SqliteSql:
         """The first row."""
         return self._executed(query, values).fetchone()
 
+    def value(self, query: str, /, **values: Value) -> Any:
+        """The first column of the first row."""
+        row = self._executed(query, values).fetchone()
+        return None if row is None else row[0]
+
     def run(self, query: str, /, **values: Value) -> int:
         """How many rows were changed."""
         self._executed(query, values)
@@ -55,7 +60,7 @@ class SqliteSql:
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> None:
         """Once for each mapping."""
-        self._connection.executemany(query, ({"scope_id": self.scope_id, **each} for each in values))
+        self._connection.executemany(query, ({"scope_id": self.scope_id, **each} for each in values)).fetchall()
 
     def _executed(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
         values.setdefault("scope_id", self.scope_id)  # of the call alone: nobody else has this dict

@@ -1,3 +1,4 @@
+-- expand
 -- Sessions and their messages. The first two tables are those of harombe, column for column, whose files are continued
 -- where they are; what is ours comes behind them and may be NULL. Times are ISO 8601 texts of naive UTC.
 --

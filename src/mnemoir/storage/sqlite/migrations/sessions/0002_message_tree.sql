@@ -1,3 +1,4 @@
+-- expand
 -- Branches. A message stands behind its parent; 0 is the beginning. One way through the tree, the thread, is what
 -- windows and pages read: the rows on it have no off_thread. A child is never older than its parent, so the thread's
 -- order is that of time and then of id, and its newest row is the head.

@@ -1,3 +1,4 @@
+-- expand
 -- Each message gets an id that is unique in all files. The trigger gives one to rows of other programs.
 
 ALTER TABLE messages ADD COLUMN uid TEXT;

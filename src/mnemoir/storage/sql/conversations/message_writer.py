@@ -7,11 +7,9 @@ clock that is set back reorders nothing.
 import uuid
 from collections.abc import Sequence
 
-import apsw
-
 from mnemoir.conversations.sessions import MessageNotFoundError, MessageRecord, SessionMetadata, checked_session_id
-from mnemoir.storage.conversations.session_rows import message_values, storable, time_text
-from mnemoir.storage.conversations.thread_rows import (
+from mnemoir.storage.sql.conversations.rows import message_values, storable, time_text
+from mnemoir.storage.sql.conversations.thread import (
     Place,
     head_of,
     let_in,
@@ -20,6 +18,7 @@ from mnemoir.storage.conversations.thread_rows import (
     place_at,
     place_of,
 )
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -30,10 +29,8 @@ _VECTORS = queries("sessions/vectors")
 class MessageWriter:
     """One for each transaction. `now` is its time; the others are those of `save_messages`."""
 
-    def __init__(
-        self, connection: apsw.Connection, now: str, *, system_prompt: str = "", embedding_model: str | None = None
-    ) -> None:
-        self._connection = connection
+    def __init__(self, sql: Sql, now: str, *, system_prompt: str = "", embedding_model: str | None = None) -> None:
+        self._sql = sql
         self._now = now
         self._system_prompt = system_prompt
         self._embedding_model = embedding_model
@@ -42,20 +39,20 @@ class MessageWriter:
     def head(self, session_id: str) -> Place:
         """The head of the session, which is created unless it is there, and is in use now."""
         if session_id not in self._heads:
-            add_session(self._connection, session_id, self._system_prompt, None, self._now)
-            self._connection.execute(_SESSIONS["touch_session"], {"session": session_id, "now": self._now})
-            self._heads[session_id] = head_of(self._connection, session_id)
+            add_session(self._sql, session_id, self._system_prompt, None, self._now)
+            self._sql.run(_SESSIONS["touch_session"], session=session_id, now=self._now)
+            self._heads[session_id] = head_of(self._sql, session_id)
         return self._heads[session_id]
 
     def go_to(self, session_id: str, message_id: int) -> None:
         """Let the thread end with the message. Raises MessageNotFoundError."""
         if self.head(session_id).id == message_id:
             return
-        link(self._connection, session_id)
-        place = place_of(self._connection, session_id, message_id)
+        link(self._sql, session_id)
+        place = place_of(self._sql, session_id, message_id)
         if place is None:
             raise no_message(session_id, message_id)
-        move_head(self._connection, session_id, message_id)
+        move_head(self._sql, session_id, message_id)
         self._heads[session_id] = place
 
     def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
@@ -69,8 +66,8 @@ class MessageWriter:
         if message.parent_id is not None:
             self.go_to(session_id, message.parent_id)
         elif message.created_at is not None and (created_at := time_text(message.created_at)) < head.created_at:
-            place = self._put(session_id, message, place_at(self._connection, session_id, created_at))
-            let_in(self._connection, session_id, place.id)
+            place = self._put(session_id, message, place_at(self._sql, session_id, created_at))
+            let_in(self._sql, session_id, place.id)
             return place.id
         return self._put_at_head(session_id, message)
 
@@ -89,10 +86,9 @@ class MessageWriter:
             "parent_id": behind.id,
             "turn_id": storable(turn_id),
         }
-        message_id: int = self._connection.execute(_MESSAGES["add_message"], values).get
+        message_id: int = self._sql.value(_MESSAGES["add_message"], **values)
         if self._embedding_model is not None and message.is_embeddable:
-            waiting = {"id": message_id, "model": self._embedding_model, "now": self._now}
-            self._connection.execute(_VECTORS["await"], waiting)
+            self._sql.run(_VECTORS["await"], id=message_id, model=self._embedding_model, now=self._now)
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
 
 
@@ -103,9 +99,7 @@ def no_message(session_id: str, message_id: int) -> MessageNotFoundError:
     )
 
 
-def add_session(
-    connection: apsw.Connection, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str
-) -> bool:
+def add_session(sql: Sql, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str) -> bool:
     """Create it unless it is there; whether it was created. Raises InvalidRequest for an id that is none."""
     values = {
         "session": checked_session_id(session_id),
@@ -113,7 +107,7 @@ def add_session(
         "metadata": storable((metadata or SessionMetadata()).to_json()),
         "now": now,
     }
-    return bool(connection.execute(_SESSIONS["add_session"], values).fetchall())
+    return bool(sql.rows(_SESSIONS["add_session"], **values))
 
 
 def _turn(role: str, behind: Place) -> str:

@@ -14,12 +14,11 @@ Each method reads within one transaction, over rows that are linked.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import apsw
-
 from mnemoir.conversations.history_digest import PASSED_OVER
 from mnemoir.conversations.sessions import ROOT
-from mnemoir.storage.conversations.session_rows import Row
-from mnemoir.storage.conversations.thread_rows import head_of
+from mnemoir.storage.sql.conversations.rows import Row
+from mnemoir.storage.sql.conversations.thread import head_of
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
@@ -44,9 +43,9 @@ class Found:
 class StoredTree:
     """The messages of a session, as histories are compared with them."""
 
-    def __init__(self, connection: apsw.Connection, session_id: str) -> None:
-        self._connection = connection
-        self._session = {"session": session_id}
+    def __init__(self, sql: Sql, session_id: str) -> None:
+        self._sql = sql
+        self._session = session_id
 
     def find(self, history: Sequence[HistoryItem]) -> Found:
         """Its place."""
@@ -90,7 +89,7 @@ class StoredTree:
         level, way = len(ids) - 1, list[int]()
         seen: set[int] = set()
         while message_id != (ids[level] if level >= 0 else ROOT):
-            row = self._one("step_up", id=message_id)
+            row = self._sql.row(_TREE["step_up"], session=self._session, id=message_id)
             if row is None or message_id in seen:
                 return None
             seen.add(message_id)
@@ -147,16 +146,13 @@ class StoredTree:
         said = [digest for _, digest in ending]
         length = next(size for size in range(len(said), -1, -1) if said[len(said) - size :] == digests[:size])
         ids = [message_id for message_id, _ in ending[len(ending) - length :]]
-        return Found(ids=ids, behind=head_of(self._connection, self._session["session"]).id)
+        return Found(ids=ids, behind=head_of(self._sql, self._session).id)
 
     def _has_question_besides(self, message_id: int) -> bool:
-        return bool(self._connection.execute(_TREE["other_question"], {**self._session, "id": message_id}).get)
+        return bool(self._sql.value(_TREE["other_question"], session=self._session, id=message_id))
 
-    def _rows(self, query: str, **values: object) -> list[Row]:
-        return self._connection.execute(_TREE[query], {**self._session, **values}).fetchall()
-
-    def _one(self, query: str, **values: object) -> Row | None:
-        return self._connection.execute(_TREE[query], {**self._session, **values}).fetchone()
+    def _rows(self, query: str, **values: Value) -> list[Row]:
+        return self._sql.rows(_TREE[query], session=self._session, **values)
 
 
 def _matching_lengths(wanted: Sequence[bytes], said: Sequence[bytes]) -> list[int]:

@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import apsw
-
 from mnemoir.conversations.sessions import StoredMessage, Summary
 from mnemoir.conversations.ways import Stretch
-from mnemoir.core.clock import Clock
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages, summary_of, time_text
-from mnemoir.storage.conversations.session_tables import clamped
+from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages, summary_of, time_text
+from mnemoir.storage.sql.conversations.store import Store, clamped
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -25,27 +22,24 @@ _OUTSIDE = (0, 0.0)  # a border in front of all messages, or behind them
 _END = b"\xff"  # and bytes behind
 
 
-class WindowTables:
+class WindowTables(Store):
     """One of four parts of `MemoryStorage`; see `conversations.session_storage.WindowRows`."""
-
-    _file: SessionFile
-    _clock: Clock
 
     def mark_context(self, session_id: str) -> int | None:
         """Let windows begin after the head, and drop the summary; the message's id, None for none."""
-        values = {"session": storable(session_id)}
 
-        def work(connection: apsw.Connection) -> int | None:
-            connection.execute(_SESSIONS["drop_summary"], values)
-            mark: Any = connection.execute(_MESSAGES["mark_newest"], values).get
-            return None if mark is None else int(mark)
+        def work(sql: Sql) -> int | None:
+            session = storable(session_id)
+            sql.run(_SESSIONS["drop_summary"], session=session)
+            rows = sql.rows(_MESSAGES["mark_newest"], session=session)
+            return rows[0][0] if rows else None
 
         return self._file.write(work)
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Newest first, in front of the message `before` (none when that is gone), behind the mark."""
         return whole_page(
-            limit, before, lambda at, most: self._rows("newest", session_id, limit=most, **in_front_of(at))
+            limit, before, lambda at, most: self._behind_mark("newest", session_id, limit=most, **in_front_of(at))
         )
 
     def messages_between(
@@ -54,16 +48,18 @@ class WindowTables:
         """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border."""
         end = in_front_of(before)
         return whole_page(
-            limit, after, lambda at, most: self._rows("oldest", session_id, limit=most, after=clamped(at or 0), **end)
+            limit,
+            after,
+            lambda at, most: self._behind_mark("oldest", session_id, limit=most, after=clamped(at or 0), **end),
         )
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
         """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
-        return list(stored_messages(self._rows("important", session_id, threshold=threshold)))
+        return list(stored_messages(self._behind_mark("important", session_id, threshold=threshold)))
 
     def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
         """Those without a score, behind the mark, by id."""
-        return list(stored_messages(self._rows("unscored", session_id, limit=clamped(limit))))
+        return list(stored_messages(self._behind_mark("unscored", session_id, limit=clamped(limit))))
 
     def set_importance(self, scores: Mapping[int, float | None]) -> None:
         """Store a score, 0 to 1 or None for none, by message id; unknown ids are passed over."""
@@ -72,20 +68,15 @@ class WindowTables:
             raise InvalidRequest(f"A message's importance is 0 to 1, not {wrong[0]}.", field="importance")
         values = [{"id": message_id, "importance": score} for message_id, score in scores.items()]
         if values:
-            self._file.write(lambda connection: connection.executemany(_MESSAGES["score"], values).fetchall())
+            self._file.write(lambda sql: sql.many(_MESSAGES["score"], values))
 
     def set_pinned(self, message_id: int, pinned: bool) -> bool:
         """False when there is no such message."""
-        values = {"id": clamped(message_id), "pinned": 1 if pinned else None}
-        return bool(self._file.write(lambda connection: connection.execute(_MESSAGES["pin"], values).fetchall()))
+        return bool(self._change(_MESSAGES["pin"], id=clamped(message_id), pinned=1 if pinned else None))
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Those that are there."""
-
-        def work(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-            return connection.executemany(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids]).fetchall()
-
-        return {stored.id: stored for stored in stored_messages(self._file.read(work))}
+        return {stored.id: stored for stored in self._file.read(lambda sql: messages_with(sql, message_ids))}
 
     def thread_stretches(
         self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
@@ -94,26 +85,24 @@ class WindowTables:
         values = {"session": storable(session_id), "threshold": threshold}
         ids = json.dumps([*alone, *ends])
 
-        def work(connection: apsw.Connection) -> list[Stretch]:
-            cuts = [row[0] for row in connection.execute(_WAYS["cuts"], {**values, "ids": ids})]
+        def work(sql: Sql) -> list[Stretch]:
+            cuts = [row[0] for row in sql.each(_WAYS["cuts"], **values, ids=ids)]
             between = _between(cuts, set(alone))
-            rows = (connection.execute(_WAYS["stretch"], {**values, **place}).fetchone() for place in between)
+            rows = (sql.row(_WAYS["stretch"], **values, **place) for place in between)
             return [_stretch_of(row) for row in rows if row is not None and row[0]]
 
         return self._file.read(work)
 
     def get_summary(self, session_id: str) -> Summary | None:
         """The session's summary."""
-        values = {"session": storable(session_id)}
-        row = self._file.read(lambda connection: connection.execute(_MESSAGES["summary"], values).fetchone())
+        row = self._row(_MESSAGES["summary"], session=storable(session_id))
         return None if row is None else summary_of(row)
 
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
         """The right to summarise, for so many seconds at most; None while another has it."""
         now_s, claim = self._clock().timestamp(), uuid.uuid4().hex
         values = {"session": storable(session_id), "claim": claim, "now_s": now_s, "until": now_s + lease_s}
-        claimed = self._file.write(lambda connection: connection.execute(_MESSAGES["claim"], values).fetchall())
-        return claim if claimed else None
+        return claim if self._change(_MESSAGES["claim"], **values) else None
 
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
         """Store it in place of the last one and give up the claim.
@@ -130,26 +119,22 @@ class WindowTables:
             "created_at": time_text(summary.created_at or self._clock()),
         }
 
-        def work(connection: apsw.Connection) -> bool:
-            if not _release(connection, session_id, claim):
+        def work(sql: Sql) -> bool:
+            if not _release(sql, session_id, claim):
                 return False
-            return bool(connection.execute(_MESSAGES["put_summary"], values).fetchall())
+            return bool(sql.rows(_MESSAGES["put_summary"], **values))
 
         return self._file.write(work)
 
     def release_summary(self, session_id: str, claim: str) -> None:
         """Give up the claim without a summary; nothing when another has it by now."""
-        self._file.write(lambda connection: _release(connection, session_id, claim))
+        self._file.write(lambda sql: _release(sql, session_id, claim))
 
-    def _rows(self, query: str, session_id: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Rows behind the session's mark."""
+    def _behind_mark(self, query: str, session_id: str, **values: Any) -> list[Row]:
         session = storable(session_id)
-
-        def work(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-            mark = mark_of(connection, session)
-            return connection.execute(_MESSAGES[query], {"session": session, "mark": mark, **values}).fetchall()
-
-        return self._file.read(work)
+        return self._file.read(
+            lambda sql: sql.rows(_MESSAGES[query], session=session, mark=mark_of(sql, session), **values)
+        )
 
 
 def whole_page(
@@ -169,16 +154,21 @@ def whole_page(
     return found
 
 
-def rows_before(connection: apsw.Connection, session_id: str, message_id: int, limit: int) -> list[Row]:
+def rows_before(sql: Sql, session_id: str, message_id: int, limit: int) -> list[Row]:
     """What stands in front of a message on the thread, behind the mark, newest first."""
-    values = {"session": session_id, "mark": mark_of(connection, session_id), "limit": limit}
-    return connection.execute(_MESSAGES["newest"], {**values, **in_front_of(message_id)}).fetchall()
+    mark = mark_of(sql, session_id)
+    return sql.rows(_MESSAGES["newest"], session=session_id, mark=mark, limit=limit, **in_front_of(message_id))
 
 
-def mark_of(connection: apsw.Connection, session_id: str) -> int:
+def mark_of(sql: Sql, session_id: str) -> int:
     """The message after which windows of the session begin; 0 for none."""
-    mark: int = connection.execute(_MESSAGES["mark"], {"session": session_id}).get
-    return mark
+    return int(sql.value(_MESSAGES["mark"], session=session_id))
+
+
+def messages_with(sql: Sql, message_ids: Sequence[int]) -> list[StoredMessage]:
+    """Those of these messages that are there, in the order of the ids."""
+    rows = (sql.row(_MESSAGES["one"], id=clamped(one)) for one in message_ids)
+    return list(stored_messages(row for row in rows if row is not None))
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
@@ -186,9 +176,8 @@ def in_front_of(before: int | None) -> Mapping[str, Any]:
     return {"before": 0, "end": _END} if before is None else {"before": clamped(before), "end": _NOWHERE}
 
 
-def _release(connection: apsw.Connection, session_id: str, claim: str) -> bool:
-    values = {"session": storable(session_id), "claim": claim}
-    return bool(connection.execute(_MESSAGES["release"], values).fetchall())
+def _release(sql: Sql, session_id: str, claim: str) -> bool:
+    return bool(sql.rows(_MESSAGES["release"], session=storable(session_id), claim=claim))
 
 
 def _between(cuts: Sequence[Any], alone: set[int]) -> list[dict[str, float]]:

@@ -1,46 +1,40 @@
-"""Sessions and their messages in the file: made, listed, saved, read, deleted."""
+"""Sessions and their messages: made, listed, saved, read, deleted."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import apsw
 import orjson
 
 from mnemoir.conversations.messages import Message
 from mnemoir.conversations.sessions import (
     MessageRecord,
-    SessionExistsError,
     SessionMetadata,
     SessionRecord,
     naive_utc,
 )
-from mnemoir.core.clock import Clock
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations.message_writer import MessageWriter, add_session
-from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import (
+from mnemoir.storage.sql.conversations.message_writer import MessageWriter, add_session
+from mnemoir.storage.sql.conversations.rows import (
     session_of,
     storable,
     stored_messages,
     stored_metadata,
     time_text,
 )
+from mnemoir.storage.sql.conversations.store import Store, clamped, taken
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _PRUNED_TOGETHER = 500
-_MOST = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 _MOST_DAYS = 3_000_000  # further back than any calendar goes
 
 
-class SessionTables:
+class SessionTables(Store):
     """One of four parts of `MemoryStorage`; see `conversations.session_storage.SessionRows`."""
-
-    _file: SessionFile
-    _clock: Clock
 
     @property
     def db_path(self) -> Path:
@@ -61,12 +55,11 @@ class SessionTables:
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
         """Create it unless it is there; whether it was created."""
         now = self._now()
-        return self._file.write(lambda connection: add_session(connection, session_id, system_prompt, metadata, now))
+        return self._file.write(lambda sql: add_session(sql, session_id, system_prompt, metadata, now))
 
     def get_session(self, session_id: str) -> SessionRecord | None:
         """The session of that id."""
-        values = {"session": storable(session_id)}
-        row = self._file.read(lambda connection: connection.execute(_SESSIONS["session"], values).fetchone())
+        row = self._row(_SESSIONS["session"], session=storable(session_id))
         return None if row is None else session_of(row)
 
     def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
@@ -77,36 +70,33 @@ class SessionTables:
         self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
     ) -> bool:
         """Change what is given; False when the session is unknown."""
-        values = {
-            "session": storable(session_id),
-            "system_prompt": None if system_prompt is None else storable(system_prompt),
-            "metadata": None if metadata is None else storable(metadata.to_json()),
-        }
-        return bool(
-            self._file.write(lambda connection: connection.execute(_SESSIONS["change_session"], values).fetchall())
+        changed = self._change(
+            _SESSIONS["change_session"],
+            session=storable(session_id),
+            system_prompt=None if system_prompt is None else storable(system_prompt),
+            metadata=None if metadata is None else storable(metadata.to_json()),
         )
+        return bool(changed)
 
     def update_session_activity(self, session_id: str) -> None:
         """Say that it is in use now; nothing for an unknown one."""
-        values = {"session": storable(session_id), "now": self._now()}
-        self._file.write(lambda connection: connection.execute(_SESSIONS["touch_session"], values).fetchall())
+        self._change(_SESSIONS["touch_session"], session=storable(session_id), now=self._now())
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
         """Newest activity first."""
-        values = {"limit": clamped(limit), "offset": clamped(offset)}
-        rows = self._file.read(lambda connection: connection.execute(_SESSIONS["page"], values).fetchall())
+        rows = self._rows(_SESSIONS["page"], limit=clamped(limit), offset=clamped(offset))
         return [session_of(row) for row in rows]
 
     def delete_session(self, session_id: str) -> bool:
         """With its messages, its summary and the notes of its vectors; False when it is unknown."""
-        was_there = self._file.write(lambda connection: _delete(connection, storable(session_id)))
+        was_there = self._file.write(lambda sql: _delete(sql, storable(session_id)))
         self._file.empty_log()
         return was_there
 
     def old_sessions(self, days: int) -> list[str]:
         """The ids that `prune_old_sessions` would delete now, oldest activity first."""
         cutoff = self._cutoff(days)
-        return self._file.read(lambda connection: list(_old(connection, cutoff)))
+        return self._file.read(lambda sql: list(_old(sql, cutoff)))
 
     def prune_old_sessions(self, days: int) -> int:
         """Delete what was last used more than `days` days ago and is not kept; how many sessions.
@@ -114,7 +104,7 @@ class SessionTables:
         0 days is everything last used before this instant. Raises ValueError for a negative number.
         """
         cutoff, pruned = self._cutoff(days), 0
-        while batch := self._file.write(lambda connection: _prune_some(connection, cutoff)):
+        while batch := self._file.write(lambda sql: _prune_some(sql, cutoff)):
             pruned += batch
         if pruned:
             self._file.empty_log()
@@ -133,31 +123,29 @@ class SessionTables:
         """
         now = self._now()
 
-        def work(connection: apsw.Connection) -> list[int]:
-            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def work(sql: Sql) -> list[int]:
+            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             return [writer.save(message) for message in messages]
 
         return self._file.write(work) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
         """The thread, oldest first, from `offset` on; all of it without a limit."""
-        most = _MOST if limit is None else clamped(limit)
-        values = {"session": storable(session_id), "limit": most, "offset": clamped(offset)}
-        rows = self._file.read(lambda connection: connection.execute(_MESSAGES["page"], values).fetchall())
+        most = clamped(2**63 if limit is None else limit)
+        rows = self._rows(_MESSAGES["page"], session=storable(session_id), limit=most, offset=clamped(offset))
         return [stored.message for stored in stored_messages(rows)]
 
     def get_message_count(self, session_id: str) -> int:
         """How many rows the thread has; damaged ones count."""
-        values = {"session": storable(session_id)}
-        return int(self._file.read(lambda connection: connection.execute(_MESSAGES["count"], values).get))
+        return int(self._row(_MESSAGES["count"], session=storable(session_id))[0])
 
     def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
         """How many rows the thread of each session has, and its first messages, by the id of the session."""
         values = {"sessions": orjson.dumps([storable(id) for id in session_ids]).decode(), "limit": clamped(messages)}
 
-        def work(connection: apsw.Connection) -> tuple[list[Any], list[Any]]:
-            counts = connection.execute(_MESSAGES["counts"], values).fetchall()
-            return counts, connection.execute(_MESSAGES["beginnings"], values).fetchall()
+        def work(sql: Sql) -> tuple[list[Any], list[Any]]:
+            counts = sql.rows(_MESSAGES["counts"], **values)
+            return counts, sql.rows(_MESSAGES["beginnings"], **values)
 
         counts, rows = self._file.read(work)
         found: dict[str, tuple[int, list[Message]]] = {id: (count, []) for id, count in counts}
@@ -168,20 +156,16 @@ class SessionTables:
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and the summary and keep the session; how many messages."""
 
-        def work(connection: apsw.Connection) -> int:
-            values = {"session": storable(session_id)}
-            connection.execute(_SESSIONS["drop_messages"], values)
-            deleted = connection.changes()
-            connection.execute(_SESSIONS["drop_summary"], values)
-            connection.execute(_SESSIONS["drop_mark"], values)
+        def work(sql: Sql) -> int:
+            session = storable(session_id)
+            deleted = sql.run(_SESSIONS["drop_messages"], session=session)
+            sql.run(_SESSIONS["drop_summary"], session=session)
+            sql.run(_SESSIONS["drop_mark"], session=session)
             return deleted
 
         deleted = self._file.write(work)
         self._file.empty_log()
         return deleted
-
-    def _now(self) -> str:
-        return time_text(self._clock())
 
     def _cutoff(self, days: int) -> str:
         if days < 0:
@@ -193,24 +177,10 @@ class SessionTables:
         return time_text(now - min(timedelta(days=days), now - earliest))
 
 
-def taken(session_id: str) -> SessionExistsError:
-    """The error for an id that another session has."""
-    return SessionExistsError(
-        f"There is a session {session_id!r:.80} already. Choose another id, or go on with that one."
-    )
-
-
-def clamped(number: int) -> int:
-    """A limit, an offset or an id that SQLite takes as it is meant: no message has one that is cut."""
-    return max(0, min(number, _MOST))
-
-
-def _delete(connection: apsw.Connection, session_id: str) -> bool:
-    values = {"session": session_id}
-    connection.execute(_SESSIONS["drop_messages"], values)
-    connection.execute(_SESSIONS["drop_session"], values)
-    was_there = connection.changes() > 0
-    left = connection.execute(_SESSIONS["left_of_session"], values).get
+def _delete(sql: Sql, session_id: str) -> bool:
+    sql.run(_SESSIONS["drop_messages"], session=session_id)
+    was_there = sql.run(_SESSIONS["drop_session"], session=session_id) > 0
+    left = sql.value(_SESSIONS["left_of_session"], session=session_id)
     if left:
         raise StorageUnavailable(
             f"{left} messages of the session {session_id!r:.80} could not be deleted. Try again."
@@ -218,22 +188,22 @@ def _delete(connection: apsw.Connection, session_id: str) -> bool:
     return was_there
 
 
-def _prune_some(connection: apsw.Connection, cutoff: str) -> int:
+def _prune_some(sql: Sql, cutoff: str) -> int:
     pruned = 0
-    for session_id in _old(connection, cutoff):
-        _delete(connection, session_id)
+    for session_id in _old(sql, cutoff):
+        _delete(sql, session_id)
         pruned += 1
         if pruned == _PRUNED_TOGETHER:
             break
     return pruned
 
 
-def _old(connection: apsw.Connection, cutoff: str) -> Iterator[str]:
+def _old(sql: Sql, cutoff: str) -> Iterator[str]:
     """Sessions to prune, oldest activity first; read in pages, as what is kept may fill many."""
     behind = {"updated_at": "", "id": ""}
     while True:
         values = {"cutoff": cutoff, "limit": _PRUNED_TOGETHER, **behind}
-        page: list[Any] = connection.execute(_SESSIONS["used_before"], values).fetchall()
+        page: list[Any] = sql.rows(_SESSIONS["used_before"], **values)
         for session_id, _, metadata in page:
             if not stored_metadata(session_id, metadata).is_kept:
                 yield session_id

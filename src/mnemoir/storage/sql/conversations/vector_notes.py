@@ -1,25 +1,22 @@
 """Which messages have a vector in the vector store, wait for one, or were deleted and left one behind; what else a
 search asks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import apsw
-
 from mnemoir.conversations.searched_rows import MessageText, SearchedRows
 from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
-from mnemoir.core.clock import Clock
-from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import (
+from mnemoir.storage.sql.conversations.rows import (
+    Row,
     storable,
     stored_messages,
     stored_metadata,
     time_of,
-    time_text,
 )
-from mnemoir.storage.conversations.session_tables import clamped
-from mnemoir.storage.conversations.window_tables import mark_of, rows_before
+from mnemoir.storage.sql.conversations.store import Store, clamped
+from mnemoir.storage.sql.conversations.windows import mark_of, messages_with, rows_before
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 _VECTORS = queries("sessions/vectors")
@@ -31,11 +28,8 @@ InContext = tuple[StoredMessage, Sequence[StoredMessage]]
 SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
 
 
-class VectorTables:
+class VectorTables(Store):
     """One part of `MemoryStorage`; see `VectorRows` of `conversations.session_storage`, and `SearchedRows`."""
-
-    _file: SessionFile
-    _clock: Clock
 
     def unembedded_messages(
         self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
@@ -43,18 +37,11 @@ class VectorTables:
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
         session = None if session_id is None else storable(session_id)
         values = {"model": model, "limit": clamped(limit), "after": after, "session": session, "spaces": SPACES}
-        rows = self._file.read(lambda connection: connection.execute(_VECTORS["unembedded"], values).fetchall())
-        return list(stored_messages(rows))
+        return list(stored_messages(self._rows(_VECTORS["unembedded"], **values)))
 
     def in_context(self, message_ids: Sequence[int], count: int) -> list[InContext]:
         """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
-        ids = [{"id": clamped(one)} for one in message_ids]
-
-        def work(connection: apsw.Connection) -> list[InContext]:
-            found = stored_messages(connection.executemany(_MESSAGES["one"], ids))
-            return list(_in_context(connection, list(found), clamped(count)))
-
-        return self._file.read(work)
+        return self._file.read(lambda sql: list(_in_context(sql, messages_with(sql, message_ids), clamped(count))))
 
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Note them as waiting; those of them that are there. Do this before their vectors are added."""
@@ -62,11 +49,11 @@ class VectorTables:
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
-        bound = self._bound(message_ids, model=model)
+        now = self._now()
 
-        def work(connection: apsw.Connection) -> list[int]:
-            noted = set(_first(connection.executemany(_VECTORS["added"], bound)))
-            left = _first(connection.execute(_VECTORS["to_remove"], {"limit": _MOST_LEFT}))
+        def work(sql: Sql) -> list[int]:
+            noted = set(_noted_ids(sql, "added", message_ids, model=model, now=now))
+            left = _first(sql.each(_VECTORS["to_remove"], limit=_MOST_LEFT))
             return list(dict.fromkeys([*(id for id in message_ids if id not in noted), *left]))
 
         return self._file.write(work)
@@ -77,26 +64,22 @@ class VectorTables:
 
     def vectors_to_remove(self, limit: int) -> list[int]:
         """Ids of deleted messages that may have left a vector behind, by id."""
-        values = {"limit": clamped(limit)}
-        return self._file.read(lambda connection: _first(connection.execute(_VECTORS["to_remove"], values)))
+        return _first(self._rows(_VECTORS["to_remove"], limit=clamped(limit)))
 
     def vectors_removed(self, message_ids: Sequence[int]) -> None:
         """Their vectors are gone from the vector store."""
         values = [{"id": message_id} for message_id in message_ids]
         if values:
-            self._file.write(lambda connection: connection.executemany(_VECTORS["removed"], values).fetchall())
+            self._file.write(lambda sql: sql.many(_VECTORS["removed"], values))
 
     def vector_counts(self) -> Mapping[str, int]:
         """How many notes there are by status: pending, embedded, failed, removed."""
-        rows = self._file.read(lambda connection: connection.execute(_VECTORS["counts"]).fetchall())
+        rows = self._rows(_VECTORS["counts"])
         return {str(status): count for status, count in rows if isinstance(count, int)}
 
     def said_after(self, message_id: int, limit: int) -> list[MessageText]:
         """Messages that say something and are no instructions, with greater ids, by id."""
-        values = {"after": message_id, "limit": clamped(limit), "spaces": SPACES}
-        rows: list[Any] = self._file.read(
-            lambda connection: connection.execute(_SEARCHING["said_after"], values).fetchall()
-        )
+        rows = self._rows(_SEARCHING["said_after"], after=message_id, limit=clamped(limit), spaces=SPACES)
         return [
             MessageText(
                 each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at)
@@ -106,38 +89,40 @@ class VectorTables:
 
     def living_ids(self) -> list[int]:
         """The ids of all messages there are, in no special order."""
-        return self._file.read(lambda connection: _first(connection.execute(_SEARCHING["living"])))
+        return _first(self._rows(_SEARCHING["living"]))
 
     def important_ids(self, threshold: float) -> list[int]:
         """Those of messages that are pinned, or scored `threshold` or more, wherever they stand."""
-        values = {"threshold": threshold}
-        return self._file.read(lambda connection: _first(connection.execute(_SEARCHING["important"], values)))
+        return _first(self._rows(_SEARCHING["important"], threshold=threshold))
 
     def session_notes(self, user: str | None = None) -> Iterator[tuple[str, SessionMetadata]]:
         """The id and metadata of every session, or of the sessions of a user alone."""
-        query, values = ("notes", {}) if user is None else ("notes_of_user", {"user": storable(user)})
-        rows = self._file.read(lambda connection: connection.execute(_SEARCHING[query], values).fetchall())
+        if user is None:
+            rows = self._rows(_SEARCHING["notes"])
+        else:
+            rows = self._rows(_SEARCHING["notes_of_user"], user=storable(user))
         return ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
 
-    def _each(self, query: str, message_ids: Sequence[int], **values: Any) -> list[int]:
-        bound = self._bound(message_ids, **values)
-        if not bound:
+    def _each(self, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
+        if not message_ids:
             return []
-        return self._file.write(lambda connection: _first(connection.executemany(_VECTORS[query], bound)))
-
-    def _bound(self, message_ids: Sequence[int], **values: Any) -> list[dict[str, Any]]:
-        now = time_text(self._clock())
-        return [{"id": message_id, "now": now, **values} for message_id in message_ids]
+        now = self._now()
+        return self._file.write(lambda sql: _noted_ids(sql, query, message_ids, now=now, **values))
 
 
-def _in_context(connection: apsw.Connection, found: Sequence[StoredMessage], count: int) -> Iterator[InContext]:
+def _noted_ids(sql: Sql, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
+    """What a query gives for each of the messages."""
+    return [row[0] for one in message_ids for row in sql.rows(_VECTORS[query], id=one, **values)]
+
+
+def _in_context(sql: Sql, found: Sequence[StoredMessage], count: int) -> Iterator[InContext]:
     """What was saved together mostly stands one behind the other: then the first alone is looked up."""
     last: InContext | None = None
     for one in found:
-        if last is not None and _follows(one, last[0]) and not mark_of(connection, one.session_id):
+        if last is not None and _follows(one, last[0]) and not mark_of(sql, one.session_id):
             last = one, [*last[1], last[0]][-count:] if count else []
         else:
-            rows = rows_before(connection, one.session_id, one.id, count) if count else []
+            rows = rows_before(sql, one.session_id, one.id, count) if count else []
             last = one, list(stored_messages(reversed(rows)))
         yield last
 
@@ -146,7 +131,7 @@ def _follows(one: StoredMessage, other: StoredMessage) -> bool:
     return one.parent_id == other.id and one.is_on_thread and other.is_on_thread
 
 
-def _first(rows: apsw.Cursor) -> list[int]:
+def _first(rows: Iterable[Row]) -> list[int]:
     return [row[0] for row in rows]
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import apsw
-
-from mnemoir.storage.conversations.history_match import HistoryItem
-from mnemoir.storage.conversations.session_rows import Row, text_of
+from mnemoir.storage.sql.conversations.history_match import HistoryItem
+from mnemoir.storage.sql.conversations.rows import Row, text_of
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _TREE = queries("sessions/tree")
@@ -13,7 +12,7 @@ _SESSIONS = queries("sessions/sessions")
 _MOST_BEGINNINGS = 1000
 
 
-def session_that_begins(connection: apsw.Connection, history: Sequence[HistoryItem]) -> str | None:
+def session_that_begins(sql: Sql, history: Sequence[HistoryItem]) -> str | None:
     """The session with a branch that goes along for longest, if that is for a question and an answer at least.
 
     Of several the one used last; of more than 1,000 branches that begin alike the newest are looked at. Rows must be
@@ -22,8 +21,7 @@ def session_that_begins(connection: apsw.Connection, history: Sequence[HistoryIt
     least = _first_exchange(history)
     if least is None:
         return None
-    values = {"digest": history[0].digest, "limit": _MOST_BEGINNINGS}
-    roots: list[Row] = connection.execute(_TREE["roots_saying"], values).fetchall()
+    roots: list[Row] = sql.rows(_TREE["roots_saying"], digest=history[0].digest, limit=_MOST_BEGINNINGS)
     reached: dict[int, str] = dict(roots)
     for level, told in enumerate(history[1:], start=1):
         if level >= least and len(set(reached.values())) == 1:
@@ -31,14 +29,14 @@ def session_that_begins(connection: apsw.Connection, history: Sequence[HistoryIt
         further = {
             child: session_id
             for message_id, session_id in reached.items()
-            for child in _children(connection, session_id, message_id, told.digest)
+            for child in _children(sql, session_id, message_id, told.digest)
         }
         if not further:
             if level < least:
                 return None
             break
         reached = further
-    return _used_last(connection, set(reached.values()))
+    return _used_last(sql, set(reached.values()))
 
 
 def _first_exchange(history: Sequence[HistoryItem]) -> int | None:
@@ -51,13 +49,12 @@ def _first_exchange(history: Sequence[HistoryItem]) -> int | None:
     return None
 
 
-def _children(connection: apsw.Connection, session_id: str, message_id: int, digest: bytes) -> list[int]:
-    values = {"session": session_id, "id": message_id, "digest": digest}
-    return [row[0] for row in connection.execute(_TREE["children_saying"], values)]
+def _children(sql: Sql, session_id: str, message_id: int, digest: bytes) -> list[int]:
+    return [row[0] for row in sql.each(_TREE["children_saying"], session=session_id, id=message_id, digest=digest)]
 
 
-def _used_last(connection: apsw.Connection, sessions: set[str]) -> str | None:
+def _used_last(sql: Sql, sessions: set[str]) -> str | None:
     if len(sessions) <= 1:
         return next(iter(sessions), None)
-    used_at = {one: text_of(connection.execute(_SESSIONS["used_at"], {"session": one}).get) for one in sessions}
+    used_at = {one: text_of(sql.value(_SESSIONS["used_at"], session=one)) for one in sessions}
     return max(sessions, key=lambda one: (used_at[one] or "", one))

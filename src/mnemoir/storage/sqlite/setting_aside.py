@@ -1,4 +1,4 @@
-"""A damaged file of sessions is renamed, never repaired or deleted, and a new one begins in its place.
+"""A damaged file is renamed, never repaired or deleted, and a new one begins in its place.
 
 Folders are locked while a file is opened or renamed, so that of several processes that find the damage one renames it
 and none renames the new file.

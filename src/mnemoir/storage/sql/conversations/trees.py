@@ -5,8 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-import apsw
-
 from mnemoir.conversations.attachment_links import links_of
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.sessions import (
@@ -18,11 +16,10 @@ from mnemoir.conversations.sessions import (
     checked_session_id,
     naive_utc,
 )
-from mnemoir.core.clock import Clock
-from mnemoir.storage.conversations.history_match import HistoryItem, StoredTree
-from mnemoir.storage.conversations.history_session import session_that_begins
-from mnemoir.storage.conversations.message_writer import MessageWriter, no_message
-from mnemoir.storage.conversations.session_rows import (
+from mnemoir.storage.sql.conversations.history_match import HistoryItem, StoredTree
+from mnemoir.storage.sql.conversations.history_session import session_that_begins
+from mnemoir.storage.sql.conversations.message_writer import MessageWriter, no_message
+from mnemoir.storage.sql.conversations.rows import (
     UNKNOWN_TIME,
     Row,
     session_of,
@@ -30,10 +27,11 @@ from mnemoir.storage.conversations.session_rows import (
     time_of,
     time_text,
 )
-from mnemoir.storage.conversations.session_tables import clamped, taken
-from mnemoir.storage.conversations.thread_rows import head_of, link, move_head, place_of
-from mnemoir.storage.conversations.way_tables import WayTables
-from mnemoir.storage.conversations.window_tables import in_front_of, whole_page
+from mnemoir.storage.sql.conversations.store import clamped, taken
+from mnemoir.storage.sql.conversations.thread import head_of, link, move_head, place_of
+from mnemoir.storage.sql.conversations.ways import WayTables
+from mnemoir.storage.sql.conversations.windows import in_front_of, whole_page
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -45,8 +43,6 @@ _BEHIND_ALL = 2**62  # ids
 
 class TreeTables(WayTables):
     """One of four parts of `MemoryStorage`; see `conversations.session_storage.TreeRows`."""
-
-    _clock: Clock
 
     def append_messages(
         self,
@@ -61,10 +57,10 @@ class TreeTables(WayTables):
 
         The last of them is the head afterwards; without any nothing changes. Raises MessageNotFoundError.
         """
-        now = time_text(self._clock())
+        now = self._now()
 
-        def work(connection: apsw.Connection) -> list[int]:
-            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def work(sql: Sql) -> list[int]:
+            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             if parent_id is not None:
                 writer.go_to(session_id, parent_id)
             return writer.append(session_id, messages)
@@ -87,20 +83,20 @@ class TreeTables(WayTables):
         MessageNotFoundError.
         """
         said = [record for record in history if record.role != "system"]
-        told, now = _told(said), time_text(self._clock())
+        told, now = _told(said), self._now()
 
-        def work(connection: apsw.Connection) -> Resumed:
-            writer = MessageWriter(connection, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def work(sql: Sql) -> Resumed:
+            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             writer.head(session_id)
-            link(connection, session_id)
-            tree = StoredTree(connection, session_id)
+            link(sql, session_id)
+            tree = StoredTree(sql, session_id)
             found = tree.find(told) if parent_id is None else tree.find_behind(parent_id, told)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Resumed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
 
         if not said:
-            head = self._file.read(lambda connection: head_of(connection, storable(session_id)))
+            head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
             return Resumed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
@@ -108,10 +104,8 @@ class TreeTables(WayTables):
         """Those that messages have already; messages of the session `spared` do not count."""
         session = None if spared is None else storable(spared)
 
-        def work(connection: apsw.Connection) -> set[str]:
-            return {
-                uid for uid in uids if connection.execute(_MESSAGES["has_uid"], {"uid": uid, "spared": session}).get
-            }
+        def work(sql: Sql) -> set[str]:
+            return {uid for uid in uids if sql.value(_MESSAGES["has_uid"], uid=uid, spared=session)}
 
         return self._file.read(work) if uids else set()
 
@@ -120,18 +114,18 @@ class TreeTables(WayTables):
         told = _told([record for record in history if record.role != "system"])
         while self._link_some():
             pass
-        return self._file.read(lambda connection: session_that_begins(connection, told))
+        return self._file.read(lambda sql: session_that_begins(sql, told))
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
-        session, now = storable(session_id), time_text(self._clock())
+        session, now = storable(session_id), self._now()
 
-        def work(connection: apsw.Connection) -> bool:
-            if not message_id or place_of(connection, session, message_id) is None:
+        def work(sql: Sql) -> bool:
+            if not message_id or place_of(sql, session, message_id) is None:
                 return False
-            link(connection, session)
-            move_head(connection, session, message_id)
-            connection.execute(_SESSIONS["touch_session"], {"session": session, "now": now})
+            link(sql, session)
+            move_head(sql, session, message_id)
+            sql.run(_SESSIONS["touch_session"], session=session, now=now)
             return True
 
         return self._file.write(work)
@@ -149,20 +143,20 @@ class TreeTables(WayTables):
             "id": message_id,
             "new": checked_session_id(new_id),
             "metadata": storable(metadata.to_json()),
-            "now": time_text(self._clock()),
+            "now": self._now(),
             "links": links_of(session_id),
             "new_links": links_of(new_id),
         }
 
-        def work(connection: apsw.Connection) -> list[int]:
-            link(connection, session)
-            if not message_id or place_of(connection, session, message_id) is None:
+        def work(sql: Sql) -> list[int]:
+            link(sql, session)
+            if not message_id or place_of(sql, session, message_id) is None:
                 raise no_message(session_id, message_id)
-            if not connection.execute(_TREE["copy_session"], values).fetchall():
+            if not sql.rows(_TREE["copy_session"], **values):
                 raise taken(new_id)
-            last: int = connection.execute(_TREE["last_id"]).get
-            connection.execute(_TREE["copy_way"], {**values, "last": last})
-            return list(range(last + 1, last + 1 + connection.changes()))
+            last: int = sql.value(_TREE["last_id"])
+            copied = sql.run(_TREE["copy_way"], **values, last=last)
+            return list(range(last + 1, last + 1 + copied))
 
         return self._file.write(work)
 
@@ -183,25 +177,24 @@ class TreeTables(WayTables):
         session = None if session_id is None else storable(session_id)
 
         def read(at: int | None, most: int) -> list[Row]:
-            values = {"session": session, "limit": most, "before": clamped(at or _BEHIND_ALL)}
-            return self._read(_TREE["with_files"], values)
+            return self._rows(_TREE["with_files"], session=session, limit=most, before=clamped(at or _BEHIND_ALL))
 
         return whole_page(limit, before, read)
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""
 
-        def work(connection: apsw.Connection) -> list[Row]:
-            behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(connection, *before)
-            return connection.execute(_SESSIONS["behind"], {**behind, "limit": clamped(limit)}).fetchall()
+        def work(sql: Sql) -> list[Row]:
+            behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(sql, *before)
+            return sql.rows(_SESSIONS["behind"], **behind, limit=clamped(limit))
 
         return [session_of(row) for row in self._file.read(work)]
 
 
-def _behind(connection: apsw.Connection, used_at: datetime, session_id: str) -> dict[str, Any]:
+def _behind(sql: Sql, used_at: datetime, session_id: str) -> dict[str, Any]:
     """A session that was not used since stands where its activity is written, also where that is no proper time."""
     name = storable(session_id)
-    written = connection.execute(_SESSIONS["used_at"], {"session": name}).get
+    written = sql.value(_SESSIONS["used_at"], session=name)
     is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)
     return {"updated_at": time_text(used_at), "id": name, "same": name if is_same else None}
 

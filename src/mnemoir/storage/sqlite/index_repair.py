@@ -5,6 +5,8 @@ from pathlib import Path
 import apsw
 import structlog
 
+from mnemoir.storage.sqlite.transactions import transaction
+
 _LARGEST_BYTES = 64 * 2**20  # looked through in a quarter of a second; a larger file is left to `mnemoir doctor`
 
 _log = structlog.get_logger(__name__)
@@ -17,15 +19,14 @@ def mend_indexes(path: Path, connection: apsw.Connection) -> None:
     """
     if path.stat().st_size > _LARGEST_BYTES or _is_whole(connection):
         return
-    connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.execute("REINDEX")
-        if not _is_whole(connection):
-            raise apsw.CorruptError("not its indexes alone are damaged")
-        connection.execute("COMMIT")
+        with transaction(connection):
+            connection.execute("REINDEX")
+            if not _is_whole(connection):
+                raise apsw.CorruptError("not its indexes alone are damaged")
+    except apsw.BusyError:
+        raise
     except apsw.Error as exc:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
         _log.warning("session file is not whole and was left as it is", file=str(path), cause=str(exc))
         return
     _log.warning("indexes of a session file were damaged and made anew", file=str(path))

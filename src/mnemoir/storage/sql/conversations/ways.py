@@ -1,18 +1,16 @@
 """What is read of the trees of sessions: ways through them in pages, branches, and the thread in stretches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
-
-import apsw
+from typing import TypeVar
 
 from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.ways import BranchRun
-from mnemoir.storage.conversations.session_file import SessionFile
-from mnemoir.storage.conversations.session_rows import Row, storable, stored_messages
-from mnemoir.storage.conversations.session_tables import clamped
-from mnemoir.storage.conversations.thread_rows import head_of, is_unlinked, link
-from mnemoir.storage.conversations.window_tables import whole_page
+from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages
+from mnemoir.storage.sql.conversations.store import Store, clamped
+from mnemoir.storage.sql.conversations.thread import head_of, is_unlinked, link
+from mnemoir.storage.sql.conversations.windows import whole_page
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
@@ -22,19 +20,16 @@ _WAYS = queries("sessions/ways")
 _LINKED_TOGETHER = 20  # sessions
 
 
-class WayTables:
+class WayTables(Store):
     """The reading half of `TreeTables`; see `conversations.ways.WayRows`."""
-
-    _file: SessionFile
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
         session = storable(session_id)
 
-        def work(connection: apsw.Connection) -> dict[int, list[int]]:
+        def work(sql: Sql) -> dict[int, list[int]]:
             return {
-                one: [row[0] for row in connection.execute(_TREE["children"], {"session": session, "id": one})]
-                for one in message_ids
+                one: [row[0] for row in sql.each(_TREE["children"], session=session, id=one)] for one in message_ids
             }
 
         return self._linked(session_id, work)
@@ -53,14 +48,14 @@ class WayTables:
 
     def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning."""
-        head = self._file.read(lambda connection: head_of(connection, storable(session_id))).id
+        head = self._file.read(lambda sql: head_of(sql, storable(session_id))).id
         behind = partial(self._rows_of, session_id, _WAYS["way_behind"], head=head)
         return whole_page(limit, message_id, lambda at, most: behind(id=clamped(at or 0), limit=most))
 
     def place_on_thread(self, session_id: str, message_id: int) -> int | None:
         """How many messages of the thread stand in front of that one; None for one that is not on it."""
-        rows = self._read(_WAYS["place_on_thread"], {"session": storable(session_id), "id": clamped(message_id)})
-        return int(rows[0][0]) if rows else None
+        row = self._row(_WAYS["place_on_thread"], session=storable(session_id), id=clamped(message_id))
+        return None if row is None else int(row[0])
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
         """All of them, by the id of their first message; one for a tree without branches."""
@@ -69,27 +64,23 @@ class WayTables:
     def _way_to(self, session_id: str, message_id: int, limit: int) -> list[Row]:
         return self._rows_of(session_id, _TREE["way_to"], id=clamped(message_id), limit=clamped(limit))
 
-    def _read(self, query: str, values: Mapping[str, Any]) -> list[Row]:
-        return self._file.read(lambda connection: connection.execute(query, values).fetchall())
-
-    def _rows_of(self, session_id: str, query: str, **values: Any) -> list[Row]:
+    def _rows_of(self, session_id: str, query: str, **values: Value) -> list[Row]:
         """Rows of a session whose messages have their parents."""
-        bound = {"session": storable(session_id), **values}
-        return self._linked(session_id, lambda connection: connection.execute(query, bound).fetchall())
+        session = storable(session_id)
+        return self._linked(session_id, lambda sql: sql.rows(query, session=session, **values))
 
-    def _linked(self, session_id: str, work: Callable[[apsw.Connection], T]) -> T:
+    def _linked(self, session_id: str, work: Callable[[Sql], T]) -> T:
         """Read a session, whose messages get their parents before where they have none yet."""
         session = storable(session_id)
-        found = self._file.read(lambda one: None if is_unlinked(one, session) else [work(one)])
+        found = self._file.read(lambda sql: None if is_unlinked(sql, session) else [work(sql)])
         if found is None:
-            self._file.write(lambda connection: link(connection, session))
+            self._file.write(lambda sql: link(sql, session))
             return self._file.read(work)
         return found[0]
 
     def _link_some(self) -> int:
         """Link a few sessions more; how many there were."""
-        values = {"limit": _LINKED_TOGETHER}
-        sessions = [row[0] for row in self._read(_TREE["unlinked_sessions"], values)]
+        sessions = [row[0] for row in self._rows(_TREE["unlinked_sessions"], limit=_LINKED_TOGETHER)]
         for session_id in sessions:
             self._file.write(partial(link, session_id=session_id))
         return len(sessions)

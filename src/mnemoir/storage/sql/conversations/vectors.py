@@ -1,10 +1,9 @@
 """The tables of a file of vectors: rows in, rows out; each function is part of its caller's transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-import apsw
 import numpy as np
 import orjson
 
@@ -12,7 +11,7 @@ from mnemoir.conversations.vectors import DimensionMismatchError, GivenMetadata,
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
-from mnemoir.storage.conversations.resident_vectors import ResidentVectors
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 QUERIES = queries("vectors/vectors")
@@ -30,9 +29,7 @@ class StoreState(NamedTuple):
     model: str | None
 
 
-def put(
-    connection: apsw.Connection, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[str, TokenPart]
-) -> None:
+def put(sql: Sql, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[str, TokenPart]) -> None:
     """Store rows, each in the place of the one with its id, with its tokens if there are any.
 
     Raises DimensionMismatchError.
@@ -42,12 +39,12 @@ def put(
         raise DimensionMismatchError(len(rows[0].vector), dimension)
     vectors = unit(np.stack([row.vector for row in rows])).astype(_DIGITS)
     changes = range(state.changes + 1, state.changes + 1 + len(rows))
-    values = (
+    values = [
         _columns(row, change, vector.tobytes(), tokens.get(row.id))
         for change, row, vector in zip(changes, rows, vectors, strict=True)
-    )
-    connection.executemany(QUERIES["put"], values).fetchall()
-    _note(connection, state._replace(changes=changes[-1], dimension=dimension))
+    ]
+    sql.many(QUERIES["put"], values)
+    _note(sql, state._replace(changes=changes[-1], dimension=dimension))
 
 
 def _columns(row: NewVector, change: int, vector: bytes, part: TokenPart | None) -> dict[str, Any]:
@@ -63,7 +60,7 @@ def _columns(row: NewVector, change: int, vector: bytes, part: TokenPart | None)
 
 
 def change(
-    connection: apsw.Connection,
+    sql: Sql,
     state: StoreState,
     ids: Sequence[str],
     vectors: FloatArray | None,
@@ -76,7 +73,7 @@ def change(
     changes = state.changes
     units = None if vectors is None else unit(vectors)
     for number, name in enumerate(ids):
-        found = connection.execute(QUERIES["one"], {"id": name}).fetchone()
+        found = sql.row(QUERIES["one"], id=name)
         if found is None:
             continue
         changes += 1
@@ -87,50 +84,49 @@ def change(
             "document": found[1] if documents is None else _storable(documents[number]),
             "metadata": found[2] if metadata is None else as_json(merged(orjson.loads(found[2]), metadata[number])),
         }
-        connection.execute(QUERIES["change"], values)
-    _note(connection, state._replace(changes=changes))
+        sql.run(QUERIES["change"], **values)
+    _note(sql, state._replace(changes=changes))
 
 
-def drop(connection: apsw.Connection, state: StoreState, ids: Sequence[str]) -> None:
+def drop(sql: Sql, state: StoreState, ids: Sequence[str]) -> None:
     """Delete those that are there."""
-    dropped = sum(len(connection.execute(QUERIES["drop"], {"id": name}).fetchall()) for name in ids)
-    _note(connection, state._replace(removals=state.removals + dropped))
+    dropped = sum(sql.run(QUERIES["drop"], id=name) for name in ids)
+    _note(sql, state._replace(removals=state.removals + dropped))
 
 
-def restart(connection: apsw.Connection) -> None:
+def restart(sql: Sql) -> None:
     """Delete all, and forget dimension and model."""
-    connection.execute(QUERIES["drop_all"])
-    connection.execute(QUERIES["restart"], {"epoch": new_request_id()})
+    sql.run(QUERIES["drop_all"])
+    sql.run(QUERIES["restart"], epoch=new_request_id())
 
 
-def _note(connection: apsw.Connection, state: StoreState) -> None:
-    connection.execute(QUERIES["note_changes"], state._asdict())
+def _note(sql: Sql, state: StoreState) -> None:
+    sql.run(QUERIES["note_changes"], **state._asdict())
 
 
-def state_of(connection: apsw.Connection) -> StoreState:
+def state_of(sql: Sql) -> StoreState:
     """Where the file stands."""
-    row: Any = connection.execute(QUERIES["state"]).fetchall()[0]  # in the order of the members
-    return StoreState(*row)
+    return StoreState(*sql.row(QUERIES["state"]))  # in the order of the members
 
 
-def rows_named(connection: apsw.Connection, ids: Sequence[str] | None) -> list[int]:
+def rows_named(sql: Sql, ids: Sequence[str] | None) -> list[int]:
     """Rows of these ids, or all there are; ascending."""
     if ids is None:
-        return [row for (row,) in connection.execute(QUERIES["live"])]
-    return [row for (row,) in connection.execute(QUERIES["rows_of"], {"ids": as_json(list(ids))})]
+        return [row for (row,) in sql.each(QUERIES["live"])]
+    return [row for (row,) in sql.each(QUERIES["rows_of"], ids=as_json(list(ids)))]
 
 
-def take_over(connection: apsw.Connection, resident: ResidentVectors, after: int) -> None:
-    """Put what was written after a change into the matrix, so many rows at a time."""
-    written = connection.execute(QUERIES["since"], {"change": after})
+def written_since(sql: Sql, change: int) -> Iterator[tuple[Sequence[int], FloatArray, list[Any]]]:
+    """Rows written after a change, so many at a time: (rows, vectors, metadata)."""
+    written = sql.each(QUERIES["since"], change=change)
     while batch := list(islice(written, _ROWS_AT_ONCE)):
         rows, stored, metadata = zip(*batch, strict=True)
-        resident.put(rows, vectors_from(stored), [orjson.loads(members) for members in metadata])
+        yield rows, vectors_from(stored), [orjson.loads(members) for members in metadata]
 
 
-def documents(connection: apsw.Connection, rows: Sequence[int]) -> Got:
+def documents(sql: Sql, rows: Sequence[int]) -> Got:
     """(ids, documents, metadata), in the order of `rows`."""
-    found = {row: rest for row, *rest in connection.execute(QUERIES["of_rows"], {"rows": as_json(rows)})}
+    found = {row: rest for row, *rest in sql.each(QUERIES["of_rows"], rows=as_json(rows))}
     kept = [found[row] for row in rows]
     return [name for name, _, _ in kept], [text for _, text, _ in kept], [orjson.loads(raw) for _, _, raw in kept]
 

@@ -1,0 +1,169 @@
+"""A file of conversations: shared with other threads and processes, and set aside when it is damaged.
+
+`PRAGMA user_version` holds the number of the last migration that it has taken. A file of harombe has the number 0 and
+the first two tables: the first step gives it what it lacks.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import apsw
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.engine import Damaged
+from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sqlite.data_file import beside, refuse_newer
+from mnemoir.storage.sqlite.index_repair import mend_indexes
+from mnemoir.storage.sqlite.schema import Step, known_steps
+from mnemoir.storage.sqlite.setting_aside import Identity, identity_of, last_taken_id, set_aside
+from mnemoir.storage.sqlite.shared_file import SharedFile
+from mnemoir.storage.sqlite.transactions import transaction
+
+OnCorruption = Literal["set_aside", "raise"]
+
+BUSY_MS = 2000
+MOST_IDLE = 4
+_WAITS_S = (0.05, 0.1, 0.2, 0.4)  # between five tries
+_SMALLEST = 512  # bytes: one page, and no page is smaller
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_QUERIES = queries("sessions/schema")
+_THEIRS = {
+    "sessions": {"id", "created_at", "updated_at", "system_prompt", "metadata"},
+    "messages": {"id", "session_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"},
+}
+_log = structlog.get_logger(__name__)
+
+
+def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorruption) -> SharedFile:
+    """The file, made when there is none and brought to this program's schema.
+
+    `synced`: a commit outlives a loss of power, too. Raises StorageUnavailable, also for the database of another
+    program and of a newer Mnemoir, and StorageBusyError.
+    """
+    file = SharedFile(
+        path,
+        _Opening(synced),
+        mend=_set_aside if on_corruption == "set_aside" else None,
+        waits_s=_WAITS_S,
+        most_idle=MOST_IDLE,
+    )
+    if _size_of(beside(path, "-wal")):  # what was deleted when the last user of the file died is still in it
+        file.empty_log()
+    return file
+
+
+def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
+    if isinstance(cause, UnicodeDecodeError):
+        raise cause  # it costs one value, and no file
+    kept_as = set_aside(path, damaged)
+    if kept_as is not None:
+        _log.error("session file damaged", file=str(path), cause=str(cause), kept_as=kept_as.name)
+
+
+class _Opening:
+    """Connects to the file. Its indexes are looked through once."""
+
+    def __init__(self, synced: bool) -> None:
+        self._synchronous = "FULL" if synced else "NORMAL"
+        self._looked_through: Identity | None = None
+
+    def __call__(self, path: Path) -> apsw.Connection:
+        _refuse_torn(path)
+        if not path.exists():
+            os.close(os.open(path, _NEW, 0o600))
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            self._prepare(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, path: Path, connection: apsw.Connection) -> None:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", self._synchronous)
+        connection.pragma("foreign_keys", 1)
+        connection.pragma("secure_delete", 1)  # what is deleted is overwritten
+        connection.pragma("journal_size_limit", 64 * 2**20)  # a log grown larger in a burst is cut back
+        _refuse_short(path, connection)
+        upgrade(path, connection)
+        identity = identity_of(path)
+        if identity != self._looked_through:
+            mend_indexes(path, connection)
+            connection.execute("PRAGMA shrink_memory")  # or it would hold all pages that were looked at
+            self._looked_through = identity
+
+
+def upgrade(path: Path, connection: apsw.Connection) -> None:
+    """Take the steps that the file lacks, all in one transaction, and make the views of this connection.
+
+    Raises StorageUnavailable for the database of another program, and of a newer Mnemoir.
+    """
+    steps = _steps()
+    if _reached(path, connection) < len(steps):
+        with transaction(connection):
+            reached = _reached(path, connection)  # another process may have taken them meanwhile
+            is_new = not _tables(connection)
+            for step in steps[reached:]:
+                connection.execute(step.sql)
+            connection.pragma("user_version", len(steps))
+            if is_new:
+                connection.execute(_QUERIES["start_ids"], {"last": last_taken_id(path)})
+    connection.execute(_QUERIES["views"])
+
+
+def _reached(path: Path, connection: apsw.Connection) -> int:
+    reached = int(connection.pragma("user_version"))
+    tables = _tables(connection)
+    lacking = [table for table in _THEIRS if tables and not _THEIRS[table] <= _columns(connection, table)]
+    if lacking:
+        raise StorageUnavailable(
+            f"{path} is a database without sessions (its table {lacking[0]} is missing or a different one) and was "
+            "left as it is. Choose another path."
+        )
+    refuse_newer(path, reached, _steps())
+    return reached
+
+
+def _tables(connection: apsw.Connection) -> set[str]:
+    return {name for (name,) in connection.execute(_QUERIES["tables_of"])}
+
+
+def _columns(connection: apsw.Connection, table: str) -> set[str]:
+    return {name for (name,) in connection.execute(_QUERIES["columns_of"], {"table": table})}
+
+
+@cache
+def _steps() -> list[Step]:
+    return known_steps("sessions")
+
+
+def _refuse_torn(path: Path) -> None:
+    """An empty file is a beginning, unless a log says that something was in it. SQLite would not miss the bytes."""
+    size = _size_of(path)
+    if not size and _size_of(beside(path, "-wal")):
+        raise Damaged("its beginning is gone, its write-ahead log is there")
+    if 0 < size < _SMALLEST:
+        raise Damaged("it is too short for a database")
+
+
+def _refuse_short(path: Path, connection: apsw.Connection) -> None:
+    """SQLite counts whole pages; the end of the last one may be missing.
+
+    Without a log all pages are in the file, and as long as this reads, nobody can have emptied a log that had some.
+    """
+    with transaction(connection, reads=True):
+        expected = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
+        if not _size_of(beside(path, "-wal")) and path.stat().st_size < expected:
+            raise Damaged(f"{expected} bytes belong in it, and it has {path.stat().st_size}")
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0
