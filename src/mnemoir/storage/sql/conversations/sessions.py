@@ -141,11 +141,11 @@ class SessionTables(Store):
 
     def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
         """How many rows the thread of each session has, and its first messages, by the id of the session."""
-        values = {"sessions": orjson.dumps([storable(id) for id in session_ids]).decode(), "limit": clamped(messages)}
+        sessions = orjson.dumps([storable(id) for id in session_ids]).decode()
 
         def work(sql: Sql) -> tuple[list[Any], list[Any]]:
-            counts = sql.rows(_MESSAGES["counts"], **values)
-            return counts, sql.rows(_MESSAGES["beginnings"], **values)
+            counts = sql.rows(_MESSAGES["counts"], sessions=sessions)
+            return counts, sql.rows(_MESSAGES["beginnings"], sessions=sessions, limit=clamped(messages))
 
         counts, rows = self._file.read(work)
         found: dict[str, tuple[int, list[Message]]] = {id: (count, []) for id, count in counts}
@@ -202,8 +202,7 @@ def _old(sql: Sql, cutoff: str) -> Iterator[str]:
     """Sessions to prune, oldest activity first; read in pages, as what is kept may fill many."""
     behind = {"updated_at": "", "id": ""}
     while True:
-        values = {"cutoff": cutoff, "limit": _PRUNED_TOGETHER, **behind}
-        page: list[Any] = sql.rows(_SESSIONS["used_before"], **values)
+        page = sql.rows(_SESSIONS["used_before"], cutoff=cutoff, limit=_PRUNED_TOGETHER, **behind)
         for session_id, _, metadata in page:
             if not stored_metadata(session_id, metadata).is_kept:
                 yield session_id

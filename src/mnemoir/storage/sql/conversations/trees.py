@@ -31,7 +31,7 @@ from mnemoir.storage.sql.conversations.store import clamped, taken
 from mnemoir.storage.sql.conversations.thread import head_of, link, move_head, place_of
 from mnemoir.storage.sql.conversations.ways import WayTables
 from mnemoir.storage.sql.conversations.windows import in_front_of, whole_page
-from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -138,7 +138,7 @@ class TreeTables(WayTables):
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
         session = storable(session_id)
-        values = {
+        values: dict[str, Value] = {
             "session": session,
             "id": message_id,
             "new": checked_session_id(new_id),

@@ -36,8 +36,10 @@ class VectorTables(Store):
     ) -> list[StoredMessage]:
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
         session = None if session_id is None else storable(session_id)
-        values = {"model": model, "limit": clamped(limit), "after": after, "session": session, "spaces": SPACES}
-        return list(stored_messages(self._rows(_VECTORS["unembedded"], **values)))
+        rows = self._rows(
+            _VECTORS["unembedded"], model=model, limit=clamped(limit), after=after, session=session, spaces=SPACES
+        )
+        return list(stored_messages(rows))
 
     def in_context(self, message_ids: Sequence[int], count: int) -> list[InContext]:
         """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""

@@ -11,7 +11,7 @@ from mnemoir.conversations.ways import Stretch
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.sql.conversations.store import Store, clamped
-from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 _SESSIONS = queries("sessions/sessions")
@@ -82,7 +82,7 @@ class WindowTables(Store):
         self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
     ) -> list[Stretch]:
         """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one."""
-        values = {"session": storable(session_id), "threshold": threshold}
+        values: dict[str, Value] = {"session": storable(session_id), "threshold": threshold}
         ids = json.dumps([*alone, *ends])
 
         def work(sql: Sql) -> list[Stretch]:
@@ -101,8 +101,9 @@ class WindowTables(Store):
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
         """The right to summarise, for so many seconds at most; None while another has it."""
         now_s, claim = self._clock().timestamp(), uuid.uuid4().hex
-        values = {"session": storable(session_id), "claim": claim, "now_s": now_s, "until": now_s + lease_s}
-        return claim if self._change(_MESSAGES["claim"], **values) else None
+        until, session = now_s + lease_s, storable(session_id)
+        claimed = self._change(_MESSAGES["claim"], session=session, claim=claim, now_s=now_s, until=until)
+        return claim if claimed else None
 
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
         """Store it in place of the last one and give up the claim.
@@ -110,7 +111,7 @@ class WindowTables(Store):
         False, and nothing stored, when another has the claim, or when what it covers was deleted, marked off, or left
         the thread.
         """
-        values = {
+        values: dict[str, Value] = {
             "session": storable(session_id),
             "upto": summary.upto_message_id,
             "text": storable(summary.text),
