@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -258,6 +259,23 @@ def test_a_damaged_vector_file_is_told_and_left_as_it_is(tmp_path: Path) -> None
     with pytest.raises(StorageUnavailable, match="damaged"):
         VectorFileStore("messages", tmp_path)
     assert path.read_bytes().startswith(b"no database")
+
+
+def test_a_damaged_vector_file_is_set_aside_when_it_is_opened_and_not_under_its_user(tmp_path: Path) -> None:
+    with closing(VectorFileStore("messages", tmp_path, on_corruption="set_aside")) as store:
+        with closing(VectorFileStore("messages", tmp_path)) as other:  # what this one writes is in no other cache
+            other.add(["a", "b"], [[1.0], [2.0]], ["x" * 9000, "y"], [{}, {}])
+            other.delete(["b"])
+        with store.path.open("r+b") as raw:
+            raw.seek(4096)
+            raw.write(b"\xa5" * (store.path.stat().st_size - 4096))
+        with pytest.raises(StorageUnavailable, match="damaged"):
+            store.get()
+        assert list(tmp_path.glob("*.corrupt-*")) == []
+    store.path.write_bytes(b"no database" * 1000)
+    with closing(VectorFileStore("messages", tmp_path, on_corruption="set_aside")) as store:
+        assert store.get() == ([], [], [])
+    assert len(list(tmp_path.glob("*.corrupt-*Z"))) == 1
 
 
 async def test_a_client_is_tried_out_before_it_is_trusted() -> None:

@@ -7,7 +7,7 @@ answers, what was written since. What a write acknowledged survives a loss of po
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -31,7 +31,7 @@ from mnemoir.conversations.vectors import (
     checked_vectors,
 )
 from mnemoir.conversations.where import Where, read_where
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, StorageBusyError
 from mnemoir.search.codes import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.sql.conversations.vectors import (
@@ -122,7 +122,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
         """What they held is in no byte of the file afterwards, as soon as no other process reads."""
         if ids:
             self._write(lambda sql, state: drop(sql, state, ids))
-            self._file.empty_log()
+            self._empty_log()
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
         """In the order in which they were first added. The matrix is made for a condition alone."""
@@ -144,7 +144,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def clear(self) -> None:
         """Delete all; vectors of another length, and of another model, may follow."""
         self._write(lambda sql, _: restart(sql))
-        self._file.empty_log()
+        self._empty_log()
 
     def update(
         self,
@@ -209,6 +209,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def _write(self, work: Callable[[Sql, StoreState], object]) -> None:
         with self._lock, self._failures():
             self._file.write(lambda sql: work(sql, state_of(sql)))
+
+    def _empty_log(self) -> None:
+        """Where deleted text may stand; while others read, the next deletion empties it."""
+        with suppress(StorageBusyError):
+            self._file.empty_log()
 
     def _matrix(self, sql: Sql) -> ResidentVectors | None:
         """As the snapshot has it; None while no vector was ever added."""

@@ -87,10 +87,7 @@ class FileEngine(Protocol):
         """What `work` gives over one snapshot. `work` may run again."""
 
     def empty_log(self) -> None:
-        """Leave nothing of what was deleted in the write-ahead log, unless others read or the disk refuses.
-
-        That is logged, not raised: what was asked for is committed, and the next call empties the log.
-        """
+        """Leave nothing of what was deleted in the write-ahead log, unless others read at the moment."""
 
     def close(self) -> None:
         """Let go of the file. May be called again."""

@@ -43,7 +43,7 @@ def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorrupt
     `synced`: a commit outlives a loss of power, too. Raises StorageUnavailable, also for the database of another
     program and of a newer Mnemoir, and StorageBusyError.
     """
-    file = SharedFile(
+    file = _ConversationFile(
         path,
         _Opening(synced),
         mend=_set_aside if on_corruption == "set_aside" else None,
@@ -53,6 +53,15 @@ def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorrupt
     if _size_of(beside(path, "-wal")):  # what was deleted when the last user of the file died is still in it
         file.empty_log()
     return file
+
+
+class _ConversationFile(SharedFile):
+    def empty_log(self) -> None:
+        """The same; when the disk refuses, a warning is logged, for what was asked for is committed."""
+        try:
+            super().empty_log()
+        except StorageUnavailable as exc:
+            _log.warning("write-ahead log not emptied", file=str(self.path), cause=exc.message)
 
 
 def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:

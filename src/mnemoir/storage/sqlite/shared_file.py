@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import apsw
-import structlog
 
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
@@ -32,7 +31,6 @@ IN_MEMORY = Path(":memory:")
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _LOG_BUSY_MS = 200
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,13 +97,9 @@ class SharedFile:
     def empty_log(self) -> None:
         """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
 
-        While others read, or when the disk refuses, the log stays for now, and a warning is logged: what was asked
-        for is committed. The next call, or the last one to close the file, empties it.
+        While others read, the log stays for now; the next call, or the last one to close the file, empties it.
         """
-        try:
-            self._run(_checkpoint)
-        except StorageUnavailable as exc:
-            _log.warning("write-ahead log not emptied", file=str(self.path), cause=exc.message)
+        self._run(_checkpoint)
 
     def close(self) -> None:
         """Close what is idle, and what is in use as soon as its work ends. May be called again."""
