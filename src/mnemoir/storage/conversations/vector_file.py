@@ -6,13 +6,11 @@ answers, what was written since. What a write acknowledged survives a loss of po
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
-
-import orjson
 
 from mnemoir.conversations.vectors import (
     DimensionMismatchError,
@@ -50,7 +48,6 @@ from mnemoir.storage.sql.conversations.vectors import (
     written_since,
 )
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.vector_file import open_vector_file
 
 T = TypeVar("T")
@@ -203,11 +200,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
             self._resident = None
 
     def _read(self, work: Callable[[Sql], T]) -> T:
-        with self._lock, self._failures():
+        with self._lock:
             return self._file.read(work)
 
     def _write(self, work: Callable[[Sql, StoreState], object]) -> None:
-        with self._lock, self._failures():
+        with self._lock:
             self._file.write(lambda sql: work(sql, state_of(sql)))
 
     def _empty_log(self) -> None:
@@ -231,12 +228,6 @@ class VectorFileStore(IndexedVectors, NamedModel):
             resident.keep(rows_named(sql, None))
         self._resident, self._seen = resident, state
         return resident
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        """Metadata that are no JSON any more are damage."""
-        with storage_errors(self._file.path, orjson.JSONDecodeError):
-            yield
 
 
 def _path_of(collection: str, directory: str | Path | None) -> Path | None:

@@ -49,8 +49,8 @@ class Sql(Protocol):
     def run(self, query: str, /, **values: Value) -> int:
         """Change rows; how many were changed."""
 
-    def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> None:
-        """Run a query that gives no rows once for each mapping."""
+    def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
+        """Run a query once for each mapping; the rows that it gives, in their order."""
 
 
 class Engine(Protocol):

@@ -34,7 +34,7 @@ def folder_locked(folder: Path) -> Iterator[None]:
 def identity_of(path: Path) -> Identity | None:
     """Tells one file of a name from the next; None when there is none. Raises OSError."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino

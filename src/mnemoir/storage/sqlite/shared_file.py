@@ -10,9 +10,10 @@ import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ import apsw
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
 from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.failures import damaged, storage_errors
+from mnemoir.storage.sqlite.failures import FOREIGN, damaged, storage_errors, unavailable
 from mnemoir.storage.sqlite.setting_aside import Identity, folder_locked, identity_of
 from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
@@ -29,6 +30,7 @@ T = TypeVar("T")
 Mend = Callable[[Path, Exception, Identity | None], None]
 IN_MEMORY = Path(":memory:")
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
+_FOREIGN = (*FOREIGN, OSError)
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _LOG_BUSY_MS = 200
 
@@ -80,6 +82,7 @@ class SharedFile:
         self._idle: list[_Opened] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._busy_ms = 0
         if self._file is not None:
             _EVERY.add(self)
         self._run(lambda connection: None)
@@ -88,18 +91,18 @@ class SharedFile:
 
     def read(self, work: Callable[[Sql], T]) -> T:
         """What `work` gives over one snapshot."""
-        return self._run(lambda connection: _within(connection, work, reads=True))
+        return self._run(partial(_within, work, reads=True))
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """What `work` gives, in one transaction; nothing of it is written when it raises."""
-        return self._run(lambda connection: _within(connection, work, reads=False))
+        return self._run(partial(_within, work, reads=False))
 
     def empty_log(self) -> None:
         """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
 
         While others read, the log stays for now; the next call, or the last one to close the file, empties it.
         """
-        self._run(_checkpoint)
+        self._run(self._checkpoint)
 
     def close(self) -> None:
         """Close what is idle, and what is in use as soon as its work ends. May be called again."""
@@ -117,28 +120,40 @@ class SharedFile:
         """In a forked process: the thread that may have held the lock is not in it."""
         self._lock = threading.Lock()
 
+    def _checkpoint(self, connection: apsw.Connection) -> None:
+        connection.set_busy_timeout(_LOG_BUSY_MS)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.set_busy_timeout(self._busy_ms)
+
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
-        with storage_errors(self.path, OSError):
-            try:
-                return self._tried(work)
-            except _DamageFound as exc:
-                if self._mend is None:
-                    raise exc.cause from None
-                self.close_idle()
-                self._mend(self._file or self.path, exc.cause, exc.identity)
-            try:
-                return self._tried(work)
-            except _DamageFound as exc:
-                raise damaged(self.path, str(exc)) from exc.cause
+        try:
+            return self._mended(work)
+        except _FOREIGN as exc:
+            raise unavailable(self.path, exc) from exc
+
+    def _mended(self, work: Callable[[apsw.Connection], T]) -> T:
+        try:
+            return self._tried(work)
+        except _DamageFound as exc:
+            if self._mend is None:
+                raise exc.cause from None
+            self.close_idle()
+            self._mend(self._file or self.path, exc.cause, exc.identity)
+        try:
+            return self._tried(work)
+        except _DamageFound as exc:
+            raise damaged(self.path, str(exc)) from exc.cause
 
     def _tried(self, work: Callable[[apsw.Connection], T]) -> T:
         for wait_s in self._waits_s:
-            with suppress(*_BUSY), self._connection() as connection:
-                return work(connection)
-            time.sleep(wait_s * random.uniform(0.75, 1.25))
+            try:
+                return self._once(work)
+            except _BUSY:
+                time.sleep(wait_s * random.uniform(0.75, 1.25))
         try:
-            with self._connection() as connection:
-                return work(connection)
+            return self._once(work)
         except _BUSY as exc:
             tries = f" through {len(self._waits_s) + 1} tries" if self._waits_s else ""
             raise StorageBusyError(
@@ -146,11 +161,10 @@ class SharedFile:
                 "transaction open."
             ) from exc
 
-    @contextmanager
-    def _connection(self) -> Iterator[apsw.Connection]:
+    def _once(self, work: Callable[[apsw.Connection], T]) -> T:
         opened = self._taken()
         try:
-            yield opened.connection
+            outcome = work(opened.connection)
         except _DAMAGE as exc:
             with suppress(apsw.Error):  # the damage is raised
                 opened.connection.close()
@@ -159,6 +173,7 @@ class SharedFile:
             self._give_back(opened)
             raise
         self._give_back(opened)
+        return outcome
 
     def _taken(self) -> _Opened:
         if self._closed:
@@ -184,6 +199,7 @@ class SharedFile:
                 connection = self._connect(self._file)
             except _DAMAGE as exc:
                 raise _DamageFound(exc, identity) from exc
+            self._busy_ms = connection.pragma("busy_timeout")
             return _Opened(connection, identity or identity_of(self._file))
 
     def _give_back(self, opened: _Opened) -> None:
@@ -194,18 +210,9 @@ class SharedFile:
         opened.connection.close()
 
 
-def _within(connection: apsw.Connection, work: Callable[[Sql], T], *, reads: bool) -> T:
+def _within(work: Callable[[Sql], T], connection: apsw.Connection, *, reads: bool) -> T:
     with transaction(connection, reads=reads):
         return work(SqliteSql(connection))
-
-
-def _checkpoint(connection: apsw.Connection) -> None:
-    patience_ms = connection.pragma("busy_timeout")
-    connection.set_busy_timeout(_LOG_BUSY_MS)
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    finally:
-        connection.set_busy_timeout(patience_ms)
 
 
 _EVERY: weakref.WeakSet[SharedFile] = weakref.WeakSet()

@@ -114,7 +114,7 @@ class VectorTables(Store):
 
 def _noted_ids(sql: Sql, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
     """What a query gives for each of the messages."""
-    return [row[0] for one in message_ids for row in sql.rows(_VECTORS[query], id=one, **values)]
+    return _first(sql.many(_VECTORS[query], [{"id": one, **values} for one in message_ids]))
 
 
 def _in_context(sql: Sql, found: Sequence[StoredMessage], count: int) -> Iterator[InContext]:

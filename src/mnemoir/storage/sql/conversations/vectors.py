@@ -11,7 +11,7 @@ from mnemoir.conversations.vectors import DimensionMismatchError, GivenMetadata,
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
-from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.engine import Damaged, Sql
 from mnemoir.storage.sql.queries import queries
 
 QUERIES = queries("vectors/vectors")
@@ -82,7 +82,7 @@ def change(
             "change": changes,
             "vector": found[0] if units is None else units[number].astype(_DIGITS).tobytes(),
             "document": found[1] if documents is None else _storable(documents[number]),
-            "metadata": found[2] if metadata is None else as_json(merged(orjson.loads(found[2]), metadata[number])),
+            "metadata": found[2] if metadata is None else as_json(merged(_members(found[2]), metadata[number])),
         }
         sql.run(QUERIES["change"], **values)
     _note(sql, state._replace(changes=changes))
@@ -121,14 +121,22 @@ def written_since(sql: Sql, change: int) -> Iterator[tuple[Sequence[int], FloatA
     written = sql.each(QUERIES["since"], change=change)
     while batch := list(islice(written, _ROWS_AT_ONCE)):
         rows, stored, metadata = zip(*batch, strict=True)
-        yield rows, vectors_from(stored), [orjson.loads(members) for members in metadata]
+        yield rows, vectors_from(stored), [_members(raw) for raw in metadata]
 
 
 def documents(sql: Sql, rows: Sequence[int]) -> Got:
     """(ids, documents, metadata), in the order of `rows`."""
     found = {row: rest for row, *rest in sql.each(QUERIES["of_rows"], rows=as_json(rows))}
     kept = [found[row] for row in rows]
-    return [name for name, _, _ in kept], [text for _, text, _ in kept], [orjson.loads(raw) for _, _, raw in kept]
+    return [name for name, _, _ in kept], [text for _, text, _ in kept], [_members(raw) for _, _, raw in kept]
+
+
+def _members(raw: str) -> dict[str, Any]:
+    try:
+        members: dict[str, Any] = orjson.loads(raw)
+    except orjson.JSONDecodeError as exc:
+        raise Damaged(f"metadata of a vector are no JSON: {exc}") from exc
+    return members
 
 
 def vectors_from(stored: Sequence[bytes]) -> FloatArray:

@@ -168,8 +168,7 @@ def mark_of(sql: Sql, session_id: str) -> int:
 
 def messages_with(sql: Sql, message_ids: Sequence[int]) -> list[StoredMessage]:
     """Those of these messages that are there, in the order of the ids."""
-    rows = (sql.row(_MESSAGES["one"], id=clamped(one)) for one in message_ids)
-    return list(stored_messages(row for row in rows if row is not None))
+    return list(stored_messages(sql.many(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids])))
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
