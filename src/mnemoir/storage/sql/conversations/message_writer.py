@@ -57,10 +57,21 @@ class MessageWriter:
 
     def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
         """Put them behind the head, one behind the other; their ids."""
-        return [self._put_at_head(session_id, message) for message in messages]
+        return self._noted(messages, [self._put_at_head(session_id, message) for message in messages])
 
-    def save(self, message: MessageRecord) -> int:
-        """Put it behind its parent, or where its time belongs in the thread, or at the end; its id."""
+    def save(self, messages: Sequence[MessageRecord]) -> list[int]:
+        """Put each behind its parent, or where its time belongs in the thread, or at the end; their ids."""
+        return self._noted(messages, [self._save(message) for message in messages])
+
+    def _noted(self, messages: Sequence[MessageRecord], ids: list[int]) -> list[int]:
+        """The ids; those of messages that get a vector are noted as waiting."""
+        if self._embedding_model is not None:
+            note = {"model": self._embedding_model, "now": self._now}
+            waiting = [id for id, message in zip(ids, messages, strict=True) if message.is_embeddable]
+            self._sql.many(_VECTORS["await"], [{"id": id, **note} for id in waiting])
+        return ids
+
+    def _save(self, message: MessageRecord) -> int:
         session_id = message.session_id
         head = self.head(session_id)
         if message.parent_id is not None:
@@ -87,8 +98,6 @@ class MessageWriter:
             "turn_id": storable(turn_id),
         }
         message_id: int = self._sql.value(_MESSAGES["add_message"], **values)
-        if self._embedding_model is not None and message.is_embeddable:
-            self._sql.run(_VECTORS["await"], id=message_id, model=self._embedding_model, now=self._now)
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
 
 

@@ -125,7 +125,7 @@ class SessionTables(Store):
 
         def work(sql: Sql) -> list[int]:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
-            return [writer.save(message) for message in messages]
+            return writer.save(messages)
 
         return self._file.write(work) if messages else []
 
