@@ -264,8 +264,15 @@ class SemanticSearch:
     async def _near(
         self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
     ) -> list[SearchHit]:
-        found = await asyncio.to_thread(meaning.nearest.find, embedding, count, wanted)
+        found = await asyncio.to_thread(self._nearest, meaning, embedding, count, wanted)
         return related_to(query, found) if wanted.filter.related else found
+
+    def _nearest(self, meaning: _Meaning, embedding: Embedding, count: int, wanted: Wanted) -> list[SearchHit]:
+        """From the index, or from a store that is none of `IndexedVectors` or is shared with others."""
+        found = self._index.nearest(embedding, count, wanted)
+        if found is None:
+            return meaning.nearest.find(embedding, count, wanted)
+        return [hit_of(stored, row.score, row.score) for row, stored in found]
 
     async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
         asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())

@@ -29,6 +29,7 @@ from mnemoir.conversations.vectors import (
     checked_metadata,
     checked_rows,
     checked_vectors,
+    unit_rows,
 )
 from mnemoir.conversations.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
@@ -47,7 +48,6 @@ from mnemoir.storage.conversations.vector_rows import (
     rows_named,
     state_of,
     take_over,
-    unit,
     vectors_from,
 )
 from mnemoir.storage.sqlite.failures import storage_errors
@@ -107,7 +107,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
         """(ids, documents, metadata, distances), nearest first; nothing for a `top_k` below 1."""
         condition = read_where(where)
-        [query] = unit(checked_vectors([query_embedding]))
+        [query] = unit_rows(checked_vectors([query_embedding]))
         with self._snapshot() as connection:
             resident = self._matrix(connection)
             if resident is None or top_k < 1:
