@@ -1,6 +1,7 @@
 """The resident index and what happens to the file behind it: deletions, damage, other processes, changed metadata."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
@@ -8,8 +9,10 @@ import pytest
 
 from mnemoir.conversations.embedding import ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.message_index import Asked, MessageIndex
+from mnemoir.conversations.search_filter import SearchFilter, Wanted
 from mnemoir.conversations.vectors import DimensionMismatchError
+from mnemoir.search.budget import Budget
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sql.queries import queries
@@ -100,6 +103,18 @@ def test_what_another_process_deleted_leaves_the_rest_in_the_one_index(tmp_path:
         with manager(tmp_path, WordsClient(), VectorFileStore("v", tmp_path)) as other:
             other.delete_session("gone")
         assert _similar(memory, "cat") == ["the cat"]
+
+
+def test_two_stores_that_do_not_fit_together_are_both_searched_and_one_is_kept(tmp_path: Path) -> None:
+    budget, asked = Budget(1), Asked(text="cat", embedding=None, limit=5, at=datetime.now(UTC))
+    with MemoryManager(tmp_path / "a.db") as one, MemoryManager(tmp_path / "b.db") as other:
+        indexes = [MessageIndex(memory.storage, None, budget=budget) for memory in (one, other)]
+        for number, memory in enumerate((one, other)):
+            _saved(memory, "s", f"cat {number}")
+        for _ in range(2):
+            found = [index.ranked(asked, Wanted(filter=SearchFilter())) for index in indexes]
+            assert [message.message.text for [(_, message)] in found] == ["cat 0", "cat 1"]
+            assert [index.messages_held for index in indexes] == [0, 1]
 
 
 def test_equal_meanings_come_in_the_order_of_their_messages(tmp_path: Path) -> None:

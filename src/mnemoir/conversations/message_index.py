@@ -7,6 +7,7 @@ index is on disk.
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,6 +30,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding
 from mnemoir.ports.search_rows import SearchRow
+from mnemoir.search.budget import Budget
 from mnemoir.search.columns import Column
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
@@ -54,10 +56,16 @@ class Asked:
     at: datetime
 
 
-class MessageIndex:
-    """Thread-safe; its methods block."""
+_BUDGET = Budget()  # of all stores of sessions in this process
 
-    def __init__(self, rows: SearchedStorage, vectors: IndexedVectors | None) -> None:
+
+class MessageIndex:
+    """Thread-safe; its methods block. Over its `budget` it is dropped, and made again for the next search."""
+
+    def __init__(
+        self, rows: SearchedStorage, vectors: IndexedVectors | None, *, budget: Budget | None = None
+    ) -> None:
+        self._budget = budget or _BUDGET
         self._rows = rows
         self._vectors = vectors
         self._lock = threading.Lock()
@@ -65,19 +73,34 @@ class MessageIndex:
         self._has_dead = False  # messages that are here were deleted
         self._restart()
 
+    @property
+    def messages_held(self) -> int:
+        """Messages in memory now."""
+        return len(self._index)
+
     def deleted(self) -> None:
         """Messages were deleted: the next search lets go of them first."""
         self._has_dead = True
 
+    def drop(self) -> bool:
+        """Let go of all that is in memory; False while a search runs."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._restart()
+            return True
+        finally:
+            self._lock.release()
+
     def spoken(self, text: str) -> str:
         """The question as it is to be embedded: in the first person where it names somebody who speaks here."""
-        with self._lock:
+        with self._in_use():
             self._refresh()
             return address(text, self._index.speaker_names()).spoken
 
     def ranked(self, asked: Asked, wanted: Wanted) -> list[Found]:
         """By all that `search` knows, best first, at most `limit`. Raises StorageUnavailable."""
-        with self._lock:
+        with self._in_use():
             self._refresh()
             return self._current(lambda shown, limit: self._ranked(asked, wanted, shown, limit), wanted, asked.limit)
 
@@ -89,13 +112,20 @@ class MessageIndex:
         if self._vectors is None:
             return None
         [vector] = unit_rows(vector_of(embedding)[np.newaxis])
-        with self._lock:
+        with self._in_use():
             if not self._holds_all_vectors():
                 return None
             matrix = self._index.vectors
             if matrix is not None and matrix.shape[1] != len(vector):
                 raise DimensionMismatchError(len(vector), matrix.shape[1])
             return self._current(lambda shown, most: nearest_rows(self._index, vector, shown, most), wanted, limit)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        with self._lock:
+            yield
+            nbytes = self._index.nbytes
+        self._budget.used(self, nbytes)
 
     def _current(self, find: Callable[[Mask, int], list[Ranked]], wanted: Wanted, limit: int) -> list[Found]:
         """What `find` gives, as stored now.
