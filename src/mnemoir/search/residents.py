@@ -1,11 +1,12 @@
 """Indexes of the users asked about last, kept in memory within a bound, each brought up to date before it is used."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mnemoir.core.scope import Scope
-from mnemoir.ports.search_rows import Revision, SearchSnapshot
+from mnemoir.ports.search_rows import Revision, SearchRows, SearchSnapshot
 from mnemoir.search.budget import MOST_BYTES, Budget
 from mnemoir.search.index import ScopeIndex
 
@@ -13,11 +14,12 @@ _ROWS_AT_ONCE = 4096
 
 
 class _Resident:
-    """One user's index. The lock covers building and ranking: both take milliseconds."""
+    """One user's index. `lock` covers ranking and what changed since the last time, `building` the first build."""
 
     def __init__(self, forget: Callable[["_Resident"], None]) -> None:
         self._forget = forget
         self.lock = threading.Lock()
+        self.building = asyncio.Lock()
         self.index: ScopeIndex | None = None
         self.speaker_names: list[str] = []
 
@@ -43,6 +45,20 @@ class Residents:
             resident = self._residents.get(scope.owner)
         return resident.speaker_names if resident else []
 
+    async def build(self, rows: SearchRows, scope: Scope) -> None:
+        """Make the index of the scope's user, where none is there, before anything ranks in it.
+
+        It is read in pages, each in a snapshot of its own, so that none is held for long. What changes meanwhile
+        `index` brings in.
+        """
+        resident = self._of(scope.owner)
+        if resident.index is None:
+            async with resident.building:
+                if resident.index is None:
+                    index = await self._built(rows, scope.owner)
+                    resident.speaker_names = index.speaker_names()
+                    resident.index = index
+
     @contextmanager
     def index(self, view: SearchSnapshot, scope: Scope) -> Iterator[ScopeIndex]:
         """The index of the scope's user as `view` shows it, or newer; nobody else has it meanwhile."""
@@ -53,6 +69,22 @@ class Residents:
             resident.speaker_names = index.speaker_names()
             yield index
         self._budget.used(resident, index.nbytes)
+
+    async def _built(self, rows: SearchRows, owner: Scope) -> ScopeIndex:
+        index = ScopeIndex(self._model, self._dimension)
+
+        def take_page(view: SearchSnapshot) -> tuple[Revision, bool]:
+            stands = view.revision(owner)
+            page = view.rows_after(owner, index.greatest_seq, _ROWS_AT_ONCE)
+            for start in range(0, len(page), _ROWS_AT_ONCE):
+                index.put(page[start : start + _ROWS_AT_ONCE])
+            return stands, len(page) == _ROWS_AT_ONCE
+
+        first, has_more = await rows.reading(take_page)
+        while has_more:
+            _, has_more = await rows.reading(take_page)
+        index.revision = first
+        return index
 
     def _of(self, owner: Scope) -> _Resident:
         def forget(resident: _Resident) -> None:

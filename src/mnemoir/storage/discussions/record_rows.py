@@ -56,6 +56,10 @@ class RecordSnapshot:
         rows = [_search_row(*row) for row in self._connection.execute(_QUERIES["rows_since"], {"changes": changes})]
         return sorted(rows, key=lambda row: row.seq)
 
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        """All rows with a greater `seq`, in its order: a discussion has few."""
+        return [row for row in self.rows_since(scope, -1) if row.seq > seq]
+
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every record that is not of a stale chunk, ascending."""
         return [seq for (seq,) in self._connection.execute(_QUERIES["live"])]
