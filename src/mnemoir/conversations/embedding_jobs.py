@@ -103,7 +103,7 @@ class EmbeddingJobs:
             _refuse_other(self._store.stored_model(), self._model)
 
     def saved(self, message_ids: Sequence[int]) -> None:
-        """These were just saved and noted as waiting: the next `embed_saved` looks from the first of them on."""
+        """These were just saved and noted as waiting: the next `embed_saved` looks from the first to the last."""
         with self._lock:
             known = (*message_ids, *(self._saved or ()))
             self._saved = min(known), max(known)
@@ -114,16 +114,15 @@ class EmbeddingJobs:
             span, self._saved = self._saved, None
         if span is None:
             return
-        attempts, after = _Attempts(most_failures=8), span[0] - 1
+        attempts, end = _Attempts(most_failures=8), span[1] + 1
         try:
-            while page := self._rows.unembedded_messages(self._model, _SAVED_BATCH, after=after):
-                after = page[-1].id
-                saved = [stored.id for stored in page if stored.id <= span[1]]
-                await self._embed_noted(self._in_context(saved), attempts)
-                if len(saved) < len(page) or attempts.is_hopeless:
+            for start in range(span[0], end, _SAVED_BATCH):
+                found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
+                await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
+                if attempts.is_hopeless:
                     break
         except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
-            _log.warning("embedding_failed", after=after, error=type(exc).__name__)
+            _log.warning("embedding_failed", first=span[0], last=span[1], error=type(exc).__name__)
 
     async def catch_up(self) -> None:
         """`backfill` of all sessions without anybody who waits for an answer; nothing is raised.
