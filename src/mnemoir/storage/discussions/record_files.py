@@ -21,7 +21,7 @@ from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_place import Identity, identity_of, refuse_links
 from mnemoir.storage.discussions.record_ranking import install
-from mnemoir.storage.discussions.record_schema import blank, prepare, refuse_other_files, see_new_tables, stand_in
+from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
@@ -68,7 +68,10 @@ class RecordFiles:
         with storage_errors(path, OSError):
             _make(path)
             with self._opened(path) as file:
-                return file.write(lambda sql: work(prepare(path, sql)))
+                was_complete, outcome = file.write(lambda sql: (prepare(path, sql), work(sql)))
+            if not was_complete:
+                self._forget(path)  # the next connection needs no stand-in
+            return outcome
 
     def change(self, path: Path, work: Work[None]) -> None:
         """The same as `write`, for work that is nothing where there is no file: none is made for it."""
@@ -136,13 +139,13 @@ class RecordFiles:
             raise StorageUnavailable(f"{path} is closed: the program is stopping.")
 
 
-def opened(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
+def opened(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, *, keeps_statements: bool = True) -> apsw.Connection:
     """A connection that waits for the writes of others. Raises what `storage_errors` knows."""
     refuse_links(path)
     if is_too_short(path):
         raise damaged(path, "it is too short for a database")
-    # without a cache of statements: one made over the stand-in does not notice that the file got the table since
-    connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, statementcachesize=0)
+    cache = 100 if keeps_statements else 0
+    connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, statementcachesize=cache)
     connection.set_busy_timeout(BUSY_MS)
     return connection
 
@@ -153,13 +156,17 @@ def is_too_short(path: Path) -> bool:
 
 
 def _connected(path: Path) -> apsw.Connection:
+    """A connection to the file; with a stand-in for the tables that it lacks, when it does."""
     connection = opened(path)
     try:
-        refuse_other_files(path, SqliteSql(connection))
+        if not is_complete(path, SqliteSql(connection)):
+            connection.close()
+            # a kept statement over the stand-in would not notice that the file has got the table meanwhile
+            connection = opened(path, keeps_statements=False)
+            stand_in(connection)
         connection.pragma("synchronous", "EXTRA")  # the folder too, or a loss of power may undo a commit
         connection.pragma("secure_delete", 1)
         connection.pragma("cache_size", _CACHE_KIB)
-        stand_in(connection)
         install(connection)
     except BaseException:
         connection.close()

@@ -18,6 +18,7 @@ from heapq import nsmallest
 from typing import Any
 
 import apsw
+import orjson
 
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
@@ -49,9 +50,11 @@ def install(connection: apsw.Connection) -> None:
     connection.create_scalar_function("mnemoir_rows_with", _Counts(connection).rows_with, 1)
 
 
-def phrase_of(sql: Sql, text: str) -> Phrase:
-    """A quoted phrase with the number of its rows, which may be 0; a little more than half of all stands for more."""
-    return Phrase(text=text, rows=int(sql.row(_QUERIES["rows_with"], phrase=text)[0]))
+def counted(sql: Sql, phrases: Sequence[str]) -> list[Phrase]:
+    """Quoted phrases with the numbers of their rows; a little more than half of all stands for more."""
+    handed: Any = apsw.pyobject(phrases)  # no value of SQL, but one that the function gets as it is
+    rows = orjson.loads(sql.row(_QUERIES["rows_with"], phrases=handed)[0])
+    return [Phrase(text=text, rows=number) for text, number in zip(phrases, rows, strict=True) if number]
 
 
 def ranked(sql: Sql, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
@@ -116,7 +119,7 @@ class _Ranking:
         idfs = tuple(map(self.idf, (*rare, *common)))
         scoring = _Scoring(near.keys(), idfs, self.weights)
         expression = f"({_any_of(rare)}) AND ({_any_of(common)})"
-        handed: Any = apsw.pyobject(scoring)  # no value of SQL, but one that the function gets as it is
+        handed: Any = apsw.pyobject(scoring)
         rows = self.sql.rows(_QUERIES["scored"], expression=expression, scoring=handed)
         near.update((row, score) for row, score in rows if row in near)
         return near
@@ -160,22 +163,23 @@ class _Counts:
         self._connection = weakref.ref(connection)
         self._counts: dict[str, int] = {}
         self._version: tuple[int, int] | None = None
-        self._most = 0
 
-    def rows_with(self, *arguments: Any) -> int:
-        """The number of rows that hold the phrase, the only argument; counted to a little more than half of all."""
-        (phrase,) = arguments
+    def rows_with(self, *arguments: Any) -> str:
+        """JSON of the numbers of rows that hold each of the phrases, the only argument."""
         connection = self._connection()
         assert connection is not None  # it calls this function
         version = int(connection.pragma("data_version")), connection.total_changes()  # writes of others, and its own
         if version != self._version or len(self._counts) > _MOST_COUNTS:
             self._counts.clear()
             self._version = version
-            self._most = int(connection.execute(_QUERIES["row_count"]).get) // 2 + 1
-        if phrase not in self._counts:
-            values = {"phrase": phrase, "most": self._most}
-            self._counts[phrase] = int(connection.execute(_QUERIES["count_rows_with"], values).get)
-        return self._counts[phrase]
+        (phrases,) = arguments
+        missing = [phrase for phrase in phrases if phrase not in self._counts]
+        if missing:
+            most = int(connection.execute(_QUERIES["row_count"]).get) // 2 + 1
+            for phrase in missing:
+                values = {"phrase": phrase, "most": most}
+                self._counts[phrase] = int(connection.execute(_QUERIES["count_rows_with"], values).get)
+        return orjson.dumps([self._counts[phrase] for phrase in phrases]).decode()
 
 
 def _score(api: apsw.FTS5ExtensionApi, *arguments: Any) -> float:

@@ -35,15 +35,21 @@ def refuse_other_files(path: Path, sql: Sql) -> None:
         raise StorageUnavailable(f"{path} was written by a newer Mnemoir. Start the newer program.")
 
 
-def prepare(path: Path, sql: Sql) -> Sql:
-    """The transaction, after it has added what the file at `path` lacks. Raises as `refuse_other_files` does."""
+def is_complete(path: Path, sql: Sql) -> bool:
+    """Whether the file at `path` has all tables, ours too. Raises as `refuse_other_files` does."""
     refuse_other_files(path, sql)
-    if sql.row(_SCHEMA["is_complete"]) is None:
+    return sql.row(_SCHEMA["has_ours"]) is not None
+
+
+def prepare(path: Path, sql: Sql) -> bool:
+    """Add what the file lacks; whether that was nothing. Raises as `refuse_other_files` does."""
+    was_complete = is_complete(path, sql)
+    if not was_complete:
         sql.run(_SCHEMA["tables"])
         sql.run(_SCHEMA["first_state"], epoch=new_request_id())
         sql.run(_SCHEMA["triggers"])
     sql.run(_SCHEMA["import_tracker"])
-    return sql
+    return was_complete
 
 
 def see_new_tables(sql: Sql) -> Sql:

@@ -6,7 +6,7 @@ import orjson
 
 from mnemoir.core.discussions import Record
 from mnemoir.storage.discussions.record_chunks import metadata_of
-from mnemoir.storage.discussions.record_ranking import phrase_of, ranked
+from mnemoir.storage.discussions.record_ranking import counted, ranked
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
@@ -43,8 +43,7 @@ def record_of(row: tuple[int, str, str, str | None, str | None, str | None]) -> 
 
 def _found(sql: Sql, phrases: Iterable[str], limit: int, weights: Sequence[float]) -> list[int]:
     quoted = ['"' + cleaned.replace('"', '""') + '"' for cleaned in map(_cleaned, phrases) if cleaned]
-    counted = [phrase_of(sql, text) for text in dict.fromkeys(quoted)]
-    return ranked(sql, [phrase for phrase in counted if phrase.rows], limit, weights)
+    return ranked(sql, counted(sql, list(dict.fromkeys(quoted))), limit, weights)
 
 
 def _cleaned(phrase: str) -> str:

@@ -95,7 +95,7 @@ END;
 -- The tables of a file of records and how each was made.
 SELECT name, sql FROM main.sqlite_schema WHERE type IN ('table', 'view');
 
--- name: is_complete
+-- name: has_ours
 -- One row when the file has our tables.
 SELECT 1 FROM main.sqlite_schema WHERE name = 'mnemoir_state';
 

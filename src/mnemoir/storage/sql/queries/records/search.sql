@@ -1,6 +1,6 @@
 -- name: rows_with
--- How many records hold a phrase, counted to a little more than half of all and kept until a write; one row.
-SELECT mnemoir_rows_with(:phrase);
+-- How many records hold each of some phrases (an object of `record_ranking`); one row, a JSON array.
+SELECT mnemoir_rows_with(:phrases);
 
 -- name: count_rows_with
 -- How many records hold a phrase, at most so many as are asked for; one row.
