@@ -1,0 +1,80 @@
+"""Leases as notes that are read and changed one at a time: the rules, whatever holds the notes."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
+from mnemoir.storage.locks.patience import new_secret, patiently
+
+_FENCES_A_SECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Who has a lease, and until when by the clock of the leases."""
+
+    secret: str
+    fence: int
+    until: float
+    ttl: float
+
+    def is_live(self, now: float) -> bool:
+        """A lease that lasts longer than it ever could was written before the clock was set back, and is over."""
+        return now < self.until <= now + self.ttl
+
+
+@dataclass(slots=True)
+class Page:
+    """Where the note of one key stands; None for no note."""
+
+    note: Note | None
+
+
+class NotedLeases:
+    """`changing` opens the page of a key for one caller at a time, and keeps what it holds in the end.
+
+    `clock` counts seconds.
+    """
+
+    def __init__(self, changing: Callable[[str], AbstractContextManager[Page]], clock: Callable[[], float]) -> None:
+        self._changing = changing
+        self._clock = clock
+
+    def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
+        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        return patiently(lambda: self._take(key, ttl), wait)
+
+    def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
+        """Let it last from now; False when it has ended."""
+        with self._changing(lease.key) as page:
+            note = self._held(page, lease)
+            if note is not None:
+                page.note = replace(note, until=self._clock() + ttl, ttl=ttl)
+            return note is not None
+
+    def release(self, lease: Lease) -> bool:
+        """Give it back and drop its note; False when it had ended."""
+        with self._changing(lease.key) as page:
+            note = self._held(page, lease)
+            if note is not None:
+                page.note = None
+            return note is not None
+
+    def _take(self, key: str, ttl: float) -> Lease | None:
+        with self._changing(key) as page:
+            now, before = self._clock(), page.note
+            if before is not None and before.is_live(now):
+                return None
+            fence = max(int(now * _FENCES_A_SECOND), 0 if before is None else before.fence + 1)
+            lease = Lease(key, new_secret(), fence)
+            page.note = Note(secret=lease.secret, fence=fence, until=now + ttl, ttl=ttl)
+            return lease
+
+    def _held(self, page: Page, lease: Lease) -> Note | None:
+        note = page.note
+        is_held = note is not None and note.secret == lease.secret and note.is_live(self._clock())
+        return note if is_held else None
+
+
+_: type[Leases] = NotedLeases  # checked, never run
