@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from secrets import token_hex
 
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
-from mnemoir.storage.locks.patience import new_secret, patiently
+from mnemoir.storage.patience import patiently
 
 _FENCES_A_SECOND = 1_000_000
 
@@ -67,7 +68,7 @@ class NotedLeases:
             if before is not None and before.is_live(now):
                 return None
             fence = max(int(now * _FENCES_A_SECOND), 0 if before is None else before.fence + 1)
-            lease = Lease(key, new_secret(), fence)
+            lease = Lease(key, token_hex(16), fence)
             page.note = Note(secret=lease.secret, fence=fence, until=now + ttl, ttl=ttl)
             return lease
 

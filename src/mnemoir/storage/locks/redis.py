@@ -6,11 +6,12 @@ secret, so nobody ends the lease of a newer holder.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
-from mnemoir.storage.locks.patience import new_secret, patiently
+from mnemoir.storage.patience import patiently
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -50,7 +51,7 @@ class RedisLock:
             return bool(self._releasing(keys=[_PREFIX + lease.key], args=[lease.secret]))
 
     def _take(self, key: str, ttl: float) -> Lease | None:
-        secret = new_secret()
+        secret = token_hex(16)
         with _redis_errors(key):
             fence = self._taking(keys=[_PREFIX + key, _FENCE], args=[secret, _milliseconds(ttl)])
         return None if fence is None else Lease(key, secret, int(fence))
