@@ -124,7 +124,6 @@ async def hosted(folder: Path, *, user: JSON | None = None, **settings: Any) -> 
         opened.push_async_callback(parts.aclose)
         options = ServerOptions(max_body_bytes=loaded.server.max_body_mib * 1024 * 1024)
         app = create_app(parts, options)
-        parts.memory_service.attach(app)
         url = await opened.enter_async_context(listening(app, options))
         session = await opened.enter_async_context(aiohttp.ClientSession())
         yield Hosted(url=url, public=public, parts=parts, llm=llm, session=session)

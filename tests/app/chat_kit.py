@@ -116,7 +116,6 @@ async def opened_chats(folder: Path, llm: ScriptedLLM, **settings: Any) -> Async
     try:
         await parts.start()
         app = create_app(parts, ServerOptions())
-        parts.memory_service.attach(app)
         yield Chats(app=app, parts=parts, llm=llm, project=f"project-{next(_numbers)}")
     finally:
         await parts.aclose()

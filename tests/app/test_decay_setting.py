@@ -50,7 +50,6 @@ async def open_client(tmp_path):
         parts = await open_parts(settings)
         opened.append(parts)
         app = create_app(parts, server_options(settings))
-        parts.memory_service.attach(app)
         return Client(app), settings
 
     yield start

@@ -86,7 +86,6 @@ async def start_site(
             await parts.start()
             serving = ServerOptions(**options)
             app = create_app(parts, serving)
-            parts.memory_service.attach(app)
             shown = LateAnswers(app, _seed(pytestconfig)) if pytestconfig.getoption("late") else app
             url = await running.enter_async_context(listening(shown, serving))
             return Site(url=url, parts=parts, llm=llm)

@@ -39,7 +39,6 @@ async def open_server(open_parts_over: Callable[..., Awaitable[Parts]]) -> OpenS
     async def start(settings: JSON | None = None, **options: Any) -> Server:
         parts = await open_parts_over(settings or {})
         app = create_app(parts, ServerOptions(**options))
-        parts.memory_service.attach(app)
         return Server(app=app, parts=parts)
 
     return start

@@ -110,7 +110,6 @@ async def _running(folder: Path) -> AsyncIterator[Server]:
     try:
         await parts.start()
         app = create_app(parts, ServerOptions())
-        parts.memory_service.attach(app)
         yield Server(app=app, parts=parts)
     finally:
         await parts.aclose()

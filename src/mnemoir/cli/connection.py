@@ -231,8 +231,6 @@ async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
     try:
         app = create_app(parts, server_options(settings))
         if chats:
-            if parts.serves_its_own_memory:
-                parts.memory_service.attach(app)
             await parts.start()
         yield app
     finally:

@@ -119,8 +119,6 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
         parts = await open_parts(settings)
         try:
             app = create_app(parts, options)
-            if parts.serves_its_own_memory:
-                parts.memory_service.attach(app)
             listener.listen()  # from here on clients wait instead of being refused
             print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
             _tell_problems(settings)

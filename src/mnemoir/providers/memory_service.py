@@ -1,13 +1,12 @@
-"""Memory over HTTP, at `MEMORY_MANAGEMENT_URL`; when that is this very server, the same route without the socket."""
+"""Memory over HTTP, at `MEMORY_MANAGEMENT_URL`; when that is this very server, the same routes without HTTP."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import aiohttp
 import orjson
-from starlette.types import ASGIApp
 
 from mnemoir.core.errors import (
     ProviderError,
@@ -19,8 +18,10 @@ from mnemoir.core.errors import (
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
-from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
 from mnemoir.providers.http import in_turns
+
+LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
+"""Route, scope, body and idempotency key to the status and the JSON of the answer."""
 
 _MOST_SHOWN = 500  # characters of a refusal that go into our own message
 _REMEMBER_TIMEOUT_S = 120.0  # an extraction may take two model calls
@@ -44,18 +45,17 @@ class HttpMemoryService:
         self._session = session
         self._service_key = service_key
         self._search_timeout_s = search_timeout_s
-        self._app: ASGIApp | None = None
+        self._local: LocalRoutes | None = None
 
-    def attach(self, app: ASGIApp) -> None:
-        """From now on call `app` in this process: the URL points at it."""
-        self._app = app
+    def attach(self, local: LocalRoutes) -> None:
+        """From now on call these routes in this process: the URL points at them."""
+        self._local = local
 
     async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
         """See the port. Gives up after the search timeout with ProviderTimeout."""
         body = {"query": query, "user_id": scope.user, "limit": limit}
-        answer = await self._post(
-            "/search", scope, body, _authorization(credential or self._service_key), timeout_s=self._search_timeout_s
-        )
+        credential = credential or self._service_key
+        answer = await self._post("/search", scope, body, credential=credential, timeout_s=self._search_timeout_s)
         results = answer.get("results")
         if not isinstance(results, list):
             raise ProviderInvalidOutput(f"The memory service at {self._url} answered a search without results.")
@@ -69,41 +69,56 @@ class HttpMemoryService:
             said.append({"role": "assistant", "content": turn.answer})
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
-        headers = {**_authorization(self._service_key), "idempotency-key": key}
-        answer = await self._post("", scope, body, headers, timeout_s=_REMEMBER_TIMEOUT_S)
+        answer = await self._post(
+            "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
+        )
         results = answer.get("results")
         return [learned for result in results if (learned := _learned(result))] if isinstance(results, list) else []
 
     async def _post(
-        self, route: str, scope: Scope, body: Mapping[str, Any], headers: Mapping[str, str], *, timeout_s: float
-    ) -> dict[str, Any]:
-        target = f"{self._url}{route}?project={quote(scope.project, safe='')}"
-        sent = {"content-type": "application/json", **headers}
+        self,
+        route: str,
+        scope: Scope,
+        body: Mapping[str, Any],
+        *,
+        credential: str | None,
+        key: str | None = None,
+        timeout_s: float,
+    ) -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await self._send(target, orjson.dumps(body), sent)
+                if self._local is not None:
+                    return self._read(*await self._local(route, scope, body, key))
+                return self._read(*await self._ask(route, scope, body, credential, key))
         except TimeoutError as exc:
             raise ProviderTimeout(f"The memory service at {self._url} gave no answer in {timeout_s:g} s.") from exc
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The memory service at {self._url} could not be reached: {exc}") from exc
-        return self._read(answer)
 
-    async def _send(self, target: str, body: bytes, headers: Mapping[str, str]) -> AsgiAnswer:
-        if self._app is not None:
-            local = urlsplit(target)
-            return await call_asgi(self._app, "POST", f"{local.path}?{local.query}", headers=headers, body=body)
+    async def _ask(
+        self, route: str, scope: Scope, body: Mapping[str, Any], credential: str | None, key: str | None
+    ) -> tuple[int, bytes]:
+        target = f"{self._url}{route}?project={quote(scope.project, safe='')}"
+        headers = {"content-type": "application/json"}
+        if credential:
+            headers["authorization"] = f"Bearer {credential}"
+        if key is not None:
+            headers["idempotency-key"] = key
         async with self._session.post(
-            target, data=in_turns(body), headers=headers, allow_redirects=False
+            target, data=in_turns(orjson.dumps(body)), headers=headers, allow_redirects=False
         ) as response:
-            return AsgiAnswer(status=response.status, headers={}, body=await response.read())
+            return response.status, await response.read()
 
-    def _read(self, answer: AsgiAnswer) -> dict[str, Any]:
-        if answer.status >= 400:
-            shown = answer.body[:_MOST_SHOWN].decode("utf-8", "replace")
-            message = f"The memory service at {self._url} answered {answer.status}: {shown}"
-            raise _failure(answer)(message, status=answer.status)
+    def _read(self, status: int, answer: Mapping[str, Any] | bytes) -> Mapping[str, Any]:
+        if status >= 400:
+            text = answer if isinstance(answer, bytes) else orjson.dumps(answer)
+            shown = text[:_MOST_SHOWN].decode("utf-8", "replace")
+            message = f"The memory service at {self._url} answered {status}: {shown}"
+            raise _failure(status, text)(message, status=status)
+        if not isinstance(answer, bytes):
+            return answer
         try:
-            read = orjson.loads(answer.body)
+            read = orjson.loads(answer)
         except orjson.JSONDecodeError as exc:
             raise ProviderInvalidOutput(f"The memory service at {self._url} did not answer with JSON.") from exc
         if not isinstance(read, dict):
@@ -111,15 +126,11 @@ class HttpMemoryService:
         return read
 
 
-def _failure(answer: AsgiAnswer) -> type[ProviderError]:
+def _failure(status: int, answer: bytes) -> type[ProviderError]:
     """What kind of failure an answer is: one that may pass, one that will not, or a model that talks nonsense."""
-    if b'"llm_invalid_output"' in answer.body:
+    if b'"llm_invalid_output"' in answer:
         return ProviderInvalidOutput
-    return ProviderUnavailable if answer.status >= 500 or answer.status in (401, 403, 408, 429) else ProviderRefused
-
-
-def _authorization(key: str | None) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
+    return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
 def _learned(result: object) -> Learned | None:

@@ -20,6 +20,7 @@ from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.guard import Guard
 from mnemoir.server.memories import later
+from mnemoir.server.memories.local import LocalMemoryRoutes
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
@@ -52,6 +53,8 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         settings_change=asyncio.Lock(),
     )
     posts = _posts(site)
+    if parts.serves_its_own_memory:
+        parts.memory_service.attach(LocalMemoryRoutes(site))
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
     routing = Routing(
         guard=Guard(options),

@@ -50,7 +50,7 @@ class Record:
         except ClientLeft:
             visit.left = True
         except Exception as exc:  # noqa: BLE001 - the last resort: the client gets an answer, the log the reason
-            _log_fault(exc, visit)
+            log_fault(exc, request_id=visit.request_id)
             if not status:
                 await failure(scope, broken())(scope, receive, noting)
         self._note(scope, visit, _CLIENT_LEFT if visit.left else status)
@@ -74,12 +74,12 @@ def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
     return ((b"x-request-id", visit.request_id.encode("ascii")), *_ALWAYS)
 
 
-def _log_fault(exc: Exception, visit: Visit) -> None:
-    """Where it happened, and what only at debug level: an exception's text may quote what a person said."""
+def log_fault(exc: Exception, **known: str) -> None:
+    """Log where it happened, and what only at debug level: an exception's text may quote what a person said."""
     frames = traceback.extract_tb(exc.__traceback__)
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
-    _log.error("request failed", kind=type(exc).__name__, where=where, request_id=visit.request_id)
-    _log.debug("request failed", error=str(exc), request_id=visit.request_id)
+    _log.error("request failed", kind=type(exc).__name__, where=where, **known)
+    _log.debug("request failed", error=str(exc), **known)
 
 
 async def _not_http(kind: str, receive: Receive, send: Send) -> None:

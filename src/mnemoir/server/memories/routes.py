@@ -10,7 +10,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
-from mnemoir.ports.memory_store import Receipt
+from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.errors import MethodNotAllowed
 from mnemoir.server.memories.answers import (
     AddAnswer,
@@ -61,28 +61,14 @@ async def add(
     idempotency_key: Annotated[str | None, Header()] = None,
     include_usage: Annotated[bool, Query()] = False,
 ) -> Answer[AddAnswer]:
-    scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
-    receipt = _receipt(idempotency_key, body, scope)
-    if body.async_mode:
-        return await _add_later(site, scope, body, receipt)
-    with site.parts.times.write.measured():
-        result = await site.parts.facts.add(scope, body.request(receipt))
-    site.count("add")
-    if site.metrics is not None:
-        site.metrics.usage("add", result.usage)
-    return Answer(add_json(result, include_usage=include_usage or body.include_usage is True))
+    return Answer(await added(site, project, body, idempotency_key, include_usage=include_usage))
 
 
 @router.post("/search", summary="Find what bears on a question")
 async def search(
     site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))]
 ) -> Answer[SearchAnswer]:
-    scope = owner(project, body.user_id, **body.narrowing())
-    facts = site.parts.facts
-    among = body.wanted(await facts.visible(scope))
-    found = await facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0, among=among)
-    site.count("search")
-    return Answer(search_json(found, explain=body.explain is True))
+    return Answer(await found(site, project, body))
 
 
 @router.delete(
@@ -129,11 +115,37 @@ async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: Use
     return Answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
 
 
-async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> Answer[AddAnswer]:
+async def added(
+    site: Site, project: Project, body: AddBody, key: str | None, *, include_usage: bool = False
+) -> AddAnswer:
+    """What was stored of the messages; `key` is the idempotency key."""
+    scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
+    receipt = _receipt(key, body, scope)
+    if body.async_mode:
+        return await _add_later(site, scope, body, receipt)
+    with site.parts.times.write.measured():
+        result = await site.parts.facts.add(scope, body.request(receipt))
+    site.count("add")
+    if site.metrics is not None:
+        site.metrics.usage("add", result.usage)
+    return add_json(result, include_usage=include_usage or body.include_usage is True)
+
+
+async def found(site: Site, project: Project, body: SearchBody) -> SearchAnswer:
+    """The memories that bear on the question."""
+    scope = owner(project, body.user_id, **body.narrowing())
+    facts = site.parts.facts
+    among = body.wanted(await facts.visible(scope))
+    hits = await facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0, among=among)
+    site.count("search")
+    return search_json(hits, explain=body.explain is True)
+
+
+async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> AddAnswer:
     """Write the add down as a job; `GET /api/events/{id}` tells how it went."""
     event_id = await site.parts.background.put(KIND, payload_of(scope, body.request(receipt)))
     message = "The messages are kept and will be processed"
-    return Answer({"results": [], "message": message, "status": "PENDING", "event_id": event_id})
+    return {"results": [], "message": message, "status": "PENDING", "event_id": event_id}
 
 
 def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:

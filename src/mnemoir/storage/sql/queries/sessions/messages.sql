@@ -18,7 +18,7 @@ SELECT json_each.value, (SELECT count(*) FROM messages WHERE session_id = json_e
 -- name: beginnings
 -- The first messages of the thread of each session asked for (JSON), oldest first, by idx_messages_thread.
 SELECT rows.id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
-       pinned, files, run_id, finish_reason, off_thread
+       pinned, files, run_id, finish_reason, off_thread, uid
   FROM json_each(:sessions)
   JOIN message_rows AS rows
     ON rows.id IN (SELECT id FROM messages WHERE session_id = json_each.value AND off_thread IS NULL
