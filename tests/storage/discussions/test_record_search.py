@@ -63,6 +63,14 @@ async def test_nothing_is_found_by_nothing(store, tea):
     assert await store.search(tea, ["tea"], limit=-1) == []
 
 
+async def test_a_word_that_was_counted_is_found_in_what_is_stored_afterwards(store, tea):
+    assert await texts(store, tea, "harvest") == []
+    await store.append(tea, [record("harvest")], source("two"))
+    assert await texts(store, tea, "harvest") == ["harvest"]
+    await store.append(tea, [record("a harvest of plums")], source("three"))
+    assert sorted(await texts(store, tea, "harvest", "plums")) == ["a harvest of plums", "harvest"]
+
+
 async def test_weights_of_columns_decide_the_order(store, tea):
     await store.append(tea, [record("long story", title="harvest"), record("harvest", title="story")], source("two"))
     title = await texts(store, tea, "harvest", weights=(50, 0.1, 0.1, 0.1, 0.1))

@@ -15,7 +15,7 @@ from mnemoir.storage.discussions.listing import can_be_named
 from mnemoir.storage.discussions.placed_file import PlacedFile
 from mnemoir.storage.discussions.places import Kind, Place, kind_in_folder, owner_of
 from mnemoir.storage.discussions.record_files import is_too_short, opened
-from mnemoir.storage.discussions.record_place import identity_of
+from mnemoir.storage.discussions.record_place import identity_of, real
 from mnemoir.storage.discussions.record_schema import refuse_other_files
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
@@ -30,8 +30,8 @@ KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for one th
 
 def inspect(root: Path, legacy: Path | None) -> list[str]:
     """One line for each file that is not whole; each begins with the whole path. Blocks."""
-    problems = [*_in_folder(_real(root), (), _kind_in_root, inner=kind_in_folder)]
-    return problems if legacy is None else [*problems, *_in_folder(_real(legacy), (), _kind_in_legacy)]
+    problems = [*_in_folder(real(root), (), _kind_in_root, inner=kind_in_folder)]
+    return problems if legacy is None else [*problems, *_in_folder(real(legacy), (), _kind_in_legacy)]
 
 
 def _in_folder(root: Path, steps: Sequence[str], kind_of: KindOf, inner: KindOf | None = None) -> Iterator[str]:
@@ -106,8 +106,3 @@ def _cause_in_records(path: Path) -> str | None:
         refuse_other_files(path, SqliteSql(connection))
         cause = str(connection.execute("PRAGMA quick_check(1)").get)
     return None if cause == "ok" else cause
-
-
-def _real(root: Path) -> Path:
-    """Roots may be links, but SQLite follows none."""
-    return Path(os.path.realpath(root))

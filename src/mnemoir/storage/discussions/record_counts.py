@@ -1,17 +1,14 @@
-"""How many records a discussion's database holds, told without keeping it open."""
+"""How many records a discussion's database holds, read without keeping it open."""
 
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
-from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_files import opened
+from mnemoir.storage.discussions.record_place import identity_of
 from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.shared_file import SharedFile
-
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +20,12 @@ class RecordCount:
 
 
 def count_records(path: Path) -> RecordCount:
-    """None, with a warning, for a database that cannot be read. Blocks."""
-    try:
-        with closing(SharedFile(path, opened)) as file:
-            return file.read(_counted)
-    except StorageUnavailable as exc:
-        _log.warning("discussion is listed without its records", error=exc.message)
-        return RecordCount()
+    """0 where there is no file, or an empty one. Blocks. Raises StorageUnavailable."""
+    with storage_errors(path, OSError):
+        if identity_of(path) is None:
+            return RecordCount()
+    with closing(SharedFile(path, opened)) as file:
+        return file.read(_counted)
 
 
 def _counted(sql: Sql) -> RecordCount:

@@ -19,51 +19,51 @@ from mnemoir.core.atomic_file import read_file, remove_file
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing
-from mnemoir.storage.locks.noted import Note, NotedLeases, Page
+from mnemoir.storage.locks.stored import Slot, StoredLease, StoredLeases
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PRIVATE_FILE = 0o600
 
 
-class FileLock(NotedLeases):
+class FileLock(StoredLeases):
     """The directory is made with the first lease; `~` is the home directory.
 
     `clock` tells seconds since 1970, so that a lease holds for other machines and after a restart.
     """
 
     def __init__(self, directory: str | Path, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(self._page, clock)
+        super().__init__(self._slot, clock)
         self._directory = Path(directory).expanduser()
 
     @contextmanager
-    def _page(self, key: str) -> Iterator[Page]:
+    def _slot(self, key: str) -> Iterator[Slot]:
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest() + ".lease"
         with (
             file_errors(f"The lock of {key}", "used"),
             Folder(root=self._directory, steps=()).open(create=True) as opened,
             folder_locked(folder := existing(opened)),
         ):
-            page = Page(before := _read(folder, name))
-            yield page
-            if page.note is None and before is not None:
+            slot = Slot(before := _read(folder, name))
+            yield slot
+            if slot.lease is None and before is not None:
                 remove_file(folder, name)
-            elif page.note is not None and page.note != before:
-                _write(folder, name, key, page.note)
+            elif slot.lease is not None and slot.lease != before:
+                _write(folder, name, key, slot.lease)
 
 
-def _write(folder: int, name: str, key: str, note: Note) -> None:
+def _write(folder: int, name: str, key: str, stored: StoredLease) -> None:
     with open(os.open(name, _WRITE, _PRIVATE_FILE, dir_fd=folder), "wb") as file:
-        file.write(orjson.dumps({"key": key, **asdict(note)}))
+        file.write(orjson.dumps({"key": key, **asdict(stored)}))
 
 
-def _read(folder: int, name: str) -> Note | None:
+def _read(folder: int, name: str) -> StoredLease | None:
     """None for no lease, and for one that cannot be understood; one without a fence is of an earlier release."""
     found = read_file(folder, name)
     if found is None:
         return None
     try:
         written = orjson.loads(found[0])
-        return Note(
+        return StoredLease(
             secret=str(written["secret"]),
             fence=int(written.get("fence", 0)),
             until=float(written["until"]),

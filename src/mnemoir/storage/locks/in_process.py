@@ -5,23 +5,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mnemoir.storage.locks.noted import Note, NotedLeases, Page
+from mnemoir.storage.locks.stored import Slot, StoredLease, StoredLeases
 
 
-class InProcessLock(NotedLeases):
+class InProcessLock(StoredLeases):
     """Callers that share this object share its leases. `clock` counts seconds and never goes back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(self._page, clock)
-        self._notes: dict[str, Note] = {}
+        super().__init__(self._slot, clock)
+        self._stored: dict[str, StoredLease] = {}
         self._guard = threading.Lock()
 
     @contextmanager
-    def _page(self, key: str) -> Iterator[Page]:
+    def _slot(self, key: str) -> Iterator[Slot]:
         with self._guard:
-            page = Page(self._notes.pop(key, None))
+            slot = Slot(self._stored.pop(key, None))
             try:
-                yield page
+                yield slot
             finally:
-                if page.note is not None:
-                    self._notes[key] = page.note
+                if slot.lease is not None:
+                    self._stored[key] = slot.lease

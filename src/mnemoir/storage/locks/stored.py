@@ -1,4 +1,4 @@
-"""Leases as notes that are read and changed one at a time: the rules, whatever holds the notes."""
+"""Leases as stored values that are read and changed one at a time: the rules, independent of where they are stored."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,7 +12,7 @@ _FENCES_A_SECOND = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class StoredLease:
     """Who has a lease, and until when by the clock of the leases."""
 
     secret: str
@@ -26,19 +26,19 @@ class Note:
 
 
 @dataclass(slots=True)
-class Page:
-    """Where the note of one key stands; None for no note."""
+class Slot:
+    """Where the lease of one key is stored; None for no lease."""
 
-    note: Note | None
+    lease: StoredLease | None
 
 
-class NotedLeases:
-    """`changing` opens the page of a key for one caller at a time, and keeps what it holds in the end.
+class StoredLeases:
+    """`changing` opens the slot of a key for one caller at a time, and keeps what it holds in the end.
 
     `clock` counts seconds.
     """
 
-    def __init__(self, changing: Callable[[str], AbstractContextManager[Page]], clock: Callable[[], float]) -> None:
+    def __init__(self, changing: Callable[[str], AbstractContextManager[Slot]], clock: Callable[[], float]) -> None:
         self._changing = changing
         self._clock = clock
 
@@ -48,34 +48,34 @@ class NotedLeases:
 
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
         """Let it last from now; False when it has ended."""
-        with self._changing(lease.key) as page:
-            note = self._held(page, lease)
-            if note is not None:
-                page.note = replace(note, until=self._clock() + ttl, ttl=ttl)
-            return note is not None
+        with self._changing(lease.key) as slot:
+            stored = self._held(slot, lease)
+            if stored is not None:
+                slot.lease = replace(stored, until=self._clock() + ttl, ttl=ttl)
+            return stored is not None
 
     def release(self, lease: Lease) -> bool:
-        """Give it back and drop its note; False when it had ended."""
-        with self._changing(lease.key) as page:
-            note = self._held(page, lease)
-            if note is not None:
-                page.note = None
-            return note is not None
+        """Give it back and drop it; False when it had ended."""
+        with self._changing(lease.key) as slot:
+            stored = self._held(slot, lease)
+            if stored is not None:
+                slot.lease = None
+            return stored is not None
 
     def _take(self, key: str, ttl: float) -> Lease | None:
-        with self._changing(key) as page:
-            now, before = self._clock(), page.note
+        with self._changing(key) as slot:
+            now, before = self._clock(), slot.lease
             if before is not None and before.is_live(now):
                 return None
             fence = max(int(now * _FENCES_A_SECOND), 0 if before is None else before.fence + 1)
             lease = Lease(key, token_hex(16), fence)
-            page.note = Note(secret=lease.secret, fence=fence, until=now + ttl, ttl=ttl)
+            slot.lease = StoredLease(secret=lease.secret, fence=fence, until=now + ttl, ttl=ttl)
             return lease
 
-    def _held(self, page: Page, lease: Lease) -> Note | None:
-        note = page.note
-        is_held = note is not None and note.secret == lease.secret and note.is_live(self._clock())
-        return note if is_held else None
+    def _held(self, slot: Slot, lease: Lease) -> StoredLease | None:
+        stored = slot.lease
+        is_held = stored is not None and stored.secret == lease.secret and stored.is_live(self._clock())
+        return stored if is_held else None
 
 
-_: type[Leases] = NotedLeases  # checked, never run
+_: type[Leases] = StoredLeases  # checked, never run
