@@ -1,4 +1,4 @@
-"""Leases as stored values that are read and changed one at a time: the rules, independent of where they are stored."""
+"""Leases as stored values that are read and changed one at a time: the rules, wherever the values are stored."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
