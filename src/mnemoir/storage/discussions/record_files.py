@@ -27,7 +27,7 @@ from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.failures import damaged, storage_errors
 from mnemoir.storage.sqlite.readers import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
-from mnemoir.storage.sqlite.transactions import SqliteSql
+from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
 T = TypeVar("T")
 Work = Callable[[Sql], T]
@@ -50,8 +50,8 @@ class RecordFiles:
         with storage_errors(path, OSError):
             if identity_of(path) is None:
                 self._forget(path)  # a file that was removed goes when nobody has it open
-                with closing(SharedFile(path, lambda _: blank())) as nothing:
-                    return nothing.read(work)
+                with closing(blank()) as connection, transaction(connection, reads=True):
+                    return work(SqliteSql(connection))
             with self._opened(path) as file:
                 return file.read(lambda sql: work(see_new_tables(sql)))
 
