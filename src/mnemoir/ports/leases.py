@@ -25,7 +25,7 @@ _log = structlog.get_logger(__name__)
 class Lease:
     """What is held, a secret that no other lease has, and a fence above that of every earlier lease of the key.
 
-    Fences of leases in files rise as long as the system's clock is not set back.
+    Fences of leases in files and in Redis rise as long as the clock there is not set back.
     """
 
     key: str

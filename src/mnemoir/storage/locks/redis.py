@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from redis import Redis
 
 _PREFIX = "mnemoir:lock:"
-_FENCE = "mnemoir:fence"  # counts the leases of all keys
 _TIMEOUT_S = 5.0
 _TAKE = """
-if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('incr', KEYS[2]) end
-return nil
+if not redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return nil end
+local now = redis.call('time')
+return now[1] * 1000000 + now[2]
 """
 _RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0"
 _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
@@ -53,7 +53,7 @@ class RedisLock:
     def _take(self, key: str, ttl: float) -> Lease | None:
         secret = token_hex(16)
         with _redis_errors(key):
-            fence = self._taking(keys=[_PREFIX + key, _FENCE], args=[secret, _milliseconds(ttl)])
+            fence = self._taking(keys=[_PREFIX + key], args=[secret, _milliseconds(ttl)])
         return None if fence is None else Lease(key, secret, int(fence))
 
 
