@@ -1,6 +1,7 @@
 """`mnemoir chat` in a real pseudo-terminal: what a person types, and what they get to see."""
 
 import re
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -52,6 +53,8 @@ class ChatTerminal:
     def ended(self) -> int:
         """Wait for the end; the exit code."""
         self.child.expect(pexpect.EOF)
+        if self.child.isalive():  # its output has ended, and it is on its way out
+            self.child.wait()
         self.child.close()
         return self.child.exitstatus
 
@@ -80,4 +83,7 @@ def chatting(
         chat.see_prompt()
         yield chat
     finally:
-        child.close(force=True)
+        if child.isalive():  # not `close(force=True)`, which gives the process a tenth of a second to end
+            child.kill(signal.SIGKILL)
+            child.wait()
+        child.close()

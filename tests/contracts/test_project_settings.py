@@ -1,5 +1,7 @@
 """What a project sets for itself."""
 
+import asyncio
+
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
 
@@ -27,3 +29,13 @@ async def test_a_save_replaces_all_that_was_set(settings_factory):
     await store.save(DEMO, ProjectSettings(memory_enabled=True, decay_days=0.0))
     await store.save(DEMO, ProjectSettings(search_limit=7))
     assert await store.load(DEMO) == ProjectSettings(search_limit=7)
+
+
+async def test_a_save_counts_for_all_that_is_loaded_after_it(settings_factory):
+    store = await settings_factory()
+    for limit in (1, 2, 3):
+        _, before, _ = await asyncio.gather(
+            store.load(DEMO), store.load(DEMO), store.save(DEMO, ProjectSettings(search_limit=limit))
+        )
+        assert before.search_limit in (limit, limit - 1 or None)
+        assert (await store.load(DEMO)).search_limit == limit

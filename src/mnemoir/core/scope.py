@@ -31,6 +31,18 @@ class Scope:
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who asks, as the guard of the server found out.
+
+    For now that is a holder of one of the server's keys, or anybody on a server without keys. Both may do everything
+    within the tenant.
+    """
+
+    tenant: str = DEFAULT_TENANT
+    has_key: bool = False
+
+
 def project_name(raw: str) -> str:
     """`raw`, if it may name a project; raises InvalidRequest (`invalid_project`) otherwise."""
     if not PROJECT_NAME.fullmatch(raw) or raw in (".", ".."):

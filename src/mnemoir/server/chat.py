@@ -20,13 +20,11 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
-from mnemoir.core.scope import Scope as Owner
-from mnemoir.core.scope import entity_name
+from mnemoir.server.access import chat_owner, is_temporary
 from mnemoir.server.bodies import read_json
 from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.guard import presented_key
-from mnemoir.server.sessions import is_temporary, session_id
 from mnemoir.server.site import Site
 from mnemoir.server.streaming import Headers, Outflow
 from mnemoir.server.visit import header, query, visit_of
@@ -247,24 +245,17 @@ class ChatRoute:
 
     def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest) -> Caller:
         """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
-        project = self._site.project(scope)
-        user = _given(chat.user, header(scope, b"x-user-id")) or self._site.options.default_user
-        temporary = is_temporary(scope, body)
+        options = self._site.options
         switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
         return Caller(
-            scope=Owner(
-                tenant=project.tenant,
-                project=project.project,
-                user=entity_name(user, "user"),
-                conversation=None if temporary else session_id(scope, body, self._site.options),
-            ),
+            scope=chat_owner(scope, body, chat.user, options),
             request_id=visit_of(scope).request_id,
             memory=chat.memory or switched_on,
             client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
-            is_temporary=temporary,
+            is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
-            credential=presented_key(scope) if self._site.options.api_keys else None,
+            credential=presented_key(scope) if options.api_keys else None,
         )
 
     def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
@@ -283,8 +274,3 @@ class ChatRoute:
 
 def _cancelled() -> Cancelled:
     return Cancelled("The request was cancelled.")
-
-
-def _given(*names: str | None) -> str | None:
-    """The first name that is not blank."""
-    return next((name for name in names if name is not None and name.strip()), None)

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import Message, Scope, Send
 
 from mnemoir.core.errors import Forbidden, Unauthorized
+from mnemoir.server.access import ANYBODY, KEY_HOLDER, admit
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.visit import header
@@ -67,8 +68,12 @@ class Guard:
         return None, send
 
     def refuse_key(self, scope: Scope) -> Response | None:
-        """The refusal of a request without a key that is needed; None for one that may pass."""
-        if not self._hashes or scope["path"] in OPEN_PATHS or self._knows(presented_key(scope)):
+        """The refusal of a request without a key that is needed; None for one that may pass, as its principal."""
+        if not self._hashes or scope["path"] in OPEN_PATHS:
+            admit(scope, ANYBODY)
+            return None
+        if self._knows(presented_key(scope)):
+            admit(scope, KEY_HOLDER)
             return None
         return failure(
             scope,

@@ -12,10 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
-from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.scope import Scope as Owner
-from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.access import project_of
 from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid, Misfit
 from mnemoir.server.site import Site
@@ -73,7 +71,7 @@ async def _site(request: Request) -> Site:
 
 
 async def _project(request: Request, site: Annotated[Site, Depends(_site)]) -> Project:
-    return site.project(request.scope)
+    return project_of(request.scope, site.options)
 
 
 SiteHere = Annotated[Site, Depends(_site)]
@@ -124,24 +122,3 @@ def problems_of(errors: Any, *place: str | int) -> list[Misfit]:
         {"loc": [*place, *error["loc"]], "msg": error["msg"].removeprefix("Value error, "), "type": error["type"]}
         for error in errors
     ]
-
-
-def owner(project: Project, user: object, **narrowing: str | None) -> Owner:
-    """The scope of one user. Raises InvalidRequest for a name that cannot be one."""
-    return Owner(
-        tenant=project.tenant,
-        project=project.project,
-        user=entity_name(user, "user_id"),
-        agent=narrowing.get("agent_id"),
-        app=narrowing.get("app_id"),
-        conversation=narrowing.get("run_id"),
-    )
-
-
-def named_user(user: str | None, doing: str) -> str:
-    """`user`, when given: a missing filter never means everybody's memories."""
-    if user is None or not user.strip():
-        raise InvalidRequest(
-            f"user_id is missing: say whose memories to {doing}.", code="missing_user_id", field="user_id"
-        )
-    return user

@@ -3,17 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 
-from starlette.types import Scope
-
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import Overloaded
-from mnemoir.core.scope import DEFAULT_TENANT, project_name
-from mnemoir.ports.memory_store import Project
 from mnemoir.server.clients import Clients
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.under_way import UnderWay
-from mnemoir.server.visit import header, query
 
 
 class Places:
@@ -49,14 +44,6 @@ class Site:
     under_way: UnderWay
     clients: Clients
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
-
-    def project(self, scope: Scope) -> Project:
-        """Query `project`, else header `X-Etienne-Project`, else the default. Raises InvalidRequest."""
-        named = query(scope, "project")
-        if named is None:
-            named = header(scope, b"x-etienne-project")
-        project = self.options.default_project if named is None else project_name(named)
-        return Project(tenant=DEFAULT_TENANT, project=project)
 
     def count(self, operation: str) -> None:
         """A memory route did its work."""

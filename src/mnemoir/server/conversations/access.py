@@ -17,8 +17,9 @@ from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.access import owner
 from mnemoir.server.raw_paths import register_names
-from mnemoir.server.rest import ProjectHere, SiteHere, owner
+from mnemoir.server.rest import ProjectHere, SiteHere
 from mnemoir.server.site import Site
 
 CONVERSATIONS = "/api/conversations"

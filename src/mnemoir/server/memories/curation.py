@@ -7,10 +7,11 @@ from fastapi import Depends
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import KEPT
 from mnemoir.memory.facts import Edit
+from mnemoir.server.access import named_user, owner
 from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
 from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

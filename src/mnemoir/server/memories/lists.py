@@ -17,6 +17,7 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Place, Project, Wanted
+from mnemoir.server.access import named_user, owner
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memories.answers import (
@@ -31,7 +32,7 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
 from mnemoir.server.parameters import Cursor, offset_number, whole_number
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere
 from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/memories", tags=["memories"])

@@ -11,6 +11,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
+from mnemoir.server.access import named_user, owner
 from mnemoir.server.errors import MethodNotAllowed
 from mnemoir.server.memories.answers import (
     AddAnswer,
@@ -24,7 +25,7 @@ from mnemoir.server.memories.answers import (
 from mnemoir.server.memories.bodies import AddBody, SearchBody
 from mnemoir.server.memories.later import KIND, payload_of
 from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere, named_user, owner
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
 from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/memories", tags=["memories"])

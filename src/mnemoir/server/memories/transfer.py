@@ -19,12 +19,13 @@ from mnemoir.core.memories import Add, Memory, Provenance
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
+from mnemoir.server.access import owner
 from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
 from mnemoir.server.memories.bodies import ImportedMemory
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, ProjectHere, Routes, SiteHere, checked, owner
+from mnemoir.server.rest import Answer, ProjectHere, Routes, SiteHere, checked
 from mnemoir.server.site import Site
 
 router = Routes(prefix="/api", tags=["transfer"])

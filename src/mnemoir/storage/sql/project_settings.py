@@ -1,4 +1,4 @@
-"""What projects set for themselves, a row each."""
+"""What projects set for themselves, a row each; kept in memory where no other process can change them."""
 
 from dataclasses import asdict
 
@@ -10,15 +10,44 @@ from mnemoir.storage.sql.queries import queries
 _QUERIES = queries("project_settings")
 
 
+_MOST_KNOWN = 1000  # clients may name any project
+
+
 class SqlProjectSettings:
     """`db` is the caller's."""
 
     def __init__(self, db: Engine) -> None:
         self._db = db
+        self._known: dict[Project, ProjectSettings] = {}  # each chat asks for them several times
+        self._changes = 0  # a save counts when it begins and when it ends
 
     async def load(self, project: Project) -> ProjectSettings:
         """What the project has set; all None for an unknown project."""
+        known = self._known.get(project)
+        if known is not None:
+            return known
+        changes = self._changes
+        found = await self._read(project)
+        if self._db.incarnation is not None and changes == self._changes:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[project] = found
+        return found
 
+    async def save(self, project: Project, settings: ProjectSettings) -> None:
+        """Replace what the project has set."""
+        self._forget(project)
+        try:
+            values = {**asdict(project), **asdict(settings)}
+            await self._db.write(None, lambda sql: sql.run(_QUERIES["save_settings"], **values))
+        finally:  # also when it failed: it may have been written all the same
+            self._forget(project)
+
+    def _forget(self, project: Project) -> None:
+        self._changes += 1
+        self._known.pop(project, None)
+
+    async def _read(self, project: Project) -> ProjectSettings:
         def look(sql: Sql) -> ProjectSettings:
             row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
@@ -32,11 +61,6 @@ class SqlProjectSettings:
             )
 
         return await self._db.read(None, look)
-
-    async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace what the project has set."""
-        values = {**asdict(project), **asdict(settings)}
-        await self._db.write(None, lambda sql: sql.run(_QUERIES["save_settings"], **values))
 
 
 _: type[ProjectSettingsStore] = SqlProjectSettings  # checked, never run

@@ -1,0 +1,77 @@
+"""The wall of the server: one place decides whose data a request is about."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mnemoir.server
+from mnemoir.core.scope import DEFAULT_TENANT
+from mnemoir.ports.memory_store import Project
+from mnemoir.server.access import ANYBODY, KEY_HOLDER, admit, principal_of, project_of
+from mnemoir.server.guard import Guard
+from mnemoir.server.options import ServerOptions
+
+OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
+SERVER = Path(mnemoir.server.__file__).parent
+FROM_A_SCOPE = {"memories/later.py", "memories/local.py", "memories/transfer.py"}  # which a request was given before
+
+
+def asked(path="/api/memories/search", query=b"", **headers):
+    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": sent}
+
+
+def test_no_other_module_of_the_server_makes_the_scope_of_a_request():
+    making = set()
+    for file in SERVER.rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        scopes = {
+            name.asname or name.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            and node.module in ("mnemoir.core.scope", "mnemoir.ports.memory_store")
+            for name in node.names
+            if name.name in ("Scope", "Project", "Principal", "DEFAULT_TENANT")
+        }
+        calls = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        if scopes & calls or "DEFAULT_TENANT" in scopes:
+            making.add(file.relative_to(SERVER).as_posix())
+    assert making == {"access.py"} | FROM_A_SCOPE
+
+
+def test_a_request_that_has_not_passed_the_guard_has_no_principal_and_no_project():
+    with pytest.raises(LookupError):
+        principal_of(asked())
+    with pytest.raises(LookupError):
+        project_of(asked(), ServerOptions())
+
+
+@pytest.mark.parametrize(
+    ("options", "headers", "principal"),
+    [
+        ({}, {}, ANYBODY),
+        ({}, {"x_api_key": "unknown"}, ANYBODY),
+        ({"api_keys": ("k1", "k2")}, {"x_api_key": "k2"}, KEY_HOLDER),
+        ({"api_keys": ("k1", "k2")}, {"authorization": "Bearer k1"}, KEY_HOLDER),
+    ],
+)
+def test_the_guard_tells_who_asks(options, headers, principal):
+    scope = asked(**headers)
+    assert Guard(ServerOptions(**options)).refuse_key(scope) is None
+    assert principal_of(scope) == principal
+
+
+def test_a_refused_request_has_no_principal():
+    scope = asked(x_api_key="wrong")
+    assert Guard(ServerOptions(api_keys=("k1",))).refuse_key(scope) is not None
+    with pytest.raises(LookupError):
+        principal_of(scope)
+
+
+def test_the_tenant_of_a_project_is_that_of_the_principal():
+    scope = asked(query=b"project=kitchen")
+    admit(scope, ANYBODY)
+    assert project_of(scope, ServerOptions()) == Project(tenant=DEFAULT_TENANT, project="kitchen")
