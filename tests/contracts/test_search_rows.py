@@ -30,6 +30,21 @@ async def shown(store, seqs, scope=MIRA) -> dict[int, str]:
     return {seq: memory.text for seq, memory in found.items()}
 
 
+async def test_rows_are_read_in_pages_by_their_number(store):
+    [first, *_] = await keep(store, *(fact(f"Likes number {number}") for number in range(7)))
+    await keep(store, fact("Likes tea", user="noah"), scope=NOAH)
+    await store.commit(MIRA, [rewrite(first, "Likes nothing")], ASKED)
+
+    async def page(after: int) -> list[SearchRow]:
+        return list(await store.reading(lambda view: view.rows_after(MIRA, after, 3)))
+
+    read = await page(-1)
+    while more := await page(read[-1].seq):
+        read += more
+    assert read == await rows(store)
+    assert len(read) == 7
+
+
 async def test_a_row_holds_what_search_keeps_and_no_token_codes(store):
     await keep(
         store,

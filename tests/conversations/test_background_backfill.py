@@ -102,7 +102,7 @@ async def test_a_vector_store_that_fails_is_told_in_the_log_alone(tmp_path: Path
         search.close()
 
 
-async def test_what_the_queue_cannot_hold_is_embedded_all_the_same(tmp_path: Path) -> None:
+async def test_what_is_saved_faster_than_it_is_embedded_gets_its_vectors_all_the_same(tmp_path: Path) -> None:
     client = Held()
     with manager(tmp_path, client) as memory:
         for start in range(0, 1500, 500):

@@ -176,31 +176,54 @@ def test_what_is_said_just_before_is_embedded_with_a_message(tmp_path: Path) -> 
     assert asked == ["", "do you run?", "do you run? where?", ""]
 
 
-def test_a_full_queue_leaves_the_rest_to_backfilling() -> None:
-    go_on, done = threading.Event(), []
+async def _nothing() -> None:
+    pass
 
-    async def work(ids) -> None:
+
+def test_what_is_asked_for_during_a_run_is_one_more_run() -> None:
+    began, go_on, runs = threading.Event(), threading.Event(), []
+
+    async def work() -> None:
+        runs.append(len(runs))
+        began.set()
         await asyncio.to_thread(go_on.wait)
-        done.extend(ids)
 
-    worker = EmbeddingWorker(work, most_waiting=2)
-    assert worker.put([1, 2, 3]) is None
-    ticket = worker.put([1, 2])
+    worker = EmbeddingWorker(saved=work, backlog=_nothing)
+    worker.ask(worker.saved)
+    began.wait()
+    for _ in range(5):
+        worker.ask(worker.saved)
     go_on.set()
-    assert worker.wait(ticket)
-    assert done == [1, 2]
+    assert worker.wait(worker.saved)
+    assert runs == [0, 1]
     worker.close()
-    assert worker.put([4]) is None
+    worker.ask(worker.saved)
+    assert runs == [0, 1]
+
+
+def test_a_run_that_fails_lets_go_of_who_waits_and_the_next_one_runs() -> None:
+    runs: list[int] = []
+
+    async def work() -> None:
+        runs.append(len(runs))
+        raise ValueError("broken")
+
+    worker = EmbeddingWorker(saved=work, backlog=_nothing)
+    for _ in range(2):
+        worker.ask(worker.saved)
+        assert worker.wait(worker.saved)
+    assert runs == [0, 1]
+    worker.close()
 
 
 def test_closing_waits_no_longer_than_it_is_told() -> None:
-    async def work(ids) -> None:
+    async def work() -> None:
         await asyncio.Event().wait()
 
-    worker = EmbeddingWorker(work)
-    ticket = worker.put([1])
+    worker = EmbeddingWorker(saved=work, backlog=_nothing)
+    worker.ask(worker.saved)
     worker.close(timeout_s=0.05)
-    assert not worker.wait(ticket)
+    assert not worker.wait(worker.saved)
 
 
 _SAVED_AT_THE_END = """

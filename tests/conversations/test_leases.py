@@ -11,10 +11,12 @@ import pytest
 import structlog
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
-from mnemoir.ports.locks import Lock, LockToken, held
+from mnemoir.ports.leases import Lease, Leases, held
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.locks.in_process import InProcessLock
 from mnemoir.storage.locks.redis import redis_lock
+from mnemoir.storage.locks.rows import RowLeases
+from mnemoir.storage.sqlite.lock_file import open_lock_file
 
 KEY = "node_memory/app/conversation/node.json"
 SHORT = 0.05  # seconds; a lease that a test lets end
@@ -28,49 +30,67 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.shutdown(nosave=True)
 
 
-@pytest.fixture(params=["in process", "file", "redis"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Lock]:
+@pytest.fixture(params=["in process", "file", "rows", "redis"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Leases]:
     """Another way to the same leases with every call."""
     if request.param == "in process":
         shared = InProcessLock()
         return lambda: shared
     if request.param == "file":
         return lambda: FileLock(tmp_path / "locks")
+    if request.param == "rows":
+        rows = RowLeases("this", open_lock_file, tmp_path / "locks.sqlite")
+        return lambda: rows
     url = request.getfixturevalue("redis_url")
     redis_lock(url)._client.flushall()
     return lambda: redis_lock(url)
 
 
-def test_a_lease_keeps_others_out_until_it_is_given_back(make: Callable[[], Lock]) -> None:
-    token = make().acquire(KEY)
-    assert token is not None
+def test_a_lease_keeps_others_out_until_it_is_given_back(make: Callable[[], Leases]) -> None:
+    lease = make().acquire(KEY)
+    assert lease is not None
     assert make().acquire(KEY, wait=0) is None
-    assert make().release(token)
+    assert make().release(lease)
     assert make().acquire(KEY, wait=0) is not None
 
 
-def test_leases_of_other_keys_are_free(make: Callable[[], Lock]) -> None:
+def test_leases_of_other_keys_are_free(make: Callable[[], Leases]) -> None:
     assert make().acquire(KEY) is not None
     assert make().acquire(KEY + "2", wait=0) is not None
 
 
-def test_whoever_waits_gets_the_lease_when_it_is_given_back(make: Callable[[], Lock]) -> None:
-    token = make().acquire(KEY)
-    assert token is not None
-    got: list[LockToken | None] = []
+def test_each_lease_of_a_key_has_a_higher_fence(make: Callable[[], Leases]) -> None:
+    fences = []
+    for _ in range(5):
+        lease = make().acquire(KEY)
+        assert lease is not None
+        assert make().release(lease)
+        fences.append(lease.fence)
+    expired = make().acquire(KEY, ttl=SHORT)
+    newer = make().acquire(KEY, wait=30)
+    assert expired is not None
+    assert newer is not None
+    fences += [expired.fence, newer.fence]
+    assert fences == sorted(set(fences))
+
+
+def test_whoever_waits_gets_the_lease_when_it_is_given_back(make: Callable[[], Leases]) -> None:
+    lease = make().acquire(KEY)
+    assert lease is not None
+    got: list[Lease | None] = []
     waiting = threading.Thread(target=lambda: got.append(make().acquire(KEY, wait=30)))
     waiting.start()
-    make().release(token)
+    make().release(lease)
     waiting.join()
     assert got[0] is not None
 
 
-def test_a_lease_ends_by_its_time(make: Callable[[], Lock]) -> None:
+def test_a_lease_ends_by_its_time(make: Callable[[], Leases]) -> None:
     assert make().acquire(KEY, ttl=SHORT) is not None
     assert make().acquire(KEY, wait=30) is not None
 
 
-def test_an_expired_holder_cannot_end_the_lease_of_a_newer_one(make: Callable[[], Lock]) -> None:
+def test_an_expired_holder_cannot_end_the_lease_of_a_newer_one(make: Callable[[], Leases]) -> None:
     expired = make().acquire(KEY, ttl=SHORT)
     newer = make().acquire(KEY, wait=30)
     assert expired is not None
@@ -82,24 +102,24 @@ def test_an_expired_holder_cannot_end_the_lease_of_a_newer_one(make: Callable[[]
 
 
 @pytest.mark.real_time
-def test_a_renewed_lease_lasts_on(make: Callable[[], Lock]) -> None:
-    token = make().acquire(KEY, ttl=1)
-    assert token is not None
-    assert make().renew(token, ttl=60)
+def test_a_renewed_lease_lasts_on(make: Callable[[], Leases]) -> None:
+    lease = make().acquire(KEY, ttl=1)
+    assert lease is not None
+    assert make().renew(lease, ttl=60)
     assert make().acquire(KEY, wait=1.2) is None
-    assert make().release(token)
-    assert not make().renew(token)
+    assert make().release(lease)
+    assert not make().renew(lease)
 
 
 @pytest.mark.real_time
-def test_a_lease_is_renewed_as_long_as_the_work_under_it_takes(make: Callable[[], Lock]) -> None:
+def test_a_lease_is_renewed_as_long_as_the_work_under_it_takes(make: Callable[[], Leases]) -> None:
     with held(make(), KEY, ttl=1) as is_held:
         assert is_held
         assert make().acquire(KEY, wait=1.5) is None
     assert make().acquire(KEY, wait=0) is not None
 
 
-def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Lock], tmp_path: Path) -> None:
+def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Leases], tmp_path: Path) -> None:
     count = tmp_path / "count"
     count.write_text("0")
 
@@ -117,18 +137,18 @@ def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Lock], tmp_path
     assert count.read_text() == "60"
 
 
-def test_the_work_goes_on_without_a_lease_that_others_keep_and_says_so(make: Callable[[], Lock]) -> None:
-    token = make().acquire(KEY)
-    assert token is not None
+def test_the_work_goes_on_without_a_lease_that_others_keep_and_says_so(make: Callable[[], Leases]) -> None:
+    lease = make().acquire(KEY)
+    assert lease is not None
     with structlog.testing.capture_logs() as logs, held(make(), KEY, wait=0) as is_held:
         assert not is_held
     assert [log["event"] for log in logs] == ["going on without the lock"]
-    assert make().release(token)
+    assert make().release(lease)
 
 
 def _hold_and_hang(folder: Path, ttl: float) -> None:
-    token = FileLock(folder).acquire(KEY, ttl=ttl)
-    (folder / "taken").write_text(token.secret if token else "")
+    lease = FileLock(folder).acquire(KEY, ttl=ttl)
+    (folder / "taken").write_text(lease.secret if lease else "")
     signal.pause()
 
 
@@ -166,10 +186,10 @@ def test_a_damaged_lease_is_over(tmp_path: Path, content: bytes) -> None:
 
 def test_a_released_lease_leaves_no_file_behind(tmp_path: Path) -> None:
     lock = FileLock(tmp_path)
-    token = lock.acquire("../../etc/passwd")
-    assert token is not None
+    lease = lock.acquire("../../etc/passwd")
+    assert lease is not None
     assert len(list(tmp_path.iterdir())) == 1
-    lock.release(token)
+    lock.release(lease)
     assert list(tmp_path.iterdir()) == []
 
 

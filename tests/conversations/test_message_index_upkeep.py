@@ -1,14 +1,20 @@
 """The resident index and what happens to the file behind it: deletions, damage, other processes, changed metadata."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from mnemoir.conversations.embedding import ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.search_filter import SearchFilter
+from mnemoir.conversations.message_index import Asked, MessageIndex
+from mnemoir.conversations.search_filter import SearchFilter, Wanted
+from mnemoir.conversations.vectors import DimensionMismatchError
+from mnemoir.search.budget import Budget
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sql.queries import queries
 from tests.conversations.search_kit import WordsClient, manager, say
 from tests.conversations.session_kit import behind_the_back, said
@@ -67,6 +73,66 @@ def test_vectors_that_come_later_take_part(tmp_path: Path) -> None:
         [hit, _] = asyncio.run(memory.search_hybrid("cat", 5))
         assert hit.similarity is not None
         assert hit.score > 0
+
+
+class _Unsearched(VectorFileStore):
+    """Holds vectors, and refuses to look through them itself."""
+
+    def search(self, *asked: object, **more: object) -> NoReturn:
+        raise AssertionError("the store was searched")
+
+
+def _similar(memory: MemoryManager, query: str, limit: int = 5) -> list[str]:
+    return [hit.message.text for hit in asyncio.run(memory.search(query, limit))]
+
+
+def test_one_index_answers_by_meaning_and_by_words(tmp_path: Path) -> None:
+    with manager(tmp_path, WordsClient(), _Unsearched("v", tmp_path)) as memory:
+        say(memory, "the cat sat", "a train", "the cat")
+        assert _similar(memory, "the cat", 2) == ["the cat", "the cat sat"]
+        assert asyncio.run(memory.search_hybrid("cat", 2, alpha=0.5))[0].message.text == "the cat"
+        say(memory, "cat")
+        assert _similar(memory, "cat", 1) == ["cat"]
+
+
+def test_what_another_process_deleted_leaves_the_rest_in_the_one_index(tmp_path: Path) -> None:
+    with manager(tmp_path, WordsClient(), _Unsearched("v", tmp_path)) as memory:
+        say(memory, "the cat")
+        say(memory, "a cat", session="gone")
+        assert len(_similar(memory, "cat")) == 2
+        with manager(tmp_path, WordsClient(), VectorFileStore("v", tmp_path)) as other:
+            other.delete_session("gone")
+        assert _similar(memory, "cat") == ["the cat"]
+
+
+def test_two_stores_that_do_not_fit_together_are_both_searched_and_one_is_kept(tmp_path: Path) -> None:
+    budget, asked = Budget(1), Asked(text="cat", embedding=None, limit=5, at=datetime.now(UTC))
+    with MemoryManager(tmp_path / "a.db") as one, MemoryManager(tmp_path / "b.db") as other:
+        indexes = [MessageIndex(memory.storage, None, budget=budget) for memory in (one, other)]
+        for number, memory in enumerate((one, other)):
+            _saved(memory, "s", f"cat {number}")
+        for _ in range(2):
+            found = [index.ranked(asked, Wanted(filter=SearchFilter())) for index in indexes]
+            assert [message.message.text for [(_, message)] in found] == ["cat 0", "cat 1"]
+            assert [index.messages_held for index in indexes] == [0, 1]
+
+
+def test_equal_meanings_come_in_the_order_of_their_messages(tmp_path: Path) -> None:
+    with manager(tmp_path, WordsClient(), _Unsearched("v", tmp_path)) as memory:
+        say(memory, "cat", "dog", "cat", "cat")
+        hits = asyncio.run(memory.search("cat", 2))
+        assert [hit.message_id for hit in hits] == [1, 3]
+
+
+def test_a_question_of_another_length_is_refused_by_name(tmp_path: Path) -> None:
+    class Short(WordsClient):
+        async def embed_single(self, text: str) -> list[float]:
+            return [1.0, 0.0]
+
+    with manager(tmp_path, Short()) as memory:
+        say(memory, "the cat")
+        with pytest.raises(DimensionMismatchError, match=r"2 dimensions.*1024"):
+            asyncio.run(memory.search("cat"))
 
 
 def test_a_session_belongs_to_whom_its_metadata_name_now(tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ class ListedRows:
         self.rows_read += len(rows)
         return sorted((replace(r, entry=replace(r.entry, token_codes=None)) for r in rows), key=lambda r: r.seq)
 
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        read = self.rows_read
+        rows = [row for row in self.rows_since(scope, -1) if row.seq > seq][:limit]
+        self.rows_read = read + len(rows)
+        return rows
+
     def live(self, scope: Scope) -> Sequence[int]:
         return sorted(self._user(scope).stored)
 

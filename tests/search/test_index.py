@@ -1,6 +1,9 @@
 """The index: whatever happened to the rows, it equals one that was built from what is left."""
 
+import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 from hypothesis import given, settings
@@ -14,6 +17,8 @@ from mnemoir.search.index import ScopeIndex
 from mnemoir.search.residents import Residents
 from mnemoir.search.terms import query_terms, terms_of
 from mnemoir.search.words import word_scores
+
+T = TypeVar("T")
 
 MIRA = Scope(project="p", user="mira")
 WORDS = ["tea", "dog", "graz", "piano", "nut"]
@@ -119,6 +124,42 @@ def test_users_not_asked_about_for_longest_are_forgotten_when_memory_is_full() -
         with residents.index(store, person):
             pass
     assert store.rows_read == 1
+
+
+class ChangingRows(ListedRows):
+    """Somebody writes after each look at the rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most_read = 0
+        self.changes: list[Callable[[], object]] = []
+
+    async def reading(self, work: Callable[[ListedRows], T]) -> T:
+        before = self.rows_read
+        found = work(self)
+        self.most_read = max(self.most_read, self.rows_read - before)
+        if self.changes:
+            self.changes.pop(0)()
+        return found
+
+
+async def test_an_index_is_made_in_short_looks_and_knows_what_changed_between_them(monkeypatch) -> None:
+    monkeypatch.setattr("mnemoir.search.residents._ROWS_AT_ONCE", 4)
+    store, residents = ChangingRows(), Residents("model", None)
+    for number in range(10):
+        store.add(MIRA, made("say", WORDS[number % 5], number % 4), entry(WORDS[number % 5]))
+    store.changes = [
+        lambda: store.rewrite(MIRA, 2, made("say", "nut nut", 1), entry("nut nut")),
+        lambda: (store.remove(MIRA, 1), store.add(MIRA, made("state", "piano", 0), entry("piano"))),
+        lambda: store.remove(MIRA, 9),
+    ]
+    await asyncio.gather(*(residents.build(store, MIRA) for _ in range(3)))
+    assert (store.most_read, store.changes) == (4, [])
+    store.rows_read = 0
+    with residents.index(store, MIRA) as built:
+        assert store.rows_read <= 4
+        with Residents("model", None).index(store, MIRA) as rebuilt:
+            assert seen(built) == seen(rebuilt)
 
 
 def test_vectors_of_another_model_are_not_compared() -> None:

@@ -1,12 +1,14 @@
 """Workflows over a real model client."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 
 from mnemoir.providers.http import new_session
-from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.workflows.locks import WorkflowLocks
 from tests.discussion_stores import close_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.workflows.workflow_kit import VEGETARIAN, Desk, ListedMemory, ListedRuns
@@ -25,7 +27,7 @@ def memory() -> ListedMemory:
 
 @pytest.fixture
 async def desk(tmp_path, llm, memory) -> AsyncIterator[Desk]:
-    locks, runs = SqlWorkflowLocks("this instance", open_lock_file), ListedRuns()
+    locks, runs = WorkflowLocks(partial(RowLeases, "this instance", open_lock_file)), ListedRuns()
     async with new_session() as session:
         desk = Desk(public=tmp_path / "Public", session=session, llm=llm, memory=memory, locks=locks, runs=runs)
         yield desk

@@ -32,7 +32,7 @@ async def is_free(desk):
     """Whether the lock can be had; asked of the locks themselves, and given back."""
     database = desk.public / "data" / "WilmerDb.Ann.sqlite"
     taken = await desk.locks.acquire(database, "one", run="probe")
-    await desk.locks.release(database, run="probe")
+    await desk.locks.release(run="probe")
     return taken
 
 

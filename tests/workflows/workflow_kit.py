@@ -26,7 +26,6 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import NoModules
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
-from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
@@ -35,6 +34,7 @@ from mnemoir.workflows.default import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 from tests.discussion_stores import discussion_stores
@@ -120,7 +120,7 @@ class Desk:
     session: aiohttp.ClientSession
     llm: ScriptedLLM
     memory: ListedMemory
-    locks: SqlWorkflowLocks
+    locks: WorkflowLocks
     runs: ListedRuns
     made: list[Workflows] = field(default_factory=list)
     discussions: DiscussionMemory = field(default_factory=discussion_stores)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -28,8 +29,8 @@ from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
+from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
-from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
 from mnemoir.storage.sqlite.lock_file import open_lock_file
 from mnemoir.storage.sqlite.run_file import open_run_file
 from mnemoir.wire.forwarding import Forwarding
@@ -38,6 +39,7 @@ from mnemoir.workflows.default import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node_types import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import ChatMemory, Limits, Services
@@ -96,7 +98,7 @@ def make_workflows(
         modules=own(_modules(settings, served)),
         files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),
-        locks=own(SqlWorkflowLocks(uuid.uuid4().hex, open_lock_file)),
+        locks=own(WorkflowLocks(partial(RowLeases, uuid.uuid4().hex, open_lock_file))),
         timestamps=FileTimestamps(),
         data_dir=data_dir,
         lock_directory=chosen.lock_directory,

@@ -6,6 +6,7 @@ those of their messages; embedding twice stores once.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,16 +19,19 @@ from mnemoir.conversations.search_filter import seconds, vector_metadata
 from mnemoir.conversations.session_storage import SessionStorage
 from mnemoir.conversations.sessions import StoredMessage
 from mnemoir.conversations.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
-from mnemoir.core.errors import Conflict, ProviderError
+from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search.codes import pack_codes, pack_ids
 from mnemoir.search.context import CONTEXT_MESSAGES, context_of
+from mnemoir.search.halving import embedded_in_halves
 
 _log = structlog.get_logger(__name__)
 
 ANY_MODEL = ""  # no model is called so: asking for what has no vector of it gives every message that can be embedded
 MOST_FAILURES = 24  # of calls in a row, from a server that is down; three poor texts side by side make fewer
 _PAGE = 500
+_SAVED_BATCH = 32
+_CATCH_UP_BATCH = 100
 _DOWN = (OSError, TimeoutError, ProviderError)
 _PREFIX = "msg_"
 
@@ -90,18 +94,52 @@ class EmbeddingJobs:
         self._client = client
         self._store = store
         self._model = model
+        self._lock = threading.Lock()
+        self._saved: tuple[int, int] | None = None  # the first and last message that was saved and not looked at
 
     def refuse_other_model(self) -> None:
         """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
         if isinstance(self._store, NamedModel):
             _refuse_other(self._store.stored_model(), self._model)
 
-    async def embed_saved(self, message_ids: Sequence[int]) -> None:
-        """Embed messages that were just saved and noted; those that fail are noted, and nothing is raised."""
+    def saved(self, message_ids: Sequence[int]) -> None:
+        """These were just saved and noted as waiting: the next `embed_saved` looks from the first to the last."""
+        with self._lock:
+            known = (*message_ids, *(self._saved or ()))
+            self._saved = min(known), max(known)
+
+    async def embed_saved(self) -> None:
+        """Embed what was saved since the last call; what fails is noted for back-filling, and nothing is raised."""
+        with self._lock:
+            span, self._saved = self._saved, None
+        if span is None:
+            return
+        attempts, end = _Attempts(most_failures=8), span[1] + 1
         try:
-            await self._embed_noted(self._in_context(message_ids), _Attempts(most_failures=8))
+            for start in range(span[0], end, _SAVED_BATCH):
+                found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
+                await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
+                if attempts.is_hopeless:
+                    break
         except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
-            _log.warning("embedding_failed", messages=len(message_ids), error=type(exc).__name__)
+            _log.warning("embedding_failed", first=span[0], last=span[1], error=type(exc).__name__)
+
+    async def catch_up(self) -> None:
+        """`backfill` of all sessions without anybody who waits for an answer; nothing is raised.
+
+        Where the stored vectors are of another model than the one at hand, all are made anew.
+        """
+        try:
+            try:
+                embedded = await self.backfill(None, _CATCH_UP_BATCH, None)
+            except EmbeddingModelChanged as exc:
+                _log.info("embedding_anew", cause=exc.message)
+                embedded = await self.reindex(_CATCH_UP_BATCH, None)
+        except Exception as exc:  # noqa: BLE001  # the next time begins anew
+            _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
+        else:
+            if embedded:
+                _log.info("backfilled", messages=embedded)
 
     async def backfill(
         self,
@@ -156,26 +194,28 @@ class EmbeddingJobs:
         return await self._embed_noted(self._in_context(there), attempts)
 
     async def _embed_noted(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
-        """What fails is halved until single messages are left."""
-        if not messages or attempts.is_hopeless:
-            self._note_failed(messages)
-            return 0
-        try:
-            made = await embeddings_of(self._client, [one.passage for one in messages])
-        except Exception as exc:  # noqa: BLE001  # foreign code, and a message must not be lost over it
-            attempts.failures = attempts.failures + 1 if isinstance(exc, _DOWN) else 0
-            return await self._in_halves(messages, attempts, exc)
-        attempts.failures = 0
-        return len(messages) - self._keep([one.stored for one in messages], made, self._model)
+        """How many got a vector; what fails is halved until single messages are left."""
 
-    async def _in_halves(self, messages: Sequence[_InContext], attempts: _Attempts, cause: Exception) -> int:
-        if len(messages) == 1:
-            _log.warning("message_not_embedded", message_id=messages[0].stored.id, error=type(cause).__name__)
-            self._note_failed(messages)
+        async def embed(part: Sequence[_InContext]) -> list[Embedding]:
+            if attempts.is_hopeless:
+                raise ProviderUnavailable("The embedding client fails every time.")
+            made = await embeddings_of(self._client, [one.passage for one in part])
+            attempts.failures = 0
+            return made
+
+        def is_worth_halving(part: Sequence[_InContext], cause: Exception) -> bool:
+            attempts.failures = attempts.failures + 1 if isinstance(cause, _DOWN) else 0
+            if len(part) == 1:
+                _log.warning("message_not_embedded", message_id=part[0].stored.id, error=type(cause).__name__)
+            return not attempts.is_hopeless
+
+        pairs = await embedded_in_halves(messages, embed, is_worth_halving)
+        kept = {one.stored.id for one, _ in pairs}
+        self._note_failed([one.stored.id for one in messages if one.stored.id not in kept])
+        if not pairs:
             return 0
-        middle = len(messages) // 2
-        first = await self._embed_noted(messages[:middle], attempts)
-        return first + await self._embed_noted(messages[middle:], attempts)
+        stored, made = [one.stored for one, _ in pairs], [each for _, each in pairs]
+        return len(pairs) - self._keep(stored, made, self._model)
 
     def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> int:
         """Store the vectors; how many messages were deleted meanwhile, whose vectors are gone again."""
@@ -206,9 +246,9 @@ class EmbeddingJobs:
         count = CONTEXT_MESSAGES if isinstance(self._client, ModelEmbeddingClient) else 0
         return [_InContext(stored, before) for stored, before in self._rows.in_context(message_ids, count)]
 
-    def _note_failed(self, messages: Sequence[_InContext]) -> None:
-        if messages:
-            self._rows.vectors_failed([one.stored.id for one in messages])
+    def _note_failed(self, message_ids: Sequence[int]) -> None:
+        if message_ids:
+            self._rows.vectors_failed(message_ids)
 
     async def _renote_lost(self) -> None:
         """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""

@@ -1,8 +1,8 @@
-"""The thread that embeds: a loop of its own and a bounded queue.
+"""The thread that embeds: a loop of its own, in which passes over the stored messages run.
 
-One loop for all calls of one client, whoever asks: clients may hold what belongs to a loop, and a caller may have no
-loop, a running one, or one that ends before the vector is there. The store is written to in this thread, too, since
-at the interpreter's end no other thread can be started any more.
+Rows say which messages need a vector; no message waits in memory. All calls of one client share one loop: clients may
+hold what belongs to a loop, and a caller may have no loop, a running one, or one that ends before the vector is made.
+The store is written to in this thread, too, since at the interpreter's end no other thread can be started any more.
 """
 
 import asyncio
@@ -10,60 +10,61 @@ import atexit
 import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import structlog
 
 T = TypeVar("T")
-Work = Callable[[Sequence[int]], Awaitable[object]]
+Work = Callable[[], Awaitable[object]]
 
-MOST_WAITING = 1000
-BATCH = 32
 CLOSING_S = 5.0
 _log = structlog.get_logger(__name__)
 
 
-class EmbeddingWorker:
-    """Starts with its first use. `work` is given message ids, in the order they came, and should not raise."""
+class EmbeddingPass:
+    """Work over stored rows: one run at a time, and one more when it was asked for meanwhile.
 
-    def __init__(self, work: Work, *, most_waiting: int = MOST_WAITING) -> None:
-        self._work = work
-        self._most_waiting = most_waiting
-        self._waiting: deque[int] = deque()
+    `work` should not raise; what it raises is logged.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.asked = 0
+        self.done = 0  # the last run that ended had seen so many requests
+        self.task: asyncio.Task[None] | None = None  # kept, or it might be collected
+
+
+class EmbeddingWorker:
+    """Thread-safe; its thread starts with its first use.
+
+    The pass `saved` embeds what was just saved, `backlog` everything that has no vector.
+    """
+
+    def __init__(self, saved: Work, backlog: Work) -> None:
+        self.saved = EmbeddingPass(saved)
+        self.backlog = EmbeddingPass(backlog)
         self._changed = threading.Condition()
-        self._taken = 0  # ids that ever came in
-        self._done = 0  # ids that were worked on: the first so many of those
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_draining = False
         self._is_closed = False
 
-    def put(self, message_ids: Sequence[int]) -> int | None:
-        """Have them embedded; a ticket to wait for, or None, with none of them taken, when too many wait."""
+    def ask(self, wanted: EmbeddingPass) -> None:
+        """Have a run begin after this call. Never raises; nothing after `close`."""
         with self._changed:
-            if self._is_closed or len(self._waiting) + len(message_ids) > self._most_waiting:
-                return None
-            self._waiting.extend(message_ids)
-            self._taken += len(message_ids)
-            self._started().call_soon_threadsafe(self._drain)
-            return self._taken
+            if not self._is_closed:
+                wanted.asked += 1
+                self._started().call_soon_threadsafe(self._begin, wanted)
 
-    @property
-    def newest_ticket(self) -> int:
-        """To wait for all that has come in."""
+    def wait(self, wanted: EmbeddingPass, timeout_s: float | None = None) -> bool:
+        """Until all that was asked for so far has run; False when the time is over or the thread ends first."""
         with self._changed:
-            return self._taken
-
-    def wait(self, ticket: int, timeout_s: float | None = None) -> bool:
-        """Until what the ticket is for was worked on; False when the time is over, or the thread has ended before."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._done >= ticket or self._loop is None, timeout_s)
-            return self._done >= ticket
+            ticket = wanted.asked
+            self._changed.wait_for(lambda: wanted.done >= ticket or self._loop is None, timeout_s)
+            return wanted.done >= ticket
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Run something else in the loop, beside the queue. RuntimeError after `close`."""
+        """Run something else in the loop, beside the passes. RuntimeError after `close`."""
         with self._changed:
             if self._is_closed:
                 work.close()
@@ -71,14 +72,14 @@ class EmbeddingWorker:
             return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
-        """Finish what waits, within the time, and end the thread. Calling it twice is harmless."""
+        """Embed what was saved, within the time, and end the thread. Calling it twice is harmless."""
         with self._changed:
             self._is_closed = True
             loop = self._loop
         if loop is None:
             return
         ends = time.monotonic() + timeout_s
-        self.wait(self.newest_ticket, timeout_s)
+        self.wait(self.saved, timeout_s)
         loop.call_soon_threadsafe(loop.stop)
         with self._changed:
             self._changed.wait_for(lambda: self._loop is None, max(0.1, ends - time.monotonic()))
@@ -106,27 +107,19 @@ class EmbeddingWorker:
                 self._loop = None
                 self._changed.notify_all()
 
-    def _drain(self) -> None:
-        if not self._is_draining:
-            self._is_draining = True
-            self._task = asyncio.ensure_future(self._work_off())  # kept, or it might be collected
+    def _begin(self, wanted: EmbeddingPass) -> None:
+        if wanted.task is None or wanted.task.done():
+            wanted.task = asyncio.ensure_future(self._repeat(wanted))
 
-    async def _work_off(self) -> None:
-        while batch := self._next():
+    async def _repeat(self, wanted: EmbeddingPass) -> None:
+        while (asked := wanted.asked) > wanted.done:
             try:
-                await self._work(batch)
+                await wanted.work()
             except Exception as exc:  # noqa: BLE001  # a thread that dies would leave every caller waiting
-                _log.error("embedding_worker_failed", error=type(exc).__name__, messages=len(batch))
+                _log.error("embedding_pass_failed", error=type(exc).__name__)
             with self._changed:
-                self._done += len(batch)
+                wanted.done = asked
                 self._changed.notify_all()
-
-    def _next(self) -> list[int]:
-        """What to embed together; with nothing left the next `put` begins anew."""
-        with self._changed:
-            batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
-            self._is_draining = bool(batch)
-            return batch
 
 
 _OPEN: weakref.WeakSet[EmbeddingWorker] = weakref.WeakSet()

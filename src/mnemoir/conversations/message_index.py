@@ -6,26 +6,35 @@ index is on disk.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 import structlog
 
+from mnemoir.conversations.embedding import vector_of
 from mnemoir.conversations.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search_filter import Wanted, seconds
 from mnemoir.conversations.searched_rows import MessageText, SearchedStorage
 from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.vectors import IndexedVectors, StoredVector, VectorChanges
+from mnemoir.conversations.vectors import (
+    DimensionMismatchError,
+    IndexedVectors,
+    StoredVector,
+    VectorChanges,
+    unit_rows,
+)
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding
 from mnemoir.ports.search_rows import SearchRow
+from mnemoir.search.budget import Budget
 from mnemoir.search.columns import Column
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
-from mnemoir.search.ranking import Query, Ranked, Stages, rank
+from mnemoir.search.ranking import Query, Ranked, Stages, nearest_rows, rank
 from mnemoir.search.terms import terms_of
 from mnemoir.search.weights import Weights
 
@@ -33,6 +42,8 @@ _log = structlog.get_logger(__name__)
 _PAGE = 2000
 _MODEL = "stored"  # the store's vectors are all of one model, whichever
 _ROLES = ("user", "assistant", "tool")
+_LOOKS = 2  # another process may write or delete between reading the vectors and counting them
+Found = tuple[Ranked, StoredMessage]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +56,16 @@ class Asked:
     at: datetime
 
 
-class MessageIndex:
-    """Thread-safe; its methods block."""
+_BUDGET = Budget()  # of all stores of sessions in this process
 
-    def __init__(self, rows: SearchedStorage, vectors: IndexedVectors | None) -> None:
+
+class MessageIndex:
+    """Thread-safe; its methods block. Over its `budget` it is dropped, and made again for the next search."""
+
+    def __init__(
+        self, rows: SearchedStorage, vectors: IndexedVectors | None, *, budget: Budget | None = None
+    ) -> None:
+        self._budget = budget or _BUDGET
         self._rows = rows
         self._vectors = vectors
         self._lock = threading.Lock()
@@ -56,52 +73,102 @@ class MessageIndex:
         self._has_dead = False  # messages that are here were deleted
         self._restart()
 
+    @property
+    def messages_held(self) -> int:
+        """Messages in memory now."""
+        return len(self._index)
+
     def deleted(self) -> None:
         """Messages were deleted: the next search lets go of them first."""
         self._has_dead = True
 
+    def drop(self) -> bool:
+        """Let go of all that is in memory; False while a search runs."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._restart()
+            return True
+        finally:
+            self._lock.release()
+
     def spoken(self, text: str) -> str:
         """The question as it is to be embedded: in the first person where it names somebody who speaks here."""
-        with self._lock:
+        with self._in_use():
             self._refresh()
             return address(text, self._index.speaker_names()).spoken
 
-    def ranked(self, asked: Asked, wanted: Wanted) -> list[tuple[Ranked, StoredMessage]]:
-        """Best first, at most `limit`. Raises StorageUnavailable.
-
-        What turns out to be gone, or not to be wanted as it is now, is hidden and the rest ranked again.
-        """
-        with self._lock:
+    def ranked(self, asked: Asked, wanted: Wanted) -> list[Found]:
+        """By all that `search` knows, best first, at most `limit`. Raises StorageUnavailable."""
+        with self._in_use():
             self._refresh()
-            looked, hidden = asked, set[int]()
-            while True:
-                found = self._found(looked, wanted, hidden)
-                messages = self._rows.messages_by_id([row.seq for row in found])
-                shown = [(row, messages[row.seq]) for row in found if row.seq in messages]
-                allowed = [pair for pair in shown if wanted.allows(pair[1])]
-                if len(shown) == len(found) and (len(allowed) >= asked.limit or len(found) < looked.limit):
-                    return allowed[: asked.limit]
-                if len(shown) < len(found):
-                    self._bury()
-                hidden |= {row.seq for row in found} - {row.seq for row, _ in allowed}
-                looked = replace(looked, limit=2 * looked.limit)
+            return self._current(lambda shown, limit: self._ranked(asked, wanted, shown, limit), wanted, asked.limit)
 
-    def _found(self, asked: Asked, wanted: Wanted, hidden: Collection[int]) -> list[Ranked]:
+    def nearest(self, embedding: Embedding, limit: int, wanted: Wanted) -> list[Found] | None:
+        """By vectors alone, most similar first; None where the store holds vectors that are of no message here.
+
+        None, too, while its vectors cannot be read. Raises DimensionMismatchError and StorageUnavailable.
+        """
+        if self._vectors is None:
+            return None
+        [vector] = unit_rows(vector_of(embedding)[np.newaxis])
+        with self._in_use():
+            if not self._holds_all_vectors():
+                return None
+            matrix = self._index.vectors
+            if matrix is not None and matrix.shape[1] != len(vector):
+                raise DimensionMismatchError(len(vector), matrix.shape[1])
+            return self._current(lambda shown, most: nearest_rows(self._index, vector, shown, most), wanted, limit)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        with self._lock:
+            yield
+            nbytes = self._index.nbytes
+        self._budget.used(self, nbytes)
+
+    def _current(self, find: Callable[[Mask, int], list[Ranked]], wanted: Wanted, limit: int) -> list[Found]:
+        """What `find` gives, as stored now.
+
+        What turns out to be gone, or not to be wanted as it is now, is hidden and the rest looked through again.
+        """
+        looked, hidden = limit, set[int]()
+        while True:
+            found = find(self._shown(wanted, hidden), looked)
+            messages = self._rows.messages_by_id([row.seq for row in found])
+            there = [(row, messages[row.seq]) for row in found if row.seq in messages]
+            allowed = [pair for pair in there if wanted.allows(pair[1])]
+            if len(there) == len(found) and (len(allowed) >= limit or len(found) < looked):
+                return allowed[:limit]
+            if len(there) < len(found):
+                self._bury()
+            hidden |= {row.seq for row in found} - {row.seq for row, _ in allowed}
+            looked *= 2
+
+    def _ranked(self, asked: Asked, wanted: Wanted, shown: Mask, limit: int) -> list[Ranked]:
         index = self._index
         query = Query(
             text=asked.text,
             addressed=address(asked.text, index.speaker_names()),
             embedding=asked.embedding,
             asked_at=asked.at,
-            limit=asked.limit,
+            limit=limit,
             threshold=0.0,
             codes=self._codes,
             related=wanted.filter.related,
         )
-        shown = self._shown(wanted)
-        if hidden:
-            shown &= ~np.isin(index.seqs, list(hidden))
         return rank(index, query, shown, self._weights, Stages()) if len(index) and shown.any() else []
+
+    def _holds_all_vectors(self) -> bool:
+        """Bring the index up to date; whether its vectors are then those of the store, one for one."""
+        for _ in range(_LOOKS):
+            self._refresh()
+            if self._vectors is None:
+                return False
+            if self._vectors.count() == np.count_nonzero(self._index.has_vector):
+                return True
+            self._bury()
+        return False
 
     def _codes(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
         if self._vectors is None:
@@ -113,7 +180,7 @@ class MessageIndex:
             return {}
         return {message_id: code for name, code in found.items() if (message_id := message_id_of(name)) is not None}
 
-    def _shown(self, wanted: Wanted) -> Mask:
+    def _shown(self, wanted: Wanted, hidden: Collection[int]) -> Mask:
         """Rows that may be found, by slot: judged before anything is ranked."""
         index, asked = self._index, wanted.filter
         shown: Mask = index.alive.copy()
@@ -128,6 +195,8 @@ class MessageIndex:
             shown &= index.said_at >= since
         if (until := seconds(asked.until)) is not None:
             shown &= index.said_at < until
+        if hidden:
+            shown &= ~np.isin(index.seqs, list(hidden))
         return shown
 
     def _restart(self) -> None:

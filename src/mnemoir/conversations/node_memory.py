@@ -36,7 +36,7 @@ from mnemoir.conversations.validity import close_open_calls
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.backends import backend
-from mnemoir.ports.locks import Lock
+from mnemoir.ports.leases import Leases
 from mnemoir.ports.objects import ObjectStore
 from mnemoir.ports.turns import TurnRows
 
@@ -63,7 +63,7 @@ class NodeParts:
     """
 
     objects: ObjectStore
-    lock: Lock | None = None
+    lock: Leases | None = None
     turns: TurnRows | None = None
     files: FileResolver | None = None
     rules: HistoryRules = DEFAULT

@@ -26,7 +26,7 @@ from mnemoir.conversations.node_document import (
 from mnemoir.conversations.node_keys import corrupt_copy_key
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import Conflict, MnemoirError, StorageUnavailable
-from mnemoir.ports.locks import Lock, held
+from mnemoir.ports.leases import Leases, held
 from mnemoir.ports.objects import ConditionalStore, ObjectStore, StoredObject
 
 _TRIES = 100
@@ -56,7 +56,7 @@ class NodeObject:
 
     key: str
     store: ObjectStore
-    lock: Lock | None = None
+    lock: Leases | None = None
     compression: Compression = "gzip"
     clock: Clock = utc_now
 

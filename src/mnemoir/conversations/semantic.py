@@ -12,7 +12,6 @@ import structlog
 
 from mnemoir.conversations.counters import CHARS4, TokenCounter
 from mnemoir.conversations.embedding import EmbeddingClient, model_name_of, query_embedding
-from mnemoir.conversations.embedding_catch_up import CatchUp
 from mnemoir.conversations.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.hit_fusion import by_rank, by_weight
@@ -43,7 +42,6 @@ class _Meaning:
     store: VectorStore
     jobs: EmbeddingJobs
     nearest: NearestMessages
-    catch_up: CatchUp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +75,8 @@ class SemanticSearch:
         self._counter = counter
         self._embed_sync = embed_sync
         self._clock = clock
-        self._worker = EmbeddingWorker(self._embed)
         self._meaning = self._meaning_of(client, store, model)
+        self._worker = EmbeddingWorker(self._embed_saved, self._catch_up)
         self._is_whole = isinstance(store, IndexedVectors)
         self._index = MessageIndex(rows, store if isinstance(store, IndexedVectors) else None)
 
@@ -88,15 +86,13 @@ class SemanticSearch:
         return self._meaning is not None
 
     def saved(self, message_ids: Sequence[int]) -> None:
-        """Have them embedded. Never raises; when too many wait already, back-filling is begun in the background."""
+        """Have them embedded. Never raises."""
         if not message_ids or self._meaning is None:
             return
-        ticket = self._worker.put(message_ids)
-        if ticket is None:
-            _log.info("embedding_queue_full", left_to_backfill=len(message_ids))
-            self._meaning.catch_up.begin()
-        elif self._embed_sync and not _in_a_loop():
-            self._worker.wait(ticket, _SYNC_WAIT_S)
+        self._meaning.jobs.saved(message_ids)
+        self._worker.ask(self._worker.saved)
+        if self._embed_sync and not _in_a_loop():
+            self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
 
     def deleted(self) -> None:
         """Remove the vectors of deleted messages, now. Never raises; what fails is tried again by the next job."""
@@ -204,19 +200,16 @@ class SemanticSearch:
         Never raises; nothing without a client and a store. `wait` waits for it.
         """
         if self._meaning is not None:
-            self._meaning.catch_up.begin()
+            self._worker.ask(self._worker.backlog)
 
     async def wait(self) -> None:
         """Until everything saved before has its vector, or has failed to get one."""
-        await asyncio.to_thread(self._worker.wait, self._worker.newest_ticket)
-        if self._meaning is not None:
-            await asyncio.to_thread(self._meaning.catch_up.wait)
+        for wanted in (self._worker.saved, self._worker.backlog):
+            await asyncio.to_thread(self._worker.wait, wanted)
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
-        """Finish what waits, for as long at most; the rest is left to back-filling."""
+        """Embed what was saved, for as long at most; the rest is left to back-filling."""
         self._worker.close(timeout_s)
-        if self._meaning is not None:
-            self._meaning.catch_up.close()
 
     def _meaning_of(
         self, client: EmbeddingClient | None, store: VectorStore | None, model: str | None
@@ -224,12 +217,13 @@ class SemanticSearch:
         if client is None or store is None:
             return None
         jobs = EmbeddingJobs(self._rows, client, store, model=model or model_name_of(client))
-        nearest = NearestMessages(self._rows, store)
-        return _Meaning(client=client, store=store, jobs=jobs, nearest=nearest, catch_up=CatchUp(self._worker, jobs))
+        return _Meaning(client=client, store=store, jobs=jobs, nearest=NearestMessages(self._rows, store))
 
-    async def _embed(self, message_ids: Sequence[int]) -> None:
-        if self._meaning is not None:
-            await self._meaning.jobs.embed_saved(message_ids)
+    async def _embed_saved(self) -> None:
+        await self._required().jobs.embed_saved()
+
+    async def _catch_up(self) -> None:
+        await self._required().jobs.catch_up()
 
     def _prepared(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
         """Everything that blocks, in one thread."""
@@ -264,8 +258,15 @@ class SemanticSearch:
     async def _near(
         self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
     ) -> list[SearchHit]:
-        found = await asyncio.to_thread(meaning.nearest.find, embedding, count, wanted)
+        found = await asyncio.to_thread(self._nearest, meaning, embedding, count, wanted)
         return related_to(query, found) if wanted.filter.related else found
+
+    def _nearest(self, meaning: _Meaning, embedding: Embedding, count: int, wanted: Wanted) -> list[SearchHit]:
+        """From the index, or from a store that is none of `IndexedVectors` or is shared with others."""
+        found = self._index.nearest(embedding, count, wanted)
+        if found is None:
+            return meaning.nearest.find(embedding, count, wanted)
+        return [hit_of(stored, row.score, row.score) for row, stored in found]
 
     async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
         asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())

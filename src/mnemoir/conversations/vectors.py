@@ -190,6 +190,13 @@ def checked_vectors(embeddings: Embeddings) -> FloatArray:
     return rows
 
 
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Rows of unit length; a zero row stays zero."""
+    exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32
+    lengths = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
+    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), np.float32)
+
+
 def checked_metadata(members: Mapping[str, Any] | None) -> dict[str, Scalar]:
     """Without None. Raises InvalidRequest for a value that is neither text, number nor truth value."""
     kept = {key: value for key, value in (members or {}).items() if value is not None}

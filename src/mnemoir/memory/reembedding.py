@@ -15,6 +15,7 @@ from mnemoir.core.memories import IndexEntry
 from mnemoir.core.text import content_hash
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
+from mnemoir.search.halving import embedded_in_halves
 from mnemoir.search.indexing import Indexing
 
 _log = structlog.get_logger(__name__)
@@ -72,30 +73,25 @@ class Reembedding:
     async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
         """Those that can be embedded. Raises ProviderError when it is the model that fails, and not a text."""
         try:
-            return await self._pairs(waiting)
+            entries = await self._entries(waiting)
         except ProviderError as exc:
             if not _may_be_the_text(exc):
                 raise
+        else:
+            return list(zip(waiting, entries, strict=True))
         await self._indexing.with_vectors([_PLAIN])
-        return await self._sorted_out(waiting)
+        return await embedded_in_halves(waiting, self._entries, self._leave_out)
 
-    async def _sorted_out(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
-        """The same, in halves, until each text that cannot be embedded stands alone."""
-        try:
-            return await self._pairs(waiting)
-        except ProviderError as exc:
-            if not _may_be_the_text(exc):
-                raise
-            if len(waiting) == 1:
-                self._left.add(_key(waiting[0]))
-                _log.warning("text cannot be embedded", memory=waiting[0].memory_id, code=exc.code)
-                return []
-        half = len(waiting) // 2
-        return [*await self._sorted_out(waiting[:half]), *await self._sorted_out(waiting[half:])]
+    def _leave_out(self, failed: Sequence[Unembedded], cause: Exception) -> bool:
+        if not isinstance(cause, ProviderError) or not _may_be_the_text(cause):
+            raise cause
+        if len(failed) == 1:
+            self._left.add(_key(failed[0]))
+            _log.warning("text cannot be embedded", memory=failed[0].memory_id, code=cause.code)
+        return True
 
-    async def _pairs(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
-        entries = await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
-        return list(zip(waiting, entries, strict=True))
+    async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
+        return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
 
     async def _run(self) -> None:
         await self._try(self._embedding.warm)

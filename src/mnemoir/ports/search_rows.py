@@ -57,6 +57,9 @@ class SearchSnapshot(Protocol):
     def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
         """Rows written after `changes`, in order of `seq`; all of them for -1. A row rewritten comes again."""
 
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        """The first `limit` rows with a greater `seq`, in its order; all of them where a store has them at hand."""
+
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
 

@@ -77,6 +77,11 @@ class ScopeIndex:
         return 2 * self.count < len(self)
 
     @property
+    def greatest_seq(self) -> int:
+        """Of all rows there ever were; -1 before the first."""
+        return self._greatest_seq
+
+    @property
     def nbytes(self) -> int:
         """About what the index holds in memory."""
         columns = [self._seq, self._alive, self._is_fact, self._times, self._places, self._links, self._joined]

@@ -27,7 +27,7 @@ from mnemoir.search.fusion import Signal, fuse
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.late import has_tokens, late_scores, token_weights
 from mnemoir.search.terms import query_terms
-from mnemoir.search.vectors import above_rest, cosines, sentence_vector
+from mnemoir.search.vectors import above_rest, cosines, cosines_of, sentence_vector
 from mnemoir.search.weights import Weights
 from mnemoir.search.words import WordScores, word_scores
 
@@ -160,6 +160,28 @@ def nearest_facts(
         found.take("cosine", cosine[found.rows], rested[found.rows])
     score = fuse(found.scaled, {"words": weights.first["words"], "cosine": weights.first["vector"]})
     return _first(index, found.rows, score, k, found.raw)
+
+
+def nearest_rows(index: ScopeIndex, vector: FloatArray, shown: Mask, limit: int) -> list[Ranked]:
+    """The rows whose vectors are nearest to a unit `vector` of their dimension, by exact cosine alone, -1 to 1.
+
+    At most `limit`, best first; ties in order of `seq`. Rows without a vector are left out.
+    """
+    rows = np.flatnonzero(shown & index.has_vector)
+    cosine = np.clip(cosines_of(index, vector, rows), -1.0, 1.0)
+    if len(rows) > limit:
+        kept = cosine >= np.partition(cosine, -limit)[-limit]
+        rows, cosine = rows[kept], cosine[kept]
+    order = np.lexsort((index.seqs[rows], -cosine))[:limit]
+    return [
+        Ranked(
+            seq=int(index.seqs[rows[at]]),
+            score=float(cosine[at]),
+            effective_at=float(index.effective_at[rows[at]]),
+            signals={"vector": float(cosine[at])},
+        )
+        for at in order.tolist()
+    ]
 
 
 class _Found:

@@ -1,7 +1,8 @@
 """Recall: from a question to the memories that bear on it.
 
 Two steps. The question is embedded, on the embedding model's own thread; then one hop into a reader thread of the
-store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners.
+store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners. An index that
+is not in memory is made before, in snapshots of its own.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.ports.memory_store import Visible, Wanted
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
+from mnemoir.search.budget import MOST_BYTES
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import (
@@ -32,7 +34,7 @@ from mnemoir.search.ranking import (
     scope_rows,
     visible_rows,
 )
-from mnemoir.search.residents import MOST_BYTES, Residents
+from mnemoir.search.residents import Residents
 from mnemoir.search.weights import Weights
 
 _CACHED_QUERIES = 64
@@ -91,6 +93,7 @@ class Recall:
         and NotSupported for a `visible.at`.
         """
         _refuse_past(visible)
+        await self._residents.build(self._rows, scope)
         addressed = address(question.text, self._residents.speaker_names(scope))
         embedding = await self._embedded(addressed.spoken)
         look = _Look(self._residents, self._weights, scope, question, visible)
@@ -115,6 +118,8 @@ class Recall:
         except ProviderError:
             embeddings = [None] * len(texts)
 
+        await self._residents.build(self._rows, scope)
+
         def work(view: SearchSnapshot) -> list[list[Hit]]:
             with self._residents.index(view, scope) as index:
                 shown = visible_rows(index, scope, visible) & index.is_fact
@@ -132,6 +137,7 @@ class Recall:
     ) -> tuple[list[Memory], list[Pair]]:
         """The scope's facts, the newest `most` of them, newest first, and the pairs whose vectors are near."""
         _refuse_past(visible)
+        await self._residents.build(self._rows, scope)
 
         def work(view: SearchSnapshot) -> tuple[list[Memory], list[int], FloatArray | None]:
             with self._residents.index(view, scope) as index:

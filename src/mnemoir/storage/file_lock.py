@@ -1,27 +1,30 @@
 """Locks of files and folders that end with the process that has them (flock), with a limit on the wait.
 
-All functions block and raise OSError; ETIMEDOUT when someone else keeps the lock for too long.
+They stand beside leases for what other programs write too, and where a killed holder must keep nobody waiting: the
+system itself ends them. All functions block and raise OSError; ETIMEDOUT when another holder keeps the lock for too
+long.
 """
 
 import errno
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+from mnemoir.storage.patience import patiently
+
+_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PRIVATE_FILE = 0o600
 _PATIENCE_S = 10.0
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.02
 
 
 @contextmanager
 def file_locked(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
     """Hold the lock on a file, made if need be, against every process and every other caller here."""
-    lock = os.open(name, _LOCK, _PRIVATE_FILE, dir_fd=folder)
+    lock = patiently(lambda: lock_file(folder, name), patience_s)
+    if lock is None:
+        raise _kept_by_another()
     try:
-        _wait_for(lock, patience_s)
         yield
     finally:
         os.close(lock)
@@ -33,11 +36,29 @@ def folder_locked(folder: int) -> Iterator[None]:
 
     `folder` must be opened for this alone, as the lock belongs to what was opened.
     """
-    _wait_for(folder, _PATIENCE_S)
+    if not patiently(lambda: try_lock(folder) or None, _PATIENCE_S):
+        raise _kept_by_another()
     try:
         yield
     finally:
         fcntl.flock(folder, fcntl.LOCK_UN)
+
+
+def lock_file(folder: int, name: str) -> int | None:
+    """The descriptor of a file, made if need be, that holds its lock until it is closed; None when someone has it."""
+    while True:
+        lock = os.open(name, _LOCK, _PRIVATE_FILE, dir_fd=folder)
+        try:
+            is_locked = try_lock(lock)
+            is_there = _is_still_there(folder, name, lock)
+        except BaseException:
+            os.close(lock)
+            raise
+        if is_locked and is_there:
+            return lock
+        os.close(lock)
+        if not is_locked:
+            return None
 
 
 def try_lock(file: int) -> bool:
@@ -49,11 +70,13 @@ def try_lock(file: int) -> bool:
     return True
 
 
-def _wait_for(lock: int, patience_s: float) -> None:
-    # asked again and again, because a blocking flock knows no time limit
-    deadline, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
-    while not try_lock(lock):
-        if time.monotonic() > deadline:
-            raise TimeoutError(errno.ETIMEDOUT, "another program keeps it locked")
-        time.sleep(pause)
-        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+def _is_still_there(folder: int, name: str, lock: int) -> bool:
+    """A file that was removed, or replaced, locks nothing: the next caller locks another."""
+    try:
+        return os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(lock))
+    except FileNotFoundError:
+        return False
+
+
+def _kept_by_another() -> TimeoutError:
+    return TimeoutError(errno.ETIMEDOUT, "another program keeps it locked")

@@ -201,9 +201,9 @@ class Engine:
     async def _release(self, run: Run) -> None:
         if run.lock_database is None:
             return
-        database, run.lock_database = run.lock_database, None
+        run.lock_database = None
         try:
-            await self._services.locks.release(database, run=run.id)
+            await self._services.locks.release(run=run.id)
         except StorageUnavailable as exc:  # nobody renews it any more, so it ends by itself
             _log.warning("workflow lock not released", workflow=run.workflow.name, error=exc.message)
 

@@ -15,10 +15,10 @@ from mnemoir.ports.modules import ModuleRunner
 from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
 from mnemoir.ports.wikipedia import OfflineWikipedia
-from mnemoir.ports.workflow_locks import WorkflowLocks
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.locks import WorkflowLocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

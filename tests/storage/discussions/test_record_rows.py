@@ -143,6 +143,20 @@ async def test_a_file_of_another_program_is_read_without_a_write(store, tea):
     assert third.revision.epoch != second.revision.epoch
 
 
+async def test_tables_that_another_process_adds_are_seen(store, tea):
+    their_file_of_2026(file_of(tea), ["Sailed to Crete"], [])
+    before = await seen(store, tea)
+    assert await store.sources(tea) == {}
+    other = SqliteRecordStore(SetClock())
+    await other.append(tea, [record("Rum")], source("one"))
+    await other.aclose()
+    (chunk,) = await store.sources(tea)
+    after = await seen(store, tea)
+    assert (after.seqs, [block.hash for block in await store.blocks(tea)]) == ([1, 2], ["hash of one"])
+    assert after.revision.epoch != before.revision.epoch
+    assert [block.key for block in await store.blocks(tea)] == [chunk]
+
+
 async def test_times_that_nobody_can_read_are_no_times(store, tea):
     their_file_of_2026(file_of(tea), ["Sailed to Crete"], [])
     asked(file_of(tea), "UPDATE memories SET date_added = 'long ago'")

@@ -14,6 +14,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.storage.discussions.record_ranking import install
 from mnemoir.storage.discussions.record_search import search
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
+from mnemoir.storage.sqlite.transactions import SqliteSql
 from tests.storage.discussions.record_words import connected, file_of, record, source
 
 TEXTS = [
@@ -62,6 +63,14 @@ async def test_nothing_is_found_by_nothing(store, tea):
     assert await store.search(tea, ["tea"], limit=-1) == []
 
 
+async def test_a_word_that_was_counted_is_found_in_what_is_stored_afterwards(store, tea):
+    assert await texts(store, tea, "harvest") == []
+    await store.append(tea, [record("harvest")], source("two"))
+    assert await texts(store, tea, "harvest") == ["harvest"]
+    await store.append(tea, [record("a harvest of plums")], source("three"))
+    assert sorted(await texts(store, tea, "harvest", "plums")) == ["a harvest of plums", "harvest"]
+
+
 async def test_weights_of_columns_decide_the_order(store, tea):
     await store.append(tea, [record("long story", title="harvest"), record("harvest", title="story")], source("two"))
     title = await texts(store, tea, "harvest", weights=(50, 0.1, 0.1, 0.1, 0.1))
@@ -100,12 +109,13 @@ def reader(tmp_path_factory):
     store = SqliteRecordStore()
     asyncio.run(store.append(discussion, [record(text) for text in TEXTS], source("one")))
     connection = connected(file_of(discussion))
+    install(connection)
     yield connection
     connection.close()
 
 
 def assert_is_literal(reader, *keywords):
-    assert {one.text for one in search(reader, keywords, 100, ())} == literal(reader, list(keywords))
+    assert {one.text for one in search(SqliteSql(reader), keywords, 100, ())} == literal(reader, list(keywords))
 
 
 @pytest.mark.slow
@@ -182,7 +192,7 @@ def test_the_best_are_those_of_the_plain_query(many, keywords, limit, weights):
     plain = plainly(many, keywords, weights)
     if not plain:
         return
-    found = [one.id for one in search(many, keywords, limit, weights)]
+    found = [one.id for one in search(SqliteSql(many), keywords, limit, weights)]
     assert len(found) == len(set(found)) == min(limit, len(plain))
     # words in more than half of the records may decide between rows that are equal without them, and nothing else
     assert [plain[row] for row in found] == pytest.approx(sorted(plain.values())[:limit], abs=1e-4)

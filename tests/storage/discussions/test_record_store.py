@@ -356,7 +356,6 @@ async def test_two_users_of_one_id_do_not_meet(store, tmp_path):
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_query_of_records_fits_the_schema_says_what_it_gives_and_is_used(subject):
     connection = blank()
-    connection.register_fts5_function("mnemoir_score", lambda api, *arguments: 0.0)
     folder = Path(mnemoir.storage.discussions.__file__).parent
     code = "\n".join(path.read_text() for path in folder.glob("record_*.py"))
     for name, query in queries(subject).items():

@@ -2,14 +2,16 @@
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sql.workflow_locks import SqlWorkflowLocks
+from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import WorkflowEnded
@@ -22,7 +24,7 @@ FILE = "WilmerDb.someone.sqlite"
 class LockBench(Bench):
     """A bench with locks; its run is named w1."""
 
-    locks: SqlWorkflowLocks
+    locks: WorkflowLocks
     lock_directory: Path | None = None
 
     def _services(self) -> Services:
@@ -32,7 +34,7 @@ class LockBench(Bench):
 
 @pytest.fixture
 async def bench(tmp_path):
-    locks = SqlWorkflowLocks("this", open_lock_file)
+    locks = WorkflowLocks(partial(RowLeases, "this", open_lock_file))
     yield LockBench(public=tmp_path / "Public", session=NOT_ASKED, locks=locks)
     await locks.aclose()
 

@@ -27,6 +27,7 @@ from mnemoir.conversations.vectors import (
     checked_metadata,
     checked_rows,
     checked_vectors,
+    unit_rows,
 )
 from mnemoir.conversations.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
@@ -43,7 +44,6 @@ from mnemoir.storage.sql.conversations.vectors import (
     restart,
     rows_named,
     state_of,
-    unit,
     vectors_from,
     written_since,
 )
@@ -101,7 +101,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
         """(ids, documents, metadata, distances), nearest first; nothing for a `top_k` below 1."""
         condition = read_where(where)
-        [query] = unit(checked_vectors([query_embedding]))
+        [query] = unit_rows(checked_vectors([query_embedding]))
 
         def work(sql: Sql) -> Found:
             resident = self._matrix(sql)

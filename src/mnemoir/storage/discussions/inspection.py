@@ -14,13 +14,13 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.listing import can_be_named
 from mnemoir.storage.discussions.placed_file import PlacedFile
 from mnemoir.storage.discussions.places import Kind, Place, kind_in_folder, owner_of
-from mnemoir.storage.discussions.record_files import is_too_short
-from mnemoir.storage.discussions.record_place import identity_of
+from mnemoir.storage.discussions.record_files import is_too_short, opened
+from mnemoir.storage.discussions.record_place import identity_of, real
 from mnemoir.storage.discussions.record_schema import refuse_other_files
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sqlite.failures import FOREIGN
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.transactions import SqliteSql
 
 _BOM = b"\xef\xbb\xbf"
 _HALF_WRITTEN = "a killed writer left it half written. The next use of the discussion undoes that; then look again."
@@ -30,8 +30,8 @@ KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for one th
 
 def inspect(root: Path, legacy: Path | None) -> list[str]:
     """One line for each file that is not whole; each begins with the whole path. Blocks."""
-    problems = [*_in_folder(_real(root), (), _kind_in_root, inner=kind_in_folder)]
-    return problems if legacy is None else [*problems, *_in_folder(_real(legacy), (), _kind_in_legacy)]
+    problems = [*_in_folder(real(root), (), _kind_in_root, inner=kind_in_folder)]
+    return problems if legacy is None else [*problems, *_in_folder(real(legacy), (), _kind_in_legacy)]
 
 
 def _in_folder(root: Path, steps: Sequence[str], kind_of: KindOf, inner: KindOf | None = None) -> Iterator[str]:
@@ -102,14 +102,7 @@ def _cause_in_records(path: Path) -> str | None:
         return None
     if is_too_short(path):
         return "it is too short for a database"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
-    with closing(apsw.Connection(str(path), flags=flags)) as connection:
-        connection.set_busy_timeout(BUSY_MS)
-        refuse_other_files(path, connection)
+    with closing(opened(path, apsw.SQLITE_OPEN_READONLY)) as connection:
+        refuse_other_files(path, SqliteSql(connection))
         cause = str(connection.execute("PRAGMA quick_check(1)").get)
     return None if cause == "ok" else cause
-
-
-def _real(root: Path) -> Path:
-    """Roots may be links, but SQLite follows none."""
-    return Path(os.path.realpath(root))

@@ -22,7 +22,7 @@ from mnemoir.storage.discussions.ledger_view import Stamps
 from mnemoir.storage.discussions.placed_file import found
 from mnemoir.storage.discussions.places import COMPANIONS, Kind, kind_in_folder, owner_of, places
 from mnemoir.storage.discussions.record_counts import RecordCount, count_records
-from mnemoir.storage.discussions.record_place import real
+from mnemoir.storage.discussions.record_place import records_file_of
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 
@@ -141,14 +141,11 @@ def _summary(root: Path, name: str) -> Entry | None:
 
 
 def _records(root: Path, legacy: Path | None, name: str) -> RecordCount:
-    candidates = places(name, "records")
     try:
-        at = found(root, candidates) or (found(legacy, candidates[-1:]) if legacy is not None else None)
-        is_empty = at is None or not at.size()  # WilmerAI leaves an empty file where it searched
+        return count_records(records_file_of(name, root, legacy))
     except StorageUnavailable as exc:
         _log.warning("discussion is listed without its records", error=exc.message)
         return RecordCount()
-    return RecordCount() if at is None or is_empty else count_records(at.place.below(real(at.root)))
 
 
 def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:

@@ -1,4 +1,4 @@
-"""Chunks and their records as rows: blocking functions over one connection, inside its transaction.
+"""Chunks and their records as rows: blocking functions over one open transaction.
 
 A record has a row in `memories`, and one in `memories_fts` while its chunk is not stale; what has no words there is
 found by no program.
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import apsw
 import orjson
 
 from mnemoir.core.discussions import (
@@ -23,12 +22,13 @@ from mnemoir.core.discussions import (
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.memories import IndexEntry
 from mnemoir.storage.discussions.record_order import new_position, note_progress
+from mnemoir.storage.sql.engine import Damaged, Sql
 from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/records")
 
 
-def blocks(connection: apsw.Connection) -> list[Block]:
+def blocks(sql: Sql) -> list[Block]:
     """All blocks, in the order of the conversation."""
     return [
         Block(
@@ -38,20 +38,20 @@ def blocks(connection: apsw.Connection) -> list[Block]:
             is_stale=bool(is_stale),
             is_forgotten=bool(is_forgotten),
         )
-        for key, hash_, digests, is_stale, is_forgotten, _ in connection.execute(_QUERIES["blocks"])
+        for key, hash_, digests, is_stale, is_forgotten, _ in sql.rows(_QUERIES["blocks"])
     ]
 
 
-def sources(connection: apsw.Connection) -> dict[BlockKey, Sequence[SourceMessage]]:
+def sources(sql: Sql) -> dict[BlockKey, Sequence[SourceMessage]]:
     """The words of our chunks, in the order of the conversation; without those whose words were not kept."""
-    return {key: _messages(source) for key, source in connection.execute(_QUERIES["sources"]) if source != "[]"}
+    return {key: _messages(source) for key, source in sql.each(_QUERIES["sources"]) if source != "[]"}
 
 
 class Chunks:
     """Writes chunks of one discussion at one time, `now` (ISO, UTC); `finish` must come last."""
 
-    def __init__(self, connection: apsw.Connection, discussion: str, now: str) -> None:
-        self._connection = connection
+    def __init__(self, sql: Sql, discussion: str, now: str) -> None:
+        self._sql = sql
         self._discussion = storable(discussion)
         self._now = now
 
@@ -60,16 +60,16 @@ class Chunks:
     ) -> BlockKey:
         """A new chunk and its records; its key."""
         key = new_request_id()
-        chunk = self._run(
-            "add_chunk",
+        ((chunk,),) = self._sql.rows(
+            _QUERIES["add_chunk"],
             key=key,
-            position=new_position(self._connection, before),
+            position=new_position(self._sql, before),
             hash=source.hash,
             digests=json.dumps(list(source.digests)),
             source=json.dumps([{"role": said.role, "content": said.text} for said in source.messages]),
             created_at=self._now,
             made_by=storable(made_by),
-        ).get
+        )
         for record in records:
             self._add(record, chunk)
         return key
@@ -77,9 +77,9 @@ class Chunks:
     def change(self, changes: BlockChanges) -> None:
         """Digests, stale, revived; a block that another program logged becomes a chunk of ours with it."""
         for key in (*changes.placed, *changes.stale, *changes.revived):
-            self._run("adopt", key=key)
+            self._sql.run(_QUERIES["adopt"], key=key)
         for key, digests in changes.placed.items():
-            self._run("place", key=key, digests=json.dumps(list(digests)))
+            self._sql.run(_QUERIES["place"], key=key, digests=json.dumps(list(digests)))
         for key in changes.stale:
             self._make_stale(key)
         for key in changes.revived:
@@ -87,59 +87,62 @@ class Chunks:
 
     def forget(self, key: BlockKey) -> bool:
         """Take away the records and the words of a chunk; False when there is none, or it was forgotten before."""
-        chunk = self._run("forget", key=key, now=self._now).fetchone()
-        if chunk is None:
-            return False
-        for number, *_ in self._run("of_chunk", chunk=chunk[0]).fetchall():
-            for query in ("drop_words", "drop_embeddings", "drop_record"):
-                self._run(query, id=number)
-        self._run("merge_words")
-        return True
+        forgotten = self._sql.rows(_QUERIES["forget"], key=key, now=self._now)
+        for (chunk,) in forgotten:
+            for number, *_ in self._sql.rows(_QUERIES["of_chunk"], chunk=chunk):
+                for query in ("drop_words", "drop_embeddings", "drop_record"):
+                    self._sql.run(_QUERIES[query], id=number)
+            self._sql.run(_QUERIES["merge_words"])
+        return bool(forgotten)
 
     def finish(self) -> None:
         """Let other programs see how far the conversation is done."""
-        note_progress(self._connection, self._discussion, self._now)
+        note_progress(self._sql, self._discussion, self._now)
 
     def _add(self, record: NewRecord, chunk: int) -> None:
         metadata = json.dumps(record.metadata)
         text = storable(_as_words(record.metadata.get("summary")))
         made = record.created_at or self._now
-        number = self._run("add_record", discussion=self._discussion, text=text, now=made, metadata=metadata).get
-        self._run("link_record", id=number, chunk=chunk)
-        self._run("add_words", id=number, **words_of(record.metadata))
+        values = {"discussion": self._discussion, "text": text, "now": made, "metadata": metadata}
+        ((number,),) = self._sql.rows(_QUERIES["add_record"], **values)
+        self._sql.run(_QUERIES["link_record"], id=number, chunk=chunk)
+        self._sql.run(_QUERIES["add_words"], id=number, **words_of(record.metadata))
         if record.entry is not None:
-            put_entry(self._connection, number, record.entry)
+            put_entry(self._sql, number, record.entry)
 
     def _make_stale(self, key: BlockKey) -> None:
-        for chunk, log_id in self._run("make_stale", key=key, now=self._now).fetchall():
-            records = self._run("of_chunk", chunk=chunk).fetchall()
+        for chunk, log_id in self._sql.rows(_QUERIES["make_stale"], key=key, now=self._now):
+            records = self._sql.rows(_QUERIES["of_chunk"], chunk=chunk)
             for number, *_ in records:
-                self._run("drop_words", id=number)
-            self._run("count_removals", count=len(records))
-            self._run("unlog", id=log_id)
+                self._sql.run(_QUERIES["drop_words"], id=number)
+            self._sql.run(_QUERIES["count_removals"], count=len(records))
+            self._sql.run(_QUERIES["unlog"], id=log_id)
 
     def _revive(self, key: BlockKey) -> None:
-        for (chunk,) in self._run("revive", key=key).fetchall():
-            records: Any = self._run("of_chunk", chunk=chunk).fetchall()  # whatever the query says
-            for number, metadata, text in records:
-                self._run("add_words", id=number, **words_of(metadata_of(metadata, text)))
-                mark_changed(self._connection, number)
-
-    def _run(self, query: str, **values: Any) -> apsw.Cursor:
-        return self._connection.execute(_QUERIES[query], values)
+        for (chunk,) in self._sql.rows(_QUERIES["revive"], key=key):
+            for number, metadata, text in self._sql.rows(_QUERIES["of_chunk"], chunk=chunk):
+                self._sql.run(_QUERIES["add_words"], id=number, **words_of(metadata_of(metadata, text)))
+                mark_changed(self._sql, number)
 
 
-def put_entry(connection: apsw.Connection, number: int, entry: IndexEntry) -> None:
+def put_entry(sql: Sql, number: int, entry: IndexEntry) -> None:
     """Write or replace the index entry of a record, if it is still there."""
-    values = {"model": entry.model, "terms": entry.terms, "vector": entry.vector, "token_ids": entry.token_ids}
-    connection.execute(_QUERIES["put_entry"], {"id": number, **values, "token_codes": entry.token_codes})
-    mark_changed(connection, number)
+    sql.run(
+        _QUERIES["put_entry"],
+        id=number,
+        model=entry.model,
+        terms=entry.terms,
+        vector=entry.vector,
+        token_ids=entry.token_ids,
+        token_codes=entry.token_codes,
+    )
+    mark_changed(sql, number)
 
 
-def mark_changed(connection: apsw.Connection, number: int) -> None:
-    """Let search hear of a record."""
-    connection.execute(_QUERIES["count_change"])
-    connection.execute(_QUERIES["mark_changed"], {"id": number})
+def mark_changed(sql: Sql, number: int) -> None:
+    """Bump the revision of a record so that search indexes reload it."""
+    sql.run(_QUERIES["count_change"])
+    sql.run(_QUERIES["mark_changed"], id=number)
 
 
 def words_of(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -188,4 +191,4 @@ def _understood() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, LookupError) as exc:
-        raise apsw.CorruptError("what it says of a chunk cannot be read") from exc
+        raise Damaged("what it says of a chunk cannot be read") from exc

@@ -1,17 +1,14 @@
-"""How many records a discussion's database holds, told without keeping it open."""
+"""How many records a discussion's database holds, read without keeping it open."""
 
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import apsw
-import structlog
-
-from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.discussions.record_files import opened, settle
+from mnemoir.storage.discussions.record_files import opened
+from mnemoir.storage.discussions.record_place import identity_of
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import storage_errors
-
-_log = structlog.get_logger(__name__)
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,21 +20,15 @@ class RecordCount:
 
 
 def count_records(path: Path) -> RecordCount:
-    """None, with a warning, for a database that cannot be read. Blocks."""
-    try:
-        with storage_errors(path, OSError):
-            try:
-                return _counted(path)
-            except apsw.ReadOnlyError:  # a writer was killed: what it left half done is to be undone first
-                settle(path)
-                return _counted(path)
-    except StorageUnavailable as exc:
-        _log.warning("discussion is listed without its records", error=exc.message)
-        return RecordCount()
+    """0 where there is no file, or an empty one. Blocks. Raises StorageUnavailable."""
+    with storage_errors(path, OSError):
+        if identity_of(path) is None:
+            return RecordCount()
+    with closing(SharedFile(path, opened)) as file:
+        return file.read(_counted)
 
 
-def _counted(path: Path) -> RecordCount:
-    with closing(opened(path, apsw.SQLITE_OPEN_READONLY)) as connection:
-        records = connection.execute("SELECT count(*) FROM memories").get
-        discussion = connection.execute("SELECT discussion_id FROM memories LIMIT 1").get
-    return RecordCount(records=int(records), discussion=None if discussion is None else str(discussion))
+def _counted(sql: Sql) -> RecordCount:
+    (records,) = sql.row("SELECT count(*) FROM memories")
+    discussions = sql.rows("SELECT discussion_id FROM memories WHERE discussion_id IS NOT NULL LIMIT 1")
+    return RecordCount(records=int(records), discussion=next((str(id) for (id,) in discussions), None))

@@ -8,74 +8,69 @@ kept to name the newest chunk that is not stale, whatever was put in front of it
 from collections.abc import Mapping
 from typing import Any
 
-import apsw
-
 from mnemoir.core.discussions import BlockKey
+from mnemoir.storage.sql.engine import Damaged, Sql
 from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/records")
 
 
-def new_position(connection: apsw.Connection, before: BlockKey | None) -> float:
+def new_position(sql: Sql, before: BlockKey | None) -> float:
     """A free position in front of a block; at the end without one, or when there is no such block."""
-    found = None if before is None else _one(connection, "position_of", key=before)
+    found = None if before is None else sql.row(_QUERIES["position_of"], key=before)
     if found is None:
-        return float(connection.execute(_QUERIES["last_position"]).get) + 1
+        return float(sql.row(_QUERIES["last_position"])[0]) + 1
     position = float(found[0])
-    free = _free_before(connection, position)
+    free = _free_before(sql, position)
     if free is None:
-        _space_out(connection, position)
-        position = float(connection.execute(_QUERIES["position_of"], {"key": before}).get)
-        free = _free_before(connection, position)
+        _space_out(sql, position)
+        position = float(sql.row(_QUERIES["position_of"], key=before)[0])
+        free = _free_before(sql, position)
     if free is None:
-        raise apsw.CorruptError("the positions of its chunks leave no room")
+        raise Damaged("the positions of its chunks leave no room")
     return free
 
 
-def note_progress(connection: apsw.Connection, discussion: str, now: str) -> None:
+def note_progress(sql: Sql, discussion: str, now: str) -> None:
     """Let log and tracker end with the newest block that is not stale."""
-    chunk, foreign = _one(connection, "newest_live"), _one(connection, "newest_foreign")
+    chunk, foreign = sql.row(_QUERIES["newest_live"]), sql.row(_QUERIES["newest_foreign"])
     if chunk is not None and (foreign is None or chunk[3] > foreign[0]):
-        _log_last(connection, chunk, {"discussion": discussion, "hash": chunk[2], "now": now})
-        _set_tracker(connection, discussion, chunk[2], now)
+        _log_last(sql, chunk, {"discussion": discussion, "hash": chunk[2], "now": now})
+        _set_tracker(sql, discussion, chunk[2], now)
     elif foreign is not None:
-        _set_tracker(connection, discussion, foreign[1], now)
+        _set_tracker(sql, discussion, foreign[1], now)
     else:
-        connection.execute(_QUERIES["forget_tracker"])
+        sql.run(_QUERIES["forget_tracker"])
 
 
-def _log_last(connection: apsw.Connection, chunk: tuple[Any, ...], values: Mapping[str, str]) -> None:
+def _log_last(sql: Sql, chunk: tuple[Any, ...], values: Mapping[str, str]) -> None:
     number, log_id, *_ = chunk
-    last = _one(connection, "newest_logged")
+    last = sql.row(_QUERIES["newest_logged"])
     if last is not None and last[0] == log_id:
         return
     if log_id is not None:
-        connection.execute(_QUERIES["unlog"], {"id": log_id})
-    added = connection.execute(_QUERIES["log_hash"], values).get
-    connection.execute(_QUERIES["set_log_id"], {"id": number, "log_id": added})
+        sql.run(_QUERIES["unlog"], id=log_id)
+    ((added,),) = sql.rows(_QUERIES["log_hash"], **values)
+    sql.run(_QUERIES["set_log_id"], id=number, log_id=added)
 
 
-def _set_tracker(connection: apsw.Connection, discussion: str, hash_: str, now: str) -> None:
-    connection.execute(_QUERIES["set_tracker"], {"discussion": discussion, "hash": hash_, "now": now})
+def _set_tracker(sql: Sql, discussion: str, hash_: str, now: str) -> None:
+    sql.run(_QUERIES["set_tracker"], discussion=discussion, hash=hash_, now=now)
 
 
-def _free_before(connection: apsw.Connection, position: float) -> float | None:
+def _free_before(sql: Sql, position: float) -> float | None:
     """Half-way to what stands in front; None where floating point has no number between the two."""
-    low = float(connection.execute(_QUERIES["position_before"], {"position": position}).get)
+    low = float(sql.row(_QUERIES["position_before"], position=position)[0])
     middle = low + (position - low) / 2
     return middle if low < middle < position else None
 
 
-def _space_out(connection: apsw.Connection, position: float) -> None:
+def _space_out(sql: Sql, position: float) -> None:
     """Spread the chunks around a position evenly between the rows of other programs that enclose them."""
-    ((low, high),) = connection.execute(_QUERIES["fixed_around"], {"position": position})
+    low, high = sql.row(_QUERIES["fixed_around"], position=position)
     if high is None:
-        high = float(connection.execute(_QUERIES["last_position"]).get) + 1
-    chunks = connection.execute(_QUERIES["positions_between"], {"low": low, "high": high}).fetchall()
+        high = float(sql.row(_QUERIES["last_position"])[0]) + 1
+    chunks = sql.rows(_QUERIES["positions_between"], low=low, high=high)
     step = (high - low) / (len(chunks) + 1)
-    moved = ({"id": chunk, "position": low + step * (at + 1)} for at, (chunk,) in enumerate(chunks))
-    connection.executemany(_QUERIES["move_chunk"], moved)
-
-
-def _one(connection: apsw.Connection, query: str, **values: object) -> tuple[Any, ...] | None:
-    return connection.execute(_QUERIES[query], values).fetchone()
+    moved = [{"id": chunk, "position": low + step * (at + 1)} for at, (chunk,) in enumerate(chunks)]
+    sql.many(_QUERIES["move_chunk"], moved)

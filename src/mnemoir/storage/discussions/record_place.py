@@ -15,11 +15,16 @@ Identity = tuple[int, int]  # device and inode: another file under the same name
 
 def records_file(discussion: Discussion) -> Path:
     """The file that is there, else the one to make. Raises StorageUnavailable. Only roots may be links."""
-    candidates = places(directory_name(discussion.id), "records")
-    files = [place.below(real(discussion.root)) for place in candidates]
+    return records_file_of(directory_name(discussion.id), discussion.root, discussion.legacy)
+
+
+def records_file_of(name: str, root: Path, legacy: Path | None) -> Path:
+    """The same for the discussion whose files have that name."""
+    candidates = places(name, "records")
+    files = [place.below(real(root)) for place in candidates]
     new = files[-1]
-    if discussion.legacy is not None:
-        files.append(candidates[-1].below(real(discussion.legacy)))
+    if legacy is not None:
+        files.append(candidates[-1].below(real(legacy)))
     with storage_errors(new, OSError):
         return next((file for file in files if _is_there(file)), new)
 

@@ -11,13 +11,16 @@ others find fewer rows than are wanted. Source of the formula: the documentation
 """
 
 import math
+import weakref
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
 import apsw
+import orjson
 
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 _QUERIES = queries("records/search")
@@ -25,6 +28,7 @@ _K1, _B = 1.2, 0.75  # of FTS5's bm25
 _NO_WEIGHT = 1e-6  # FTS5's idf of a phrase in more than half of the rows
 _EXPECTED = 2.0  # a guess at the score of a row with a phrase, in units of its idf; only the speed depends on it
 
+_MOST_COUNTS = 1000
 _EVEN = (1.0,) * 5  # the weights of the columns
 _GREATEST_WEIGHT = 1e9  # keeps scores finite
 _DECIMALS = 9  # of weights: FTS5 reads no exponents
@@ -41,16 +45,19 @@ class Phrase:
 
 
 def install(connection: apsw.Connection) -> None:
-    """Teach a connection the function by which single rows are scored."""
+    """Teach a connection the functions by which single rows are scored and rows with a phrase are counted."""
     connection.register_fts5_function("mnemoir_score", _score)
+    connection.create_scalar_function("mnemoir_rows_with", _Counts(connection).rows_with, 1)
 
 
-def row_count(connection: apsw.Connection) -> int:
-    """How many records have words."""
-    return int(connection.execute(_QUERIES["row_count"]).get)
+def counted(sql: Sql, phrases: Sequence[str]) -> list[Phrase]:
+    """Quoted phrases with the numbers of their rows; a little more than half of all stands for more."""
+    handed: Any = apsw.pyobject(phrases)  # no value of SQL, but one that the function gets as it is
+    rows = orjson.loads(sql.row(_QUERIES["rows_with"], phrases=handed)[0])
+    return [Phrase(text=text, rows=number) for text, number in zip(phrases, rows, strict=True) if number]
 
 
-def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
+def ranked(sql: Sql, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
     """The numbers of the best `limit` rows that hold any of the phrases; ties by number.
 
     `weights` are those of the columns, 1 for those that are not given, or are no numbers.
@@ -58,7 +65,7 @@ def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, w
     if limit < 1:
         return []
     of_columns = (*map(_fit, weights), *_EVEN)[: len(_EVEN)]
-    ranking = _Ranking(connection, limit, of_columns, row_count(connection))
+    ranking = _Ranking(sql, limit, of_columns, int(sql.row(_QUERIES["row_count"])[0]))
     rarest_first = sorted(phrases, key=lambda phrase: phrase.rows)
     telling = [phrase for phrase in rarest_first if ranking.idf(phrase) > _NO_WEIGHT]
     scores = ranking.best(telling) if telling else {}
@@ -69,7 +76,7 @@ def ranked(connection: apsw.Connection, phrases: Sequence[Phrase], limit: int, w
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    connection: apsw.Connection
+    sql: Sql
     limit: int
     weights: Sequence[float]
     total: int
@@ -111,14 +118,15 @@ class _Ranking:
         near = {row: score for row, score in scores.items() if score <= reach}
         idfs = tuple(map(self.idf, (*rare, *common)))
         scoring = _Scoring(near.keys(), idfs, self.weights)
-        values = {"expression": f"({_any_of(rare)}) AND ({_any_of(common)})", "scoring": apsw.pyobject(scoring)}
-        near.update((row, score) for row, score in self.connection.execute(_QUERIES["scored"], values) if row in near)
+        expression = f"({_any_of(rare)}) AND ({_any_of(common)})"
+        handed: Any = apsw.pyobject(scoring)
+        rows = self.sql.rows(_QUERIES["scored"], expression=expression, scoring=handed)
+        near.update((row, score) for row, score in rows if row in near)
         return near
 
     def _scores(self, phrases: Sequence[Phrase], limit: int) -> Scores:
         rank_by = f"bm25({', '.join(f'{weight:.{_DECIMALS}f}' for weight in self.weights)})"
-        values = {"expression": _any_of(phrases), "rank_by": rank_by, "limit": limit}
-        return dict(self.connection.execute(_QUERIES["best"], values))
+        return dict(self.sql.rows(_QUERIES["best"], expression=_any_of(phrases), rank_by=rank_by, limit=limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,32 @@ class _Scoring:
             )
             score += idf * weighed * (_K1 + 1) / (weighed + damping)
         return -score
+
+
+class _Counts:
+    """How many rows hold each phrase. To count a common one takes milliseconds, so counts are kept until a write."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = weakref.ref(connection)
+        self._counts: dict[str, int] = {}
+        self._version: tuple[int, int] | None = None
+
+    def rows_with(self, *arguments: Any) -> str:
+        """JSON of the numbers of rows that hold each of the phrases, the only argument."""
+        connection = self._connection()
+        assert connection is not None  # it calls this function
+        version = int(connection.pragma("data_version")), connection.total_changes()  # writes of others, and its own
+        if version != self._version or len(self._counts) > _MOST_COUNTS:
+            self._counts.clear()
+            self._version = version
+        (phrases,) = arguments
+        missing = [phrase for phrase in phrases if phrase not in self._counts]
+        if missing:
+            most = int(connection.execute(_QUERIES["row_count"]).get) // 2 + 1
+            for phrase in missing:
+                values = {"phrase": phrase, "most": most}
+                self._counts[phrase] = int(connection.execute(_QUERIES["count_rows_with"], values).get)
+        return orjson.dumps([self._counts[phrase] for phrase in phrases]).decode()
 
 
 def _score(api: apsw.FTS5ExtensionApi, *arguments: Any) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-import apsw
 import orjson
 
 from mnemoir.core.clock import from_text
@@ -20,6 +19,7 @@ from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSna
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_search import records
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ _QUERIES = queries("records/search")
 
 
 class RecordRows:
-    """The records in the file that `path` tells. Whoever the scope names, they are that user's."""
+    """Search rows of the record database at `path`. The scope is ignored: one file holds one user's discussion."""
 
     def __init__(self, files: RecordFiles, path: Callable[[], Path]) -> None:
         self._files = files
@@ -35,30 +35,32 @@ class RecordRows:
 
     async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
         """Run `work` in a thread over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        return await asyncio.to_thread(
-            lambda: self._files.read(self._path(), lambda connection: work(RecordSnapshot(connection)))
-        )
+        return await asyncio.to_thread(lambda: self._files.read(self._path(), lambda sql: work(RecordSnapshot(sql))))
 
 
 class RecordSnapshot:
-    """The port's promises over `connection`, which is inside a transaction."""
+    """The port's promises over one open transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
 
     def revision(self, scope: Scope) -> Revision:
         """Where the records stand; another file is another epoch."""
-        ((changes, removals, epoch),) = self._connection.execute(_QUERIES["revision"])
-        return Revision(changes=changes, removals=removals, epoch=epoch or _identity(self._connection))
+        changes, removals, epoch = self._sql.row(_QUERIES["revision"])
+        return Revision(changes=changes, removals=removals, epoch=epoch or _identity(self._sql))
 
     def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
         """Rows written after `changes`, in order of `seq`."""
-        rows = [_search_row(*row) for row in self._connection.execute(_QUERIES["rows_since"], {"changes": changes})]
+        rows = [_search_row(*row) for row in self._sql.rows(_QUERIES["rows_since"], changes=changes)]
         return sorted(rows, key=lambda row: row.seq)
+
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        """All rows with a greater `seq`, in its order: a discussion has few."""
+        return [row for row in self.rows_since(scope, -1) if row.seq > seq]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every record that is not of a stale chunk, ascending."""
-        return [seq for (seq,) in self._connection.execute(_QUERIES["live"])]
+        return [seq for (seq,) in self._sql.rows(_QUERIES["live"])]
 
     def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
         """Records have no lists with conditions."""
@@ -66,8 +68,8 @@ class RecordSnapshot:
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; records without any are left out."""
-        wanted = {"ids": orjson.dumps([int(seq) for seq in seqs]).decode()}  # a caller's may be numpy's
-        return dict(self._connection.execute(_QUERIES["token_codes"], wanted))
+        wanted = orjson.dumps([int(seq) for seq in seqs]).decode()  # a caller's may be numpy's
+        return dict(self._sql.rows(_QUERIES["token_codes"], ids=wanted))
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
         """The records as memories, by `seq`."""
@@ -79,7 +81,7 @@ class RecordSnapshot:
                 created_at=record.created_at,
                 metadata=record.metadata,
             )
-            for record in records(self._connection, [int(seq) for seq in seqs])
+            for record in records(self._sql, [int(seq) for seq in seqs])
         }
 
 
@@ -109,11 +111,12 @@ def _search_row(
     )
 
 
-def _identity(connection: apsw.Connection) -> str:
+def _identity(sql: Sql) -> str:
     """Tells a file that we have not written yet from the one that takes its place; "" for no file."""
-    if not connection.filename:
+    (path,) = sql.row(_QUERIES["file"])
+    if not path:
         return ""
-    status = os.stat(connection.filename)
+    status = os.stat(path)
     return f"{status.st_dev} {status.st_ino}"
 
 

@@ -11,35 +11,51 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import new_request_id
+from mnemoir.storage.discussions.record_ranking import install
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sqlite.transactions import SqliteSql
 
 _SCHEMA = queries("records/schema")
 _NEWEST = 1
 _STAND_IN = "stand_in"
 
 
-def refuse_other_files(path: Path, connection: apsw.Connection) -> bool:
-    """Whether the file has tables at all. Raises StorageUnavailable for those of another program or a newer one."""
-    tables: dict[str, str] = dict(connection.execute(_SCHEMA["tables_of"]))
+def refuse_other_files(path: Path, sql: Sql) -> None:
+    """Raise StorageUnavailable for the tables of another program or a newer one; a file without any is in order."""
+    tables: dict[str, str] = dict(sql.rows(_SCHEMA["tables_of"]))
     if not tables:
-        return False
+        return
     for table, columns in _expected().items():
-        if table in tables and not columns <= _columns(connection, table):
+        if table in tables and not columns <= _columns(sql, table):
             raise _foreign(path, f"its table {table} has other columns")
     if "memories" not in tables or "fts5" not in tables.get("memories_fts", "").lower():
         raise _foreign(path, "it has tables, but none of records")
-    if "mnemoir_state" in tables and connection.execute(_SCHEMA["schema_of"]).get not in (None, _NEWEST):
+    if "mnemoir_state" in tables and sql.row(_SCHEMA["schema_of"]) not in (None, (_NEWEST,)):
         raise StorageUnavailable(f"{path} was written by a newer Mnemoir. Start the newer program.")
-    return True
 
 
-def prepare(connection: apsw.Connection) -> None:
-    """Add what the file lacks; inside the caller's transaction."""
-    if not connection.table_exists("main", "mnemoir_state"):
-        connection.execute(_SCHEMA["tables"])
-        connection.execute(_SCHEMA["first_state"], {"epoch": new_request_id()})
-        connection.execute(_SCHEMA["triggers"])
-    connection.execute(_SCHEMA["import_tracker"])
+def is_complete(path: Path, sql: Sql) -> bool:
+    """Whether the file at `path` has all tables, ours too. Raises as `refuse_other_files` does."""
+    refuse_other_files(path, sql)
+    return sql.row(_SCHEMA["has_ours"]) is not None
+
+
+def prepare(path: Path, sql: Sql) -> bool:
+    """Add what the file lacks; whether that was nothing. Raises as `refuse_other_files` does."""
+    was_complete = is_complete(path, sql)
+    if not was_complete:
+        sql.run(_SCHEMA["tables"])
+        sql.run(_SCHEMA["first_state"], epoch=new_request_id())
+        sql.run(_SCHEMA["triggers"])
+    sql.run(_SCHEMA["import_tracker"])
+    return was_complete
+
+
+def see_new_tables(sql: Sql) -> Sql:
+    """The transaction, after it has read the file's schema anew if another program changed it."""
+    sql.row(_SCHEMA["look"])
+    return sql
 
 
 def stand_in(connection: apsw.Connection) -> None:
@@ -52,13 +68,14 @@ def blank() -> apsw.Connection:
     """A database without records, in memory."""
     connection = apsw.Connection(":memory:")
     connection.deserialize("main", _blank())
+    install(connection)
     return connection
 
 
-def rename(connection: apsw.Connection, discussion: str) -> None:
+def rename(sql: Sql, discussion: str) -> None:
     """Say everywhere that the records are those of a discussion."""
     for query in ("rename_memories", "rename_log", "rename_tracker"):
-        connection.execute(_SCHEMA[query], {"discussion": discussion})
+        sql.run(_SCHEMA[query], discussion=discussion)
 
 
 @functools.cache
@@ -70,14 +87,14 @@ def _blank() -> bytes:
 
 @functools.cache
 def _expected() -> dict[str, frozenset[str]]:
-    connection = blank()
-    names = [name for name, _ in connection.execute(_SCHEMA["tables_of"])]
+    sql = SqliteSql(blank())
+    names = [name for name, _ in sql.rows(_SCHEMA["tables_of"])]
     own = [name for name in names if not name.startswith(("memories_fts_", "sqlite_"))]
-    return {name: _columns(connection, name) for name in own}
+    return {name: _columns(sql, name) for name in own}
 
 
-def _columns(connection: apsw.Connection, table: str) -> frozenset[str]:
-    return frozenset(name for (name,) in connection.execute(_SCHEMA["columns_of"], {"table": table}))
+def _columns(sql: Sql, table: str) -> frozenset[str]:
+    return frozenset(name for (name,) in sql.rows(_SCHEMA["columns_of"], table=table))
 
 
 def _foreign(path: Path, cause: str) -> StorageUnavailable:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from typing import TypeVar
 
-import apsw
-
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.discussions import (
     Block,
@@ -24,6 +22,7 @@ from mnemoir.storage.discussions import record_chunks, record_schema, record_sea
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_place import records_file
 from mnemoir.storage.discussions.record_rows import RecordRows
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sql.queries import queries
 
 T = TypeVar("T")
@@ -78,13 +77,11 @@ class SqliteRecordStore:
         self, discussion: Discussion, keywords: Sequence[str], *, limit: int, weights: Sequence[float] = ()
     ) -> Sequence[Record]:
         """Records that hold any of the phrases, best first by bm25, else of their words."""
-        return await self._read(
-            discussion, lambda connection: record_search.search(connection, keywords, limit, weights)
-        )
+        return await self._read(discussion, lambda sql: record_search.search(sql, keywords, limit, weights))
 
     async def newest(self, discussion: Discussion, *, limit: int, before: int | None = None) -> Sequence[Record]:
         """A page of those that are not of stale chunks, newest first."""
-        values = {"limit": max(0, limit), "before": _GREATEST_ID if before is None else before}
+        values: dict[str, Value] = {"limit": max(0, limit), "before": _GREATEST_ID if before is None else before}
         return await self._listed(discussion, "newest", values)
 
     async def without_entry(self, discussion: Discussion, model: str, *, limit: int) -> Sequence[Record]:
@@ -94,10 +91,10 @@ class SqliteRecordStore:
     async def put_entries(self, discussion: Discussion, entries: Mapping[int, NewRecord]) -> None:
         """Give records their index entries; those that are gone are passed over."""
 
-        def work(connection: apsw.Connection) -> None:
+        def work(sql: Sql) -> None:
             for number, record in entries.items():
                 if record.entry is not None:
-                    record_chunks.put_entry(connection, number, record.entry)
+                    record_chunks.put_entry(sql, number, record.entry)
 
         if entries:
             await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
@@ -112,7 +109,7 @@ class SqliteRecordStore:
         def work() -> None:
             new = records_file(made)
             name = record_chunks.storable(discussion.id)
-            self._files.change(new, lambda connection: record_schema.rename(connection, name))
+            self._files.change(new, lambda sql: record_schema.rename(sql, name))
             self._files.replace(records_file(discussion), new)
 
         await asyncio.to_thread(work)
@@ -121,25 +118,22 @@ class SqliteRecordStore:
         """Close the databases that are kept open."""
         await asyncio.to_thread(self._files.close)
 
-    async def _listed(self, discussion: Discussion, query: str, values: Mapping[str, object]) -> list[Record]:
+    async def _listed(self, discussion: Discussion, query: str, values: Mapping[str, Value]) -> list[Record]:
         return await self._read(
-            discussion,
-            lambda connection: [*map(record_search.record_of, connection.execute(_QUERIES[query], values))],
+            discussion, lambda sql: [*map(record_search.record_of, sql.rows(_QUERIES[query], **values))]
         )
 
-    async def _read(self, discussion: Discussion, work: Callable[[apsw.Connection], T]) -> T:
+    async def _read(self, discussion: Discussion, work: Callable[[Sql], T]) -> T:
         return await asyncio.to_thread(lambda: self._files.read(records_file(discussion), work))
 
     async def _write(self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]) -> T:
         on_chunks = self._on_chunks(discussion, work)
         return await asyncio.to_thread(lambda: self._files.write(records_file(discussion), on_chunks))
 
-    def _on_chunks(
-        self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]
-    ) -> Callable[[apsw.Connection], T]:
-        def write(connection: apsw.Connection) -> T:
+    def _on_chunks(self, discussion: Discussion, work: Callable[[record_chunks.Chunks], T]) -> Callable[[Sql], T]:
+        def write(sql: Sql) -> T:
             now = self._clock().astimezone(UTC).isoformat()
-            chunks = record_chunks.Chunks(connection, discussion.id, now)
+            chunks = record_chunks.Chunks(sql, discussion.id, now)
             outcome = work(chunks)
             chunks.finish()
             return outcome

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.timestamps import Timestamps
 from mnemoir.storage.discussions.placed_file import PlacedFile, found
 from mnemoir.storage.discussions.places import places
@@ -26,7 +26,7 @@ class FileTimestamps:
     """Folders and files are made when the first time is written. Nothing below a root is reached through a link."""
 
     def __init__(self) -> None:
-        self._locks: WeakValueDictionary[tuple[Path, str], asyncio.Lock] = WeakValueDictionary()
+        self._one_by_one = KeyedLock()
 
     async def load(self, root: Path, discussion: str) -> Mapping[str, str]:
         """What is known; creates nothing."""
@@ -35,7 +35,7 @@ class FileTimestamps:
     @asynccontextmanager
     async def changing(self, root: Path, discussion: str) -> AsyncIterator[dict[str, str]]:
         """The times to be changed; nothing is written when the body raises, or changes nothing."""
-        async with self._locks.setdefault((root, discussion), asyncio.Lock()):
+        async with self._one_by_one.hold((root, discussion)):
             before = await asyncio.to_thread(_load, root, discussion)
             times = dict(before)
             yield times

@@ -34,6 +34,10 @@ class FileSearchSnapshot:
         """Rows written after `changes`, in order of `seq`."""
         return [search_row(row) for row in self._user(scope).rows if row.changed > changes]
 
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        """All rows with a greater `seq`, in its order: they are in memory."""
+        return [search_row(row) for row in self._user(scope).rows if row.seq > seq]
+
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every row, ascending."""
         return [row.seq for row in self._user(scope).rows]

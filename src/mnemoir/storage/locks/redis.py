@@ -6,17 +6,23 @@ secret, so nobody ends the lease of a newer holder.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
-from mnemoir.ports.locks import TTL_S, WAIT_S, Lock, LockToken
-from mnemoir.storage.locks.patience import patiently
+from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
+from mnemoir.storage.patience import patiently
 
 if TYPE_CHECKING:
     from redis import Redis
 
 _PREFIX = "mnemoir:lock:"
 _TIMEOUT_S = 5.0
+_TAKE = """
+if not redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return nil end
+local now = redis.call('time')
+return now[1] * 1000000 + now[2]
+"""
 _RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0"
 _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
@@ -26,26 +32,29 @@ class RedisLock:
 
     def __init__(self, client: "Redis") -> None:
         self._client = client
+        self._taking = client.register_script(_TAKE)
         self._renewing = client.register_script(_RENEW)
         self._releasing = client.register_script(_RELEASE)
 
-    def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> LockToken | None:
+    def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
         """Take the lease of `key`; None when others kept it for all of `wait`."""
-        return patiently(key, lambda token: self._take(token, ttl), wait)
+        return patiently(lambda: self._take(key, ttl), wait)
 
-    def renew(self, token: LockToken, ttl: float = TTL_S) -> bool:
+    def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
         """Let it last from now; False when it has ended."""
-        with _redis_errors(token.key):
-            return bool(self._renewing(keys=[_PREFIX + token.key], args=[token.secret, _milliseconds(ttl)]))
+        with _redis_errors(lease.key):
+            return bool(self._renewing(keys=[_PREFIX + lease.key], args=[lease.secret, _milliseconds(ttl)]))
 
-    def release(self, token: LockToken) -> bool:
+    def release(self, lease: Lease) -> bool:
         """Give it back; False when it had ended."""
-        with _redis_errors(token.key):
-            return bool(self._releasing(keys=[_PREFIX + token.key], args=[token.secret]))
+        with _redis_errors(lease.key):
+            return bool(self._releasing(keys=[_PREFIX + lease.key], args=[lease.secret]))
 
-    def _take(self, token: LockToken, ttl: float) -> bool:
-        with _redis_errors(token.key):
-            return bool(self._client.set(_PREFIX + token.key, token.secret, nx=True, px=_milliseconds(ttl)))
+    def _take(self, key: str, ttl: float) -> Lease | None:
+        secret = token_hex(16)
+        with _redis_errors(key):
+            fence = self._taking(keys=[_PREFIX + key], args=[secret, _milliseconds(ttl)])
+        return None if fence is None else Lease(key, secret, int(fence))
 
 
 def redis_lock(url: str) -> RedisLock:
@@ -75,4 +84,4 @@ def _redis_errors(key: str) -> Iterator[None]:
         raise StorageUnavailable(f"The lock of {key} could not be used: {exc}. Check the Redis server.") from exc
 
 
-_: type[Lock] = RedisLock  # checked, never run
+_: type[Leases] = RedisLock  # checked, never run

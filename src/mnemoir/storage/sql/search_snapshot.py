@@ -34,6 +34,10 @@ class SqlSearchSnapshot:
         rows = [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_since"], changes=changes)]
         return sorted(rows, key=lambda row: row.seq)
 
+    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+        """The first `limit` rows with a greater `seq`, in its order."""
+        return [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_after"], seq=seq, limit=limit)]
+
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
         return sorted(seq for (seq,) in self._of(scope).each(_QUERIES["live"]))

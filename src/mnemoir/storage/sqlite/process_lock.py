@@ -1,12 +1,12 @@
 """One process a database. The lock is the kernel's: it ends with the process, however that ends."""
 
-import fcntl
 import os
 import socket
 from pathlib import Path
 
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.file_lock import try_lock
 
 LOCK_FILE = "mnemoir.lock"
 _MOST_BYTES = 4096
@@ -31,13 +31,11 @@ class ProcessLock:
         os.close(self._file)
 
     def _take(self, folder: Path) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(self._file):
             holder = os.pread(self._file, _MOST_BYTES, 0).decode("utf-8", "replace").strip()
             raise StorageUnavailable(
                 f"The data directory {folder} is in use by another Mnemoir process ({holder or 'just starting'}). "
                 "Stop that process, or choose another directory with --data-dir."
-            ) from None
+            )
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"pid {os.getpid()} on {socket.gethostname()} since {to_text(utc_now())}\n".encode(), 0)

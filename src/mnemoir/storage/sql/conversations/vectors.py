@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from mnemoir.conversations.vectors import DimensionMismatchError, GivenMetadata, Got, NewVector, TokenPart, merged
+from mnemoir.conversations.vectors import (
+    DimensionMismatchError,
+    GivenMetadata,
+    Got,
+    NewVector,
+    TokenPart,
+    merged,
+    unit_rows,
+)
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
@@ -37,7 +45,7 @@ def put(sql: Sql, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[
     dimension = state.dimension or len(rows[0].vector)
     if len(rows[0].vector) != dimension:
         raise DimensionMismatchError(len(rows[0].vector), dimension)
-    vectors = unit(np.stack([row.vector for row in rows])).astype(_DIGITS)
+    vectors = unit_rows(np.stack([row.vector for row in rows])).astype(_DIGITS)
     changes = range(state.changes + 1, state.changes + 1 + len(rows))
     values = [
         _columns(row, change, vector.tobytes(), tokens.get(row.id))
@@ -71,7 +79,7 @@ def change(
     if vectors is not None and state.dimension and vectors.shape[1] != state.dimension:
         raise DimensionMismatchError(vectors.shape[1], state.dimension)
     changes = state.changes
-    units = None if vectors is None else unit(vectors)
+    units = None if vectors is None else unit_rows(vectors)
     for number, name in enumerate(ids):
         found = sql.row(QUERIES["one"], id=name)
         if found is None:
@@ -142,13 +150,6 @@ def _members(raw: str) -> dict[str, Any]:
 def vectors_from(stored: Sequence[bytes]) -> FloatArray:
     """As they are stored: rows of unit length, or zero."""
     return np.frombuffer(b"".join(stored), _DIGITS).reshape(len(stored), -1).astype(np.float32, copy=False)
-
-
-def unit(vectors: FloatArray) -> FloatArray:
-    """Rows of unit length; a zero row stays zero."""
-    exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32
-    lengths = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
-    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), np.float32)
 
 
 def _storable(text: Any) -> str:

@@ -11,6 +11,15 @@ SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at,
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes;
 
+-- name: rows_after
+-- Current rows with a greater number, in its order; by the primary keys.
+SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
+       e.terms, e.model, e.vector, e.token_ids
+  FROM memories AS m
+  CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.seq > :seq
+ ORDER BY m.seq LIMIT :limit;
+
 -- name: live
 -- The numbers of a scope's current rows, unsorted; from index memories_by_change alone.
 SELECT seq FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_id AND valid_to IS NULL;

@@ -18,9 +18,10 @@ DELETE FROM WorkflowLocks
  WHERE WorkflowLockId = :lock AND (coalesce(ExpirationDate, '') <= :now OR WilmerSessionId = :instance);
 
 -- name: take_lock
--- Take a lock that no row names; nothing happens when one does.
+-- Take a lock that no row names; gives the number of the new row, nothing when one names it.
 INSERT INTO WorkflowLocks (WilmerSessionId, WorkflowId, WorkflowLockId, ExpirationDate)
-SELECT :instance, :run, :lock, :until WHERE NOT EXISTS (SELECT 1 FROM WorkflowLocks WHERE WorkflowLockId = :lock);
+SELECT :instance, :run, :lock, :until WHERE NOT EXISTS (SELECT 1 FROM WorkflowLocks WHERE WorkflowLockId = :lock)
+RETURNING Id;
 
 -- name: renew_lock
 -- Push the expiry of one lock of a run on.

@@ -95,6 +95,14 @@ END;
 -- The tables of a file of records and how each was made.
 SELECT name, sql FROM main.sqlite_schema WHERE type IN ('table', 'view');
 
+-- name: has_ours
+-- One row when the file has our tables.
+SELECT 1 FROM main.sqlite_schema WHERE name = 'mnemoir_state';
+
+-- name: look
+-- Nothing of use; a statement over the file itself notices that its schema has changed.
+SELECT 1 FROM main.sqlite_schema LIMIT 1;
+
 -- name: columns_of
 -- The columns of one table of the file.
 SELECT name FROM pragma_table_info(:table, 'main');

@@ -1,4 +1,8 @@
 -- name: rows_with
+-- How many records hold each of some phrases (an object of `record_ranking`); one row, a JSON array.
+SELECT mnemoir_rows_with(:phrases);
+
+-- name: count_rows_with
 -- How many records hold a phrase, at most so many as are asked for; one row.
 SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH :phrase LIMIT :most);
 
@@ -76,3 +80,7 @@ SELECT m.id FROM memories AS m
 SELECT e.memory_id, e.token_codes
   FROM json_each(:ids) AS wanted CROSS JOIN mnemoir_entries AS e ON e.memory_id = wanted.value
  WHERE e.token_codes IS NOT NULL;
+
+-- name: file
+-- The path of the file, "" for a database in memory; one row.
+SELECT file FROM pragma_database_list WHERE name = 'main';

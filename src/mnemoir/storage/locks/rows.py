@@ -1,0 +1,103 @@
+"""Leases as rows of the table that a config tree's format has for workflow locks.
+
+What this process holds it knows by itself; the rows tell other programs, and this one after a crash: a row of another
+instance is dropped when the file is first used, and any row when its time is over. Times in the file are local ones,
+as its format has it, so twice a year they are an hour off; what is held here does not depend on them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
+from mnemoir.storage.locks.in_process import InProcessLock
+from mnemoir.storage.patience import patiently
+from mnemoir.storage.sql.engine import FileEngine, Sql
+from mnemoir.storage.sql.queries import queries
+
+T = TypeVar("T")
+_QUERIES = queries("locks/workflow_locks")
+_LONGEST_NAME = 500
+_DIGEST_CHARACTERS = 64
+
+
+class RowLeases:
+    """Leases in the file at `database`, which is opened for each change and made with the first.
+
+    `instance` names this run of the program: a new one each time it starts. A key may be of any length and hold
+    anything.
+    """
+
+    def __init__(
+        self, instance: str, open_file: Callable[[Path], FileEngine], database: Path, clock: Clock = utc_now
+    ) -> None:
+        self._instance = instance
+        self._open_file = open_file
+        self._database = database
+        self._clock = clock
+        self._own = InProcessLock()
+        self._is_used = False
+
+    def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
+        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        return patiently(lambda: self._take(_fitting(key), ttl), wait)
+
+    def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
+        """Let it last from now; False when it has ended."""
+        values = {"run": lease.secret, "lock": lease.key, "until": self._time(ttl)}
+        return self._own.renew(lease, ttl) and self._changed("renew_lock", values)
+
+    def release(self, lease: Lease) -> bool:
+        """Give it back and drop its row; False when it had ended."""
+        return self._own.release(lease) and self._changed("release_lock", {"run": lease.secret, "lock": lease.key})
+
+    def _take(self, name: str, ttl: float) -> Lease | None:
+        own = self._own.acquire(name, ttl, wait=0)
+        if own is None:
+            return None
+        values = {"instance": self._instance, "lock": name}
+
+        def take(sql: Sql) -> list[tuple[int]]:
+            sql.run(_QUERIES["drop_dead_lock"], **values, now=self._time())
+            return sql.rows(_QUERIES["take_lock"], **values, run=own.secret, until=self._time(ttl))
+
+        rows: list[tuple[int]] = []
+        try:
+            rows = self._write(take)
+        finally:
+            if not rows:
+                self._own.release(own)
+        return Lease(name, own.secret, rows[0][0]) if rows else None
+
+    def _changed(self, query: str, values: dict[str, str]) -> bool:
+        return bool(self._write(lambda sql: sql.run(_QUERIES[query], instance=self._instance, **values)))
+
+    def _write(self, work: Callable[[Sql], T]) -> T:
+        def begun(sql: Sql) -> T:
+            sql.run(_QUERIES["create_table"])
+            if not self._is_used:
+                sql.run(_QUERIES["drop_foreign_locks"], instance=self._instance)
+            return work(sql)
+
+        with closing(self._open_file(self._database)) as file:
+            outcome = file.write(begun)
+        self._is_used = True
+        return outcome
+
+    def _time(self, later_s: float = 0) -> str:
+        return (self._clock() + timedelta(seconds=later_s)).astimezone().strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _fitting(key: str) -> str:
+    """The key as text that a row can hold; one that is too long ends in a hash of all of it."""
+    name = key.encode("utf-8", "backslashreplace").decode()
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return name[: _LONGEST_NAME - _DIGEST_CHARACTERS] + hashlib.sha256(name.encode()).hexdigest()
+
+
+_: type[Leases] = RowLeases  # checked, never run

@@ -1,0 +1,26 @@
+"""Waiting for what somebody else has: asking again, ever less often."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.02
+
+
+def pauses(wait_s: float) -> Iterator[float]:
+    """How long to sleep between tries, in seconds, until `wait_s` are over; none when that is 0."""
+    deadline, pause = time.monotonic() + wait_s, _FIRST_PAUSE_S
+    while (left := deadline - time.monotonic()) > 0:
+        yield min(left, pause * random.uniform(0.5, 1.5))  # those who wait must not all ask at once
+        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+
+
+def patiently(attempt: Callable[[], T | None], wait_s: float) -> T | None:
+    """What `attempt` gives, or None when that is all it gave for `wait_s` seconds; it is tried once at least."""
+    for pause in pauses(wait_s):
+        if (outcome := attempt()) is not None:
+            return outcome
+        time.sleep(pause)
+    return attempt()

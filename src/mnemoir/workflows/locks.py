@@ -1,0 +1,96 @@
+"""Locks that runs of workflows hold: leases that are asked for without waiting, and renewed until their run ends.
+
+One thread works on the leases, in the order in which it was asked.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.leases import Lease, Leases
+
+T = TypeVar("T")
+_TTL_S = 600.0
+_RENEWED_EVERY_S = 180.0
+_log = structlog.get_logger(__name__)
+
+
+class WorkflowLocks:
+    """`open_leases` gives those in a database file: each user has one."""
+
+    def __init__(self, open_leases: Callable[[Path], Leases], *, renewed_every_s: float = _RENEWED_EVERY_S) -> None:
+        self._open_leases = open_leases
+        self._renewed_every_s = renewed_every_s
+        self._leases: dict[Path, Leases] = {}
+        self._held: dict[str, list[tuple[Leases, Lease]]] = {}  # by run
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="workflow-locks")
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def acquire(self, database: Path, lock: str, *, run: str) -> bool:
+        """Take the lock for a run of a workflow; False while another run, or the same one, holds it.
+
+        Held locks are renewed until they are released. Raises StorageUnavailable.
+        """
+        if database not in self._leases:
+            self._leases[database] = self._open_leases(database)
+        leases = self._leases[database]
+        taking = self._submitted(lambda: leases.acquire(lock, _TTL_S, 0))
+        try:
+            lease = await asyncio.shield(asyncio.wrap_future(taking))
+        except asyncio.CancelledError:
+            self._submitted(lambda: _give_back(leases, taking))  # the thread may have taken it all the same
+            raise
+        if lease is None:
+            return False
+        self._held.setdefault(run, []).append((leases, lease))
+        if self._renewing is None:
+            self._renewing = asyncio.create_task(self._renew_on(), name="renew workflow locks")
+        return True
+
+    async def release(self, *, run: str) -> None:
+        """Let go of every lock of the run; harmless when it holds none. Raises StorageUnavailable."""
+        held = self._held.pop(run, [])
+        if held:
+            await self._in_thread(lambda: [leases.release(lease) for leases, lease in held])
+
+    async def renew(self) -> None:
+        """Let everything that is held last from now. Raises StorageUnavailable."""
+        held = [one for of_run in self._held.values() for one in of_run]
+        await self._in_thread(lambda: [leases.renew(lease, _TTL_S) for leases, lease in held])
+
+    async def aclose(self) -> None:
+        """Release all. May be called again."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+        with suppress(StorageUnavailable):  # the leases end by their time, and the next instance drops them
+            for run in list(self._held):
+                await self.release(run=run)
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def _renew_on(self) -> None:
+        while True:
+            await asyncio.sleep(self._renewed_every_s)
+            try:
+                await self.renew()
+            except StorageUnavailable as exc:
+                _log.warning("workflow locks not renewed", error=exc.message)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.shield(asyncio.wrap_future(self._submitted(work)))  # it is done although its caller left
+
+    def _submitted(self, work: Callable[[], T]) -> Future[T]:
+        try:
+            return self._thread.submit(work)
+        except RuntimeError as exc:  # the thread was told to end
+            raise StorageUnavailable("The workflow locks are closed: the program is stopping.") from exc
+
+
+def _give_back(leases: Leases, taking: Future[Lease | None]) -> None:
+    if taking.exception() is None and (lease := taking.result()) is not None:
+        leases.release(lease)
