@@ -92,6 +92,15 @@ class Message:
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
+def is_all_text(message: Message) -> bool:
+    """Whether the message holds texts and nothing else, none of them with members that Mnemoir does not read."""
+    if message.extra is not None or message.tool_calls:
+        return False
+    if len(message.parts) == 1:  # as nearly every message of a history
+        return message.parts[0].__class__ is TextPart and message.parts[0].extra is None
+    return all(part.__class__ is TextPart and part.extra is None for part in message.parts)
+
+
 def text_message(role: Role, text: str) -> Message:
     """A message of one text part, or of none for an empty text."""
     return Message(role=role, parts=(TextPart(text=text),) if text else ())

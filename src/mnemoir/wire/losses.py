@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemoir.core.messages import Extra, Message, ModelRequest
+from mnemoir.core.messages import Extra, Message, ModelRequest, Sampling
 from mnemoir.wire.openai_family import is_reasoning_model
 
 _OBJECTS = frozenset({"options", "stream_options", "image_url", "function", "custom"})
 _FORMS = frozenset({"type", "text", "content", "refusal"})
+_AS_THE_SERVER_LIKES = Sampling()
 _NAMELESS = ("openai-responses", "ollama", "ollama-chat")
 _ROUTES: Mapping[str, str] = {"openai-chat": "openai-chat", "ollama": "ollama-chat", "ollama-chat": "ollama-chat"}
 """The protocol of chats that a provider speaks, where members of messages can go on by it."""
@@ -113,8 +114,11 @@ def _tools(request: ModelRequest) -> Iterator[str]:
         yield "tool_choice"
 
 
-def _given(request: ModelRequest, *names: str) -> Iterator[str]:
-    return (name for name in names if getattr(request.sampling, name) is not None)
+def _given(request: ModelRequest, *names: str) -> Sequence[str]:
+    sampling = request.sampling
+    if sampling == _AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
+        return ()
+    return [name for name in names if getattr(sampling, name) is not None]
 
 
 def _untold(extra: Extra, route: str | None, at: str) -> Iterator[str]:

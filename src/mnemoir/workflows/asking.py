@@ -63,7 +63,8 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
 
     Its text is cleaned, and its thinking is left out.
     """
-    question = replace(question, for_client=step.answers_client)
+    if question.for_client != step.answers_client:
+        question = replace(question, for_client=step.answers_client)
     call = await _call(step, question, [question.endpoint], stream=step.streams)
     if call.dropped:
         turn = step.run.turn
@@ -103,8 +104,10 @@ async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply
             call = await _backup(step, question, call, exc, stream=False)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
-        passed = spoken(reply.passed) if reply.passed else None
-        return replace(reply, text=clean(reply.text, call.cleaning), thinking="", passed=passed), call
+        text, passed = clean(reply.text, call.cleaning), spoken(reply.passed) if reply.passed else None
+        if text != reply.text or reply.thinking or passed is not reply.passed:
+            reply = replace(reply, text=text, thinking="", passed=passed)
+        return reply, call
 
 
 async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderError, *, stream: bool) -> "_Call":

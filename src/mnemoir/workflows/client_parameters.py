@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
 from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding, prepared, without_extra
 from mnemoir.wire.losses import given_names, lost_of_messages
@@ -70,7 +70,7 @@ def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
 
 def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
     """The messages of the answering node. Raises NotSupported for a part that only a forwarding endpoint may get."""
-    if forwards:
+    if forwards or all(map(is_all_text, messages)):
         return messages
     found = next((part for message in messages for part in message.parts if isinstance(part, OpaquePart)), None)
     if found is not None:
@@ -84,6 +84,8 @@ def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Mess
 
 def as_inner(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without parts and members that Mnemoir does not read."""
+    if all(map(is_all_text, messages)):
+        return messages
     return [without_extra(_without_opaque(message)) for message in messages]
 
 
@@ -99,8 +101,10 @@ def lost_of(
 
     `asked` are those of the client, `sent` those of the prompt.
     """
-    if not properties.accepts_images and any(
-        isinstance(part, ImagePart) for message in asked for part in message.parts
+    if (
+        not properties.accepts_images
+        and not all(map(is_all_text, asked))
+        and any(isinstance(part, ImagePart) for message in asked for part in message.parts)
     ):
         yield "messages.content.image_url"
     yield from lost_of_messages(sent, kind, forwards=forwards)

@@ -60,8 +60,11 @@ class Target:
     template: PromptTemplate | None
 
 
-def question_of(step: Step, properties: ModelProperties) -> Question:
-    """What a node of these properties asks, its texts filled by the rules of its endpoint."""
+def question_of(step: Step, properties: ModelProperties, *, for_client: bool = False) -> Question:
+    """What a node of these properties asks, its texts filled by the rules of its endpoint.
+
+    See `Question` for `for_client`.
+    """
     name = step.early(properties.endpoint)
     target = target_of(step, name)
     made: list[Variables] = []  # the same for both texts, and often neither names any
@@ -79,6 +82,7 @@ def question_of(step: Step, properties: ModelProperties) -> Question:
         properties=properties,
         messages=step.messages,
         images=accepted_images(step, properties, step.messages),
+        for_client=for_client,
     )
 
 

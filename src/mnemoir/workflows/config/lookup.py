@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from mnemoir.core.errors import SettingsError
 
@@ -24,8 +25,7 @@ _SETTLED_NS = 2_000_000_000  # the coarsest clock of a common file system, FAT's
 Stamp = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file that was there a moment ago, and what the system said of it."""
 
     path: str

@@ -37,4 +37,4 @@ class Standard(Node[StandardProperties]):
             )
         if self.properties.memory is not None:
             return answer_with_memory(step, self.properties, self.properties.memory)
-        return answer(step, question_of(step, self.properties))
+        return answer(step, question_of(step, self.properties, for_client=step.answers_client))
