@@ -82,7 +82,7 @@ class Workflows:
         if self._tree is None:
             return asked or OWN_MODEL
         name, wanted = self._asked(asked or "")
-        folder = _folder(self._tree.user(name), wanted)
+        folder = _folder(self._tree.glance(name), wanted)
         return f"{name}:{folder}" if folder else name
 
     def abilities(self, model: str) -> Abilities | None:

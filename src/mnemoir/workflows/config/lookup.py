@@ -112,7 +112,16 @@ class Lookup:
 
     def _is_still_absent(self, exact: str) -> bool:
         try:
-            if all(stamp_of(os.stat(path)) == stamp for path, stamp in self._absent[exact]):
+            for path, (changed_ns, size, inode, device) in self._absent[exact]:  # most chats ask this, several times
+                found = os.stat(path)
+                if (
+                    found.st_mtime_ns != changed_ns
+                    or found.st_ino != inode
+                    or found.st_size != size
+                    or found.st_dev != device
+                ):
+                    break
+            else:
                 return True
         except OSError:  # a folder is gone
             pass
