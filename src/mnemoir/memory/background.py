@@ -39,7 +39,7 @@ _STORAGE_WAIT_S = 5.0
 _LONGEST_SLEEP_S = 3600.0
 _LEASE_S = 60.0
 _BEATS_A_LEASE = 3
-_OTHERS_LOOKED_AT_S = 0.1  # a job of another worker tells nobody here when it ends
+_OTHERS_LOOKED_AT_S = 0.1  # this process gets no signal when a job of another worker ends
 _UNWRITTEN = "It was stopped, or how it ended could not be written down."
 
 

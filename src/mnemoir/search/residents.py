@@ -48,8 +48,8 @@ class Residents:
     async def build(self, rows: SearchRows, scope: Scope) -> None:
         """Make the index of the scope's user, where none is there, before anything ranks in it.
 
-        It is read in pages, each in a snapshot of its own, so that none is held for long. What changes meanwhile
-        `index` brings in.
+        It is read in pages, each in a snapshot of its own, so that none is held for long. Changes during the
+        build are added by `index`.
         """
         resident = self._of(scope.owner)
         if resident.index is None:

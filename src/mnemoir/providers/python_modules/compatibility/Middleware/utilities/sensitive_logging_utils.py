@@ -1,4 +1,4 @@
-"""Loggers for modules. What people and models say goes to level debug, whatever level a module gives it."""
+"""Loggers for modules. What people and models say is logged at level debug, at every level that a module asks for."""
 
 import logging
 from collections.abc import Callable
