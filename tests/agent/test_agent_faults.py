@@ -5,7 +5,7 @@ import signal
 import sys
 
 from mnemoir.conversations import MemoryManager, Message, ToolCall
-from mnemoir.conversations.validity import INTERRUPTED
+from mnemoir.conversations.windows.validity import INTERRUPTED
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding
 from tests.agent.agent_kit import events_of, served_model
 from tests.conversations.file_holder import held_by_another_process

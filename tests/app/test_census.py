@@ -3,8 +3,8 @@
 import pytest
 
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Message
 from mnemoir.core.scope import Scope
 from mnemoir.storage.conversations.census import Census, Counted
 

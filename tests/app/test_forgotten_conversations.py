@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from mnemoir.app.remembering import queue_of
-from mnemoir.conversations.node_keys import node_key
+from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger

@@ -11,10 +11,10 @@ import pytest
 
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
 from mnemoir.app.pruning import STAMP_FILE, Pruning
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import MessageRecord, SessionMetadata
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import MessageRecord, SessionMetadata
 from mnemoir.core.scope import Scope
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import aiohttp
 
-from mnemoir.conversations.node_keys import node_key
+from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.scope import Scope
 from mnemoir.storage.objects.local import LocalObjects
 from tests.browser_kit import Site

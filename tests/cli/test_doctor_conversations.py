@@ -9,9 +9,9 @@ import pytest
 import requests
 
 from mnemoir.cli.conversation_checks import check_conversations
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import MediaPart, Message, TextPart
 from mnemoir.settings import load_settings
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.objects.local import LocalObjects

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from mnemoir.conversations.files import FilePayload, FileRef, FileUnavailable, StoredFile
-from mnemoir.conversations.messages import MediaType, Message
-from mnemoir.conversations.turn_log import TurnLog
-from mnemoir.conversations.turns import Conversation
+from mnemoir.conversations.log.files import FilePayload, FileRef, FileUnavailable, StoredFile
+from mnemoir.conversations.log.messages import MediaType, Message
+from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import Conversation
 from mnemoir.ports.turns import Attachment, Turn
 
 NOON = datetime(2026, 1, 7, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from mnemoir.conversations.attachment_links import media_digest, read_link
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.messages import MediaPart, Message, TextPart
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.attachments.links import media_digest, read_link
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.opening import open_objects

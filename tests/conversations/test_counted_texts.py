@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemoir.conversations.counters import HEURISTIC, tiktoken_counter
-from mnemoir.conversations.local_encodings import local_encoding
+from mnemoir.conversations.windows.counters import HEURISTIC, tiktoken_counter
+from mnemoir.conversations.windows.local_encodings import local_encoding
 from tests.conversations.counted_texts import (
     CJK,
     CODE,

@@ -23,8 +23,8 @@ from mnemoir.conversations import (
     NodeTokenBufferMemory,
     TokenBufferMemory,
 )
-from mnemoir.conversations.node_memory import local_node_parts
-from mnemoir.conversations.turn_log import TurnLog
+from mnemoir.conversations.nodes.memory import local_node_parts
+from mnemoir.conversations.turns.turn_log import TurnLog
 from tests.conversations.documented import given_as, modules_after
 
 AT = datetime(2026, 1, 7, 10, tzinfo=UTC)

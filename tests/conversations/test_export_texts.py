@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
-from mnemoir.conversations.sessions import SessionMetadata
+from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.markdown import write_markdown
 from tests.conversations.transfer_kit import exported, rich_session

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.budget import (
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.conversations.windows.budget import (
     ParameterRule,
     chat_prompt,
     history_budget,
@@ -12,7 +13,6 @@ from mnemoir.conversations.budget import (
     rest_tokens,
     without_refused_parts,
 )
-from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.chats import LetterModel
 

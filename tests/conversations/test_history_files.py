@@ -3,7 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from mnemoir.conversations.files import (
+from mnemoir.conversations.log.files import (
     FileRef,
     FileUploadConfig,
     ImageConfig,
@@ -11,9 +11,9 @@ from mnemoir.conversations.files import (
     history_detail,
     read_file_upload,
 )
-from mnemoir.conversations.media_types import media_type
-from mnemoir.conversations.messages import MediaPart, Message, TextPart
-from mnemoir.conversations.token_buffer import TokenBufferMemory
+from mnemoir.conversations.log.media_types import media_type
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart
+from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
 from mnemoir.core.errors import SettingsError
 from tests.conversations.chats import IMAGES_ON, LetterModel, attachment, chat, line, shelf, turn
 

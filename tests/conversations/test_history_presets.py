@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.counters import CHARS4, FunctionCounter
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.presets import (
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.turns.presets import (
     COMPAT_A_NEW,
     COMPAT_A_OLD,
     COMPAT_B,
@@ -21,6 +20,7 @@ from mnemoir.conversations.presets import (
     preset,
     select_turns,
 )
+from mnemoir.conversations.windows.counters import CHARS4, FunctionCounter
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from mnemoir.conversations.history_text import (
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.conversations.turns.history_text import (
     COMPLETION_STOP,
     COMPLETION_TEMPLATE,
     completion_prompt,
     history_text,
     required_prefixes,
 )
-from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 
 IMAGE = MediaPart(type="image", url="https://x/y.png")

@@ -10,7 +10,7 @@ import pytest
 from mnemoir.conversations import MemoryManager, Message, ToolCall
 from mnemoir.conversations.transfer import import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport
-from mnemoir.conversations.validity import assert_valid_history
+from mnemoir.conversations.windows.validity import assert_valid_history
 from tests.conversations.transfer_kit import texts, tree
 
 AT = 1_772_625_600.25  # 2026-03-04T12:00:00.250000Z

@@ -9,7 +9,7 @@ from subprocess import run
 import pytest
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport
 from mnemoir.conversations.transfer.restoring import UNFINISHED

@@ -13,9 +13,9 @@ from mnemoir.conversations.memory_config import (
     fetch_node_memory,
     validate_memory_config,
 )
-from mnemoir.conversations.node_memory import NodeParts, NodeTokenBufferMemory
-from mnemoir.conversations.token_buffer import BaseMemory, TokenBufferMemory
-from mnemoir.conversations.turns import AppMode, Conversation, use_conversations
+from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
+from mnemoir.conversations.turns.token_buffer import BaseMemory, TokenBufferMemory
+from mnemoir.conversations.turns.turns import AppMode, Conversation, use_conversations
 from mnemoir.core.errors import SettingsError
 from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.chats import LetterModel, chat, line, spoken, turn

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.conversations import MemoryManager, Message, SearchFilter, SessionExistsError, SessionMetadata, ToolCall
-from mnemoir.conversations.counters import CHARS4
-from mnemoir.conversations.fitting import fit
-from mnemoir.conversations.strategies.simple import SimpleStrategy
-from mnemoir.conversations.validity import assert_valid_history, close_open_calls
+from mnemoir.conversations.windows.counters import CHARS4
+from mnemoir.conversations.windows.fitting import fit
+from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
+from mnemoir.conversations.windows.validity import assert_valid_history, close_open_calls
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.histories import any_messages
 from tests.conversations.session_kit import assistant, behind_the_back, user

@@ -7,11 +7,11 @@ from typing import NoReturn
 
 import pytest
 
-from mnemoir.conversations.embedding import ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.message_index import Asked, MessageIndex
-from mnemoir.conversations.search_filter import SearchFilter, Wanted
-from mnemoir.conversations.vectors import DimensionMismatchError
+from mnemoir.conversations.search.embedding import ModelEmbeddingClient
+from mnemoir.conversations.search.message_index import Asked, MessageIndex
+from mnemoir.conversations.search.search_filter import SearchFilter, Wanted
+from mnemoir.conversations.search.vectors import DimensionMismatchError
 from mnemoir.search.budget import Budget
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mnemoir.conversations.node_cleanup import Report, celery_task, cleanup_node_memory, delete_node_memory
-from mnemoir.conversations.node_keys import corrupt_copy_key, node_key, read_node_key
+from mnemoir.conversations.nodes.cleanup import Report, celery_task, cleanup_node_memory, delete_node_memory
+from mnemoir.conversations.nodes.keys import corrupt_copy_key, node_key, read_node_key
 from mnemoir.core.errors import InvalidRequest, NotSupported, StorageUnavailable
 from mnemoir.ports.objects import ObjectEntry
 from mnemoir.storage.objects.local import LocalObjects

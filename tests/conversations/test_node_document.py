@@ -12,8 +12,8 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.node_compression import COMPRESSED_ABOVE_BYTES, pack, unpack
-from mnemoir.conversations.node_document import (
+from mnemoir.conversations.nodes.compression import COMPRESSED_ABOVE_BYTES, pack, unpack
+from mnemoir.conversations.nodes.document import (
     NewerDocument,
     NodeMemoryData,
     NodeMemoryFile,

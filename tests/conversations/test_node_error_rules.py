@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from mnemoir.conversations.files import FileRef
-from mnemoir.conversations.messages import MediaPart, TextPart
-from mnemoir.conversations.node_memory import NodeParts, NodeTokenBufferMemory
-from mnemoir.conversations.threads import NIL
-from mnemoir.conversations.token_buffer import TokenBufferMemory
+from mnemoir.conversations.log.files import FileRef
+from mnemoir.conversations.log.messages import MediaPart, TextPart
+from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
+from mnemoir.conversations.turns.threads import NIL
+from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
 from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore
 from mnemoir.storage.objects.local import LocalObjects

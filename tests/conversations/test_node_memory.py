@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import structlog
 
-from mnemoir.conversations.files import (
+from mnemoir.conversations.log.files import (
     FilePayload,
     FileRef,
     FileUnavailable,
@@ -16,16 +16,16 @@ from mnemoir.conversations.files import (
     ImageConfig,
     StoredFile,
 )
-from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
-from mnemoir.conversations.node_memory import (
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.conversations.nodes.memory import (
     NodeParts,
     NodeTokenBufferMemory,
     local_node_parts,
     use_node_parts,
 )
-from mnemoir.conversations.presets import COMPAT_A_NEW, COMPAT_A_OLD, COMPAT_B, DEFAULT
-from mnemoir.conversations.threads import NIL
-from mnemoir.conversations.turn_log import TurnLog
+from mnemoir.conversations.turns.presets import COMPAT_A_NEW, COMPAT_A_OLD, COMPAT_B, DEFAULT
+from mnemoir.conversations.turns.threads import NIL
+from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 from mnemoir.ports.turns import Turn
 from mnemoir.storage.objects.opening import open_objects

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.node_compression import unpack
-from mnemoir.conversations.node_document import read_document
+from mnemoir.conversations.nodes.compression import unpack
+from mnemoir.conversations.nodes.document import read_document
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.objects import StoredObject
 from mnemoir.storage.locks.in_process import InProcessLock
@@ -127,7 +127,7 @@ class NeverSaves(LocalObjects):
 def test_a_flush_that_others_always_beat_gives_up_and_keeps_its_turns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemoir.conversations.node_object._LONGEST_PAUSE_S", 0.0)
+    monkeypatch.setattr("mnemoir.conversations.nodes.object._LONGEST_PAUSE_S", 0.0)
     own = memory(NeverSaves(tmp_path))
     say(own, "turn", "a", "b")
     with pytest.raises(StorageUnavailable, match="again and again"):

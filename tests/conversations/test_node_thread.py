@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.node_document import NodeMemoryMessage
-from mnemoir.conversations.node_thread import thread_records
-from mnemoir.conversations.threads import NIL
+from mnemoir.conversations.nodes.document import NodeMemoryMessage
+from mnemoir.conversations.nodes.thread import thread_records
+from mnemoir.conversations.turns.threads import NIL
 from mnemoir.ports.turns import Turn
 from tests.conversations.thread_oracle import thread_of
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.where import read_where
+from mnemoir.conversations.search.where import read_where
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.conversations.vector_file import VectorFileStore

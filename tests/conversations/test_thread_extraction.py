@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.threads import (
+from mnemoir.conversations.turns.threads import (
     NIL,
     extract_thread_messages,
     get_thread_messages_length,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 from tokenizers import Tokenizer
 
-from mnemoir.conversations.counters import (
+from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.conversations.windows.counters import (
     CHARS4,
     HEURISTIC,
     FunctionCounter,
@@ -24,8 +25,7 @@ from mnemoir.conversations.counters import (
     plain_model_counter,
     tiktoken_counter,
 )
-from mnemoir.conversations.local_encodings import local_encoding
-from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.conversations.windows.local_encodings import local_encoding
 from mnemoir.core.errors import SettingsError
 from tests.conversations.counted_texts import CJK, ENGLISH
 from tests.conversations.histories import any_messages

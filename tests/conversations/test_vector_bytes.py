@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.embedding import ModelEmbeddingClient
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import manager, say
 from tests.conversations.session_kit import all_bytes, behind_the_back

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.vectors import DimensionMismatchError, VectorStore
+from mnemoir.conversations.search.vectors import DimensionMismatchError, VectorStore
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mnemoir.conversations.threads import NIL
+from mnemoir.conversations.turns.threads import NIL
 from mnemoir.ports.turns import Turn
 
 MOST = 500

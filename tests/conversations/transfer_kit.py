@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
-from mnemoir.conversations.sessions import ROOT
+from mnemoir.conversations.log.sessions import ROOT
 from mnemoir.conversations.transfer import export_all, export_session
 
 HEADER = {"format": "mnemoir-conversation", "version": 2}

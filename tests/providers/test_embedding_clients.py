@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from mnemoir.conversations.embedding import check_embedding_client
+from mnemoir.conversations.search.embedding import check_embedding_client
 from mnemoir.core.errors import (
     ProviderError,
     ProviderInvalidOutput,

@@ -5,7 +5,7 @@ from base64 import b64encode
 
 import pytest
 
-from mnemoir.conversations.node_keys import node_key
+from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.storage.objects.local import LocalObjects
 from tests.scripted_llm import Answer
 from tests.server.conversation_targets import (

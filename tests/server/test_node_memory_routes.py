@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mnemoir.conversations.node_keys import node_key
+from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.storage.objects.local import LocalObjects
 from tests.server.conversation_targets import begin, of, own_project, shared_server
 from tests.server.server_kit import error_of, succeeded

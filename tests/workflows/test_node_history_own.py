@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.conversation_nodes import copy_node_memories, forget_node_memories
-from mnemoir.conversations.node_document import read_document
-from mnemoir.conversations.node_keys import node_key
+from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories, forget_node_memories
+from mnemoir.conversations.nodes.document import read_document
+from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Finished
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message

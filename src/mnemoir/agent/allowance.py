@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from mnemoir.agent.llm import CompletionResponse
-from mnemoir.conversations.counters import TokenCounter
-from mnemoir.conversations.messages import Message
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.core.events import Usage
 
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from mnemoir.agent.llm import CompletionResponse, StreamingLLM, ToolSpec
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.model_messages import read_call, to_model
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.model_messages import read_call, to_model
 from mnemoir.core import messages as core
 from mnemoir.core.events import Reply, Text
 from mnemoir.core.gathering import Gathering

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
 
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.session_storage import WindowRows
-from mnemoir.conversations.sessions import SessionRecord
-from mnemoir.conversations.validity import SUMMARY_PREFIX, close_open_calls
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import WindowRows
+from mnemoir.conversations.log.sessions import SessionRecord
+from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, close_open_calls
 from mnemoir.core.errors import StorageUnavailable
 
 _log = structlog.get_logger(__name__)

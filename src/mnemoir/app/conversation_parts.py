@@ -8,13 +8,13 @@ from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.conversations import SESSIONS_FILE, Conversations
 from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.recording import RecordingOptions
-from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient
+from mnemoir.conversations.log.model_messages import to_model
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.model_messages import to_model
-from mnemoir.conversations.strategies.choice import strategy_named
-from mnemoir.conversations.strategies.strategy import Strategy, StrategyName
-from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
-from mnemoir.conversations.vectors import VectorStore
+from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
+from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.conversations.windows.strategies.choice import strategy_named
+from mnemoir.conversations.windows.strategies.strategy import Strategy, StrategyName
+from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.backends import backend

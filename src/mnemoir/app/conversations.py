@@ -16,10 +16,10 @@ import structlog
 
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.user_pool import UserPool
+from mnemoir.conversations.log.sessions import naive_utc
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.node_memory import NodeParts
+from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.conversations.removal import remove_if_old
-from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now

@@ -21,8 +21,8 @@ from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.shown_history import INSTRUCTIONS, stored_history, with_recalled
 from mnemoir.app.stored_turns import Place, UnknownParent, said, store_answer, store_question
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import checked_session_id
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Emit, Event

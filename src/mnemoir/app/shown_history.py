@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemoir.agent.retrieval import Recalled
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.counters import CHARS4
-from mnemoir.conversations.fitting import fit
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.conversations.log.sessions import messages_of
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.model_messages import to_model
-from mnemoir.conversations.sessions import messages_of
-from mnemoir.conversations.strategies.strategy import stored_window
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.conversations.windows.counters import CHARS4
+from mnemoir.conversations.windows.fitting import fit
+from mnemoir.conversations.windows.strategies.strategy import stored_window
 from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemoir.app.shown_history import INSTRUCTIONS
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.model_messages import from_model, read_call
-from mnemoir.conversations.sessions import ROOT, MessageNotFoundError
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.model_messages import from_model, read_call
+from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags

@@ -12,17 +12,7 @@ from mnemoir.ports.backends import backend
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mnemoir.conversations.budget import history_budget
-    from mnemoir.conversations.counters import (
-        TokenCounter,
-        counter_named,
-        estimate_tokens,
-        estimate_total_tokens,
-        model_counter,
-        tiktoken_counter,
-    )
-    from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, check_embedding_client
-    from mnemoir.conversations.files import (
+    from mnemoir.conversations.log.files import (
         FilePayload,
         FileRef,
         FileResolver,
@@ -33,25 +23,9 @@ if TYPE_CHECKING:
         ImageConfig,
         StoredFile,
     )
-    from mnemoir.conversations.fitting import fit
-    from mnemoir.conversations.importance import ImportanceContext, score_importance
-    from mnemoir.conversations.memory_config import (
-        MemoryConfig,
-        MemoryMode,
-        fetch_memory,
-        fetch_node_memory,
-        validate_memory_config,
-    )
-    from mnemoir.conversations.memory_manager import MemoryManager
-    from mnemoir.conversations.messages import MediaPart, Message, TextPart, ToolCall
-    from mnemoir.conversations.node_cleanup import cleanup_node_memory, delete_node_memory
-    from mnemoir.conversations.node_document import NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
-    from mnemoir.conversations.node_memory import NodeTokenBufferMemory
-    from mnemoir.conversations.presets import HistoryRules, preset
-    from mnemoir.conversations.search_filter import SearchFilter
-    from mnemoir.conversations.session_search import Rerank, SearchHit
-    from mnemoir.conversations.session_storage import SessionStorage
-    from mnemoir.conversations.sessions import (
+    from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
+    from mnemoir.conversations.log.session_storage import SessionStorage
+    from mnemoir.conversations.log.sessions import (
         ROOT,
         MessageNotFoundError,
         MessageRecord,
@@ -63,17 +37,43 @@ if TYPE_CHECKING:
         StoredMessage,
         Summary,
     )
-    from mnemoir.conversations.strategies.choice import strategy_named
-    from mnemoir.conversations.strategies.hybrid import HybridStrategy
-    from mnemoir.conversations.strategies.simple import SimpleStrategy
-    from mnemoir.conversations.strategies.strategy import Strategy
-    from mnemoir.conversations.strategies.summarising import SummaryOptions, SummaryTask
-    from mnemoir.conversations.strategies.summarization import SummarizationStrategy
-    from mnemoir.conversations.threads import extract_thread_messages, get_thread_messages_length
-    from mnemoir.conversations.token_buffer import BaseMemory, TokenBufferMemory
-    from mnemoir.conversations.turns import Conversation
-    from mnemoir.conversations.validity import InvalidHistory, assert_valid_history, close_open_calls
-    from mnemoir.conversations.vectors import DimensionMismatchError, VectorStore
+    from mnemoir.conversations.memory_config import (
+        MemoryConfig,
+        MemoryMode,
+        fetch_memory,
+        fetch_node_memory,
+        validate_memory_config,
+    )
+    from mnemoir.conversations.memory_manager import MemoryManager
+    from mnemoir.conversations.nodes.cleanup import cleanup_node_memory, delete_node_memory
+    from mnemoir.conversations.nodes.document import NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
+    from mnemoir.conversations.nodes.memory import NodeTokenBufferMemory
+    from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient, check_embedding_client
+    from mnemoir.conversations.search.search_filter import SearchFilter
+    from mnemoir.conversations.search.session_search import Rerank, SearchHit
+    from mnemoir.conversations.search.vectors import DimensionMismatchError, VectorStore
+    from mnemoir.conversations.turns.presets import HistoryRules, preset
+    from mnemoir.conversations.turns.threads import extract_thread_messages, get_thread_messages_length
+    from mnemoir.conversations.turns.token_buffer import BaseMemory, TokenBufferMemory
+    from mnemoir.conversations.turns.turns import Conversation
+    from mnemoir.conversations.windows.budget import history_budget
+    from mnemoir.conversations.windows.counters import (
+        TokenCounter,
+        counter_named,
+        estimate_tokens,
+        estimate_total_tokens,
+        model_counter,
+        tiktoken_counter,
+    )
+    from mnemoir.conversations.windows.fitting import fit
+    from mnemoir.conversations.windows.importance import ImportanceContext, score_importance
+    from mnemoir.conversations.windows.strategies.choice import strategy_named
+    from mnemoir.conversations.windows.strategies.hybrid import HybridStrategy
+    from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
+    from mnemoir.conversations.windows.strategies.strategy import Strategy
+    from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask
+    from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
+    from mnemoir.conversations.windows.validity import InvalidHistory, assert_valid_history, close_open_calls
 
     BuiltInEmbedding: Callable[..., EmbeddingClient]
     ChromaDBVectorStore: Callable[..., VectorStore]
@@ -165,8 +165,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "budget": ("history_budget",),
-    "counters": (
+    "windows.budget": ("history_budget",),
+    "windows.counters": (
         "TokenCounter",
         "counter_named",
         "estimate_tokens",
@@ -174,12 +174,12 @@ _MODULES = {
         "model_counter",
         "tiktoken_counter",
     ),
-    "embedding": (
+    "search.embedding": (
         "EmbeddingClient",
         "ModelEmbeddingClient",
         "check_embedding_client",
     ),
-    "files": (
+    "log.files": (
         "FilePayload",
         "FileRef",
         "FileResolver",
@@ -190,8 +190,8 @@ _MODULES = {
         "ImageConfig",
         "StoredFile",
     ),
-    "fitting": ("fit",),
-    "importance": (
+    "windows.fitting": ("fit",),
+    "windows.importance": (
         "ImportanceContext",
         "score_importance",
     ),
@@ -203,33 +203,33 @@ _MODULES = {
         "validate_memory_config",
     ),
     "memory_manager": ("MemoryManager",),
-    "messages": (
+    "log.messages": (
         "MediaPart",
         "Message",
         "TextPart",
         "ToolCall",
     ),
-    "node_cleanup": (
+    "nodes.cleanup": (
         "cleanup_node_memory",
         "delete_node_memory",
     ),
-    "node_document": (
+    "nodes.document": (
         "NodeMemoryData",
         "NodeMemoryFile",
         "NodeMemoryMessage",
     ),
-    "node_memory": ("NodeTokenBufferMemory",),
-    "presets": (
+    "nodes.memory": ("NodeTokenBufferMemory",),
+    "turns.presets": (
         "HistoryRules",
         "preset",
     ),
-    "search_filter": ("SearchFilter",),
-    "session_search": (
+    "search.search_filter": ("SearchFilter",),
+    "search.session_search": (
         "Rerank",
         "SearchHit",
     ),
-    "session_storage": ("SessionStorage",),
-    "sessions": (
+    "log.session_storage": ("SessionStorage",),
+    "log.sessions": (
         "ROOT",
         "MessageNotFoundError",
         "MessageRecord",
@@ -241,30 +241,30 @@ _MODULES = {
         "StoredMessage",
         "Summary",
     ),
-    "strategies.choice": ("strategy_named",),
-    "strategies.hybrid": ("HybridStrategy",),
-    "strategies.simple": ("SimpleStrategy",),
-    "strategies.strategy": ("Strategy",),
-    "strategies.summarising": (
+    "windows.strategies.choice": ("strategy_named",),
+    "windows.strategies.hybrid": ("HybridStrategy",),
+    "windows.strategies.simple": ("SimpleStrategy",),
+    "windows.strategies.strategy": ("Strategy",),
+    "windows.strategies.summarising": (
         "SummaryOptions",
         "SummaryTask",
     ),
-    "strategies.summarization": ("SummarizationStrategy",),
-    "threads": (
+    "windows.strategies.summarization": ("SummarizationStrategy",),
+    "turns.threads": (
         "extract_thread_messages",
         "get_thread_messages_length",
     ),
-    "token_buffer": (
+    "turns.token_buffer": (
         "BaseMemory",
         "TokenBufferMemory",
     ),
-    "turns": ("Conversation",),
-    "validity": (
+    "turns.turns": ("Conversation",),
+    "windows.validity": (
         "InvalidHistory",
         "assert_valid_history",
         "close_open_calls",
     ),
-    "vectors": (
+    "search.vectors": (
         "DimensionMismatchError",
         "VectorStore",
     ),

@@ -7,10 +7,10 @@ with other ids of tool calls. None of that makes it another message.
 import json
 from hashlib import blake2b
 
-from mnemoir.conversations.attachment_links import media_digest
-from mnemoir.conversations.message_rows import Columns, message_of
-from mnemoir.conversations.messages import MediaPart, Message, calls_of
-from mnemoir.conversations.sessions import MessageRecord
+from mnemoir.conversations.attachments.links import media_digest
+from mnemoir.conversations.log.message_rows import Columns, message_of
+from mnemoir.conversations.log.messages import MediaPart, Message, calls_of
+from mnemoir.conversations.log.sessions import MessageRecord
 
 PASSED_OVER = b""  # of system messages: no history is compared with them
 _BYTES = 16

@@ -5,14 +5,14 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemoir.conversations.counters import TokenCounter
-from mnemoir.conversations.embedding import EmbeddingClient
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.search_filter import SearchFilter
-from mnemoir.conversations.session_search import Progress, Rerank, SearchHit, SessionSearch
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import MessageRecord
-from mnemoir.conversations.vectors import VectorStore
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.conversations.search.embedding import EmbeddingClient
+from mnemoir.conversations.search.search_filter import SearchFilter
+from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SessionSearch
+from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.ports.backends import backend
 
 _NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."

@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from mnemoir.conversations.managed_search import ManagedSearch
-from mnemoir.conversations.message_rows import record_of
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import (
+from mnemoir.conversations.log.message_rows import record_of
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import (
     MessageNotFoundError,
     Resumed,
     SessionMetadata,
@@ -18,7 +17,8 @@ from mnemoir.conversations.sessions import (
     checked_session_id,
     metadata_of,
 )
-from mnemoir.conversations.ways import Branch, in_tree_order
+from mnemoir.conversations.log.ways import Branch, in_tree_order
+from mnemoir.conversations.managed_search import ManagedSearch
 
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
 _PAGE = 500

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import structlog
 from pydantic import BaseModel
 
-from mnemoir.conversations.counters import CountsTokens
-from mnemoir.conversations.node_memory import NodeParts, NodeTokenBufferMemory
-from mnemoir.conversations.presets import DEFAULT, HistoryRules
-from mnemoir.conversations.token_buffer import BaseMemory, TokenBufferMemory
-from mnemoir.conversations.turns import AppMode, Conversations, known_conversations
+from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
+from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules
+from mnemoir.conversations.turns.token_buffer import BaseMemory, TokenBufferMemory
+from mnemoir.conversations.turns.turns import AppMode, Conversations, known_conversations
+from mnemoir.conversations.windows.counters import CountsTokens
 from mnemoir.core.errors import SettingsError
 
 _log = structlog.get_logger(__name__)

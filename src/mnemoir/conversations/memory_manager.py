@@ -9,23 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 
-from mnemoir.conversations.counters import CHARS4, TokenCounter
-from mnemoir.conversations.embedding import EmbeddingClient, model_name_of
-from mnemoir.conversations.fitting import fit
-from mnemoir.conversations.managed_tree import ManagedTree
-from mnemoir.conversations.message_rows import record_of
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import (
+from mnemoir.conversations.log.message_rows import record_of
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import (
     SessionMetadata,
     SessionRecord,
     checked_session_id,
     messages_of,
     metadata_of,
 )
-from mnemoir.conversations.strategies.simple import SimpleStrategy
-from mnemoir.conversations.strategies.strategy import Strategy
-from mnemoir.conversations.vectors import VectorStore
+from mnemoir.conversations.managed_tree import ManagedTree
+from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of
+from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
+from mnemoir.conversations.windows.fitting import fit
+from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
+from mnemoir.conversations.windows.strategies.strategy import Strategy
 from mnemoir.ports.backends import backend
 
 if TYPE_CHECKING:  # reading and writing files of six formats is loaded when it is asked for

@@ -7,9 +7,9 @@ asked for again; and once more behind it, for who was at work meanwhile and did 
 from dataclasses import dataclass
 from datetime import datetime
 
-from mnemoir.conversations.attachment_links import attachments_prefix
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.conversation_nodes import forget_node_memories
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.attachments.links import attachments_prefix
+from mnemoir.conversations.nodes.conversation_nodes import forget_node_memories
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.ports.objects import ObjectStore
 

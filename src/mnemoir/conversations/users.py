@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.node_memory import NodeParts
+from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.core.scope import Scope
 
 

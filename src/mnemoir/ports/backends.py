@@ -24,7 +24,7 @@ SHIPPED = {
     "ollama-embeddings": "mnemoir.providers.embedding_clients.remote:OllamaEmbedding",
     "redis-lock": "mnemoir.storage.locks.redis:redis_lock",
     "sentence-transformers": "mnemoir.providers.embedding_clients.local:SentenceTransformerEmbedding",
-    "session-search": "mnemoir.conversations.semantic:SemanticSearch",
+    "session-search": "mnemoir.conversations.search.semantic:SemanticSearch",
     "sqlite-sessions": "mnemoir.storage.conversations.sqlite_sessions:MemoryStorage",
     "vector-file": "mnemoir.storage.conversations.vector_file:VectorFileStore",
 }

@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.counters import HEURISTIC, AdditiveCounter
-from mnemoir.conversations.files import FileRef, FileResolver, file_ref
-from mnemoir.conversations.fitting import borders
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.files import FileRef, FileResolver, file_ref
+from mnemoir.conversations.log.messages import MediaType, Message
+from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
-from mnemoir.conversations.messages import MediaType, Message
-from mnemoir.conversations.node_document import NodeMemoryData
-from mnemoir.conversations.node_keys import node_key
-from mnemoir.conversations.node_memory import NodeTokenBufferMemory
-from mnemoir.conversations.node_object import NodeObject, Reading
-from mnemoir.conversations.session_files import SessionFiles, attachments_of
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.session_turns import CurrentTurn, SessionConversations, thread_back
-from mnemoir.conversations.turn_log import TurnLog
+from mnemoir.conversations.nodes.document import NodeMemoryData
+from mnemoir.conversations.nodes.keys import node_key
+from mnemoir.conversations.nodes.memory import NodeTokenBufferMemory
+from mnemoir.conversations.nodes.object import NodeObject, Reading
+from mnemoir.conversations.turns.session_files import SessionFiles, attachments_of
+from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, thread_back
+from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
+from mnemoir.conversations.windows.fitting import borders
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.ports.turns import Turn
 from mnemoir.workflows.caller import RecordedTurn

@@ -7,8 +7,8 @@ Pictures and recordings are named by a text: what the names stand for lies on se
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, BinaryIO, get_args
 
-from mnemoir.conversations.messages import Message, Role, ToolCall
-from mnemoir.conversations.sessions import SessionMetadata
+from mnemoir.conversations.log.messages import Message, Role, ToolCall
+from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.conversations.transfer.archives import conversation_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.bounded_json import read_value
 from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of

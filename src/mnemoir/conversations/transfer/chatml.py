@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from mnemoir.conversations.messages import MediaPart, Message, calls_of
+from mnemoir.conversations.log.messages import MediaPart, Message, calls_of
 from mnemoir.conversations.transfer.copies import SessionCopy
 from mnemoir.conversations.transfer.plain import plain_text
 

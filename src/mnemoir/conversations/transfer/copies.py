@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import SessionMetadata
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.core.errors import InvalidRequest
 
 BEGINNING = 0  # the parent of a message that begins a thread

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Literal
 
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import ROOT, SessionRecord, StoredMessage
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import ROOT, SessionRecord, StoredMessage
 from mnemoir.conversations.transfer.chatml import write_chatml
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.markdown import write_markdown

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from mnemoir.conversations.threads import follow
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy
+from mnemoir.conversations.turns.threads import follow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 import apsw
 
-from mnemoir.conversations.message_rows import Columns, message_of
-from mnemoir.conversations.sessions import SessionMetadata, metadata_of
+from mnemoir.conversations.log.message_rows import Columns, message_of
+from mnemoir.conversations.log.sessions import SessionMetadata, metadata_of
 from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, read_value
 from mnemoir.conversations.transfer.conversations_file import session_id_of
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, MessageCopy, SessionCopy

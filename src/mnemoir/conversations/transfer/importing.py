@@ -13,10 +13,10 @@ from typing import BinaryIO, Literal, get_args
 
 import structlog
 
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.message_rows import record_of
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import SessionRecord, checked_session_id
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.message_rows import record_of
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import SessionRecord, checked_session_id
 from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.files import readable
 from mnemoir.conversations.transfer.merging import count_new, merge

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from mnemoir.conversations.sessions import naive_utc
+from mnemoir.conversations.log.sessions import naive_utc
 from mnemoir.core.clock import from_epoch, from_text
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1), datetime(2200, 1, 1)  # beyond, a time is a mistake that would be kept

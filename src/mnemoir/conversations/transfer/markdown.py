@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from mnemoir.conversations.messages import MediaPart, Message, calls_of
+from mnemoir.conversations.log.messages import MediaPart, Message, calls_of
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.plain import plain_text
 

@@ -8,10 +8,10 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
-from mnemoir.conversations.message_rows import record_of
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import ROOT, SessionRecord
+from mnemoir.conversations.log.message_rows import record_of
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import ROOT, SessionRecord
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.restoring import Restoring
 

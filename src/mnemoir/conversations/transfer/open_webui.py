@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, get_args
 
-from mnemoir.conversations.messages import Content, MediaPart, Message, Part, Role, TextPart
-from mnemoir.conversations.sessions import SessionMetadata
+from mnemoir.conversations.log.messages import Content, MediaPart, Message, Part, Role, TextPart
+from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order

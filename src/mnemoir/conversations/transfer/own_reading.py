@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, get_args
 
-from mnemoir.conversations.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall
-from mnemoir.conversations.sessions import SessionMetadata, metadata_of
+from mnemoir.conversations.log.messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall
+from mnemoir.conversations.log.sessions import SessionMetadata, metadata_of
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, read_value
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.members import Members

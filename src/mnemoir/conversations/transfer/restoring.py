@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.message_rows import record_of
-from mnemoir.conversations.session_storage import SessionStorage
-from mnemoir.conversations.sessions import ROOT, MessageRecord, SessionExistsError, SessionMetadata
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.message_rows import record_of
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import ROOT, MessageRecord, SessionExistsError, SessionMetadata
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.exporting import copy_of
 from mnemoir.core.clock import utc_now

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from typing import Final
 
-from mnemoir.conversations.embedding import EmbeddingClient, ModelEmbeddingClient, usable_model_name
+from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient, usable_model_name
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 

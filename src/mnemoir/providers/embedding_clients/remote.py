@@ -7,7 +7,7 @@ passes by itself (429, 5xx, no connection) is tried again, as long after as the 
 import os
 from typing import Literal
 
-from mnemoir.conversations.embedding import EmbeddingClient, known_dimension, usable_model_name
+from mnemoir.conversations.search.embedding import EmbeddingClient, known_dimension, usable_model_name
 from mnemoir.core.errors import ProviderNotConfigured
 from mnemoir.providers.embedding.remote import COHERE, OLLAMA_PROMPT, OPENAI, Dialect, RemoteVectors
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts

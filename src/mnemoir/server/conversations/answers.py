@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
+from mnemoir.conversations.log.messages import Content, MediaPart, Message, Part, Role, calls_of
+from mnemoir.conversations.log.model_messages import write_call
+from mnemoir.conversations.log.sessions import ROOT, SessionRecord, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Content, MediaPart, Message, Part, Role, calls_of
-from mnemoir.conversations.model_messages import write_call
-from mnemoir.conversations.sessions import ROOT, SessionRecord, StoredMessage
 from mnemoir.core.clock import to_text
 from mnemoir.server.rest import JsonObject
 

@@ -8,7 +8,7 @@ import asyncio
 
 from starlette.responses import Response
 
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.files import (

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from mnemoir.conversations.messages import Role
+from mnemoir.conversations.log.messages import Role
+from mnemoir.conversations.log.ways import Branch
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.conversations.ways import Branch
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import Cursor, whole_number

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding

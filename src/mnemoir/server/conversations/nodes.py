@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mnemoir.conversations.conversation_nodes import forget_node_memories
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.node_document import NodeMemoryMessage
-from mnemoir.conversations.node_list import (
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.nodes.conversation_nodes import forget_node_memories
+from mnemoir.conversations.nodes.document import NodeMemoryMessage
+from mnemoir.conversations.nodes.list import (
     ListedNode,
     ReadNode,
     clear_node_memory,

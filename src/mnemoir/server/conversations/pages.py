@@ -7,8 +7,8 @@ when the head has moved since.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.parameters import LARGEST_ID
 

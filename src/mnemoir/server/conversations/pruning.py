@@ -9,9 +9,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from mnemoir.conversations.node_cleanup import Report, cleanup_node_memory
+from mnemoir.conversations.log.sessions import naive_utc
+from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
 from mnemoir.conversations.removal import remove_if_old
-from mnemoir.conversations.sessions import naive_utc
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope as Owner

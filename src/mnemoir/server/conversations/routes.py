@@ -14,10 +14,10 @@ from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
 from mnemoir.app.forgetting import Forgotten, not_found
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.conversation_nodes import copy_node_memories
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import ROOT, MessageNotFoundError, SessionExistsError
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, SessionExistsError
+from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock

@@ -9,11 +9,11 @@ from fastapi import Query
 from pydantic import BeforeValidator
 
 from mnemoir.app.forgetting import not_found
+from mnemoir.conversations.log.messages import Role
+from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.messages import Role
-from mnemoir.conversations.search_filter import SearchFilter
-from mnemoir.conversations.session_search import SearchHit
-from mnemoir.conversations.sessions import ROOT, StoredMessage
+from mnemoir.conversations.search.search_filter import SearchFilter
+from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest

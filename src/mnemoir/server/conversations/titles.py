@@ -5,8 +5,8 @@ Only so many are looked at for one page. So one that finds few ends early, and t
 
 from datetime import datetime
 
+from mnemoir.conversations.log.sessions import SessionRecord
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.sessions import SessionRecord
 from mnemoir.server.conversations.answers import first_words
 
 _AT_ONCE = 50

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from mnemoir.conversations.attachments import Attachments
+from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import (
     ExportFormat,
     ImportFormat,

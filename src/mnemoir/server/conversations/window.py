@@ -8,13 +8,13 @@ from fastapi import Query
 from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
 from mnemoir.app.conversation_parts import make_strategy
-from mnemoir.conversations.attachments import Attachments
-from mnemoir.conversations.counters import CHARS4
-from mnemoir.conversations.messages import Role
-from mnemoir.conversations.sessions import Summary
-from mnemoir.conversations.strategies.strategy import StrategyName
+from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.messages import Role
+from mnemoir.conversations.log.sessions import Summary
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.conversations.window_parts import PartState, WindowPart, WindowParts, window_parts
+from mnemoir.conversations.windows.counters import CHARS4
+from mnemoir.conversations.windows.strategies.strategy import StrategyName
+from mnemoir.conversations.windows.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mnemoir.conversations.vectors import (
+from mnemoir.conversations.search.vectors import (
     DimensionMismatchError,
     Embeddings,
     Found,
@@ -25,7 +25,7 @@ from mnemoir.conversations.vectors import (
     checked_rows,
     checked_vectors,
 )
-from mnemoir.conversations.where import AllOf, AnyOf, Condition, Where, read_where
+from mnemoir.conversations.search.where import AllOf, AnyOf, Condition, Where, read_where
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderNotConfigured, StorageUnavailable
 
 _COSINE = {"hnsw:space": "cosine"}

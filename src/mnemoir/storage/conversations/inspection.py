@@ -6,10 +6,10 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.conversations.attachment_links import ATTACHMENTS, digest_of
-from mnemoir.conversations.node_compression import unpack
-from mnemoir.conversations.node_document import NewerDocument, UnreadableDocument, read_document
-from mnemoir.conversations.node_keys import NODE_MEMORY_PREFIX
+from mnemoir.conversations.attachments.links import ATTACHMENTS, digest_of
+from mnemoir.conversations.nodes.compression import unpack
+from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocument, read_document
+from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.objects.keys import is_unfinished
 from mnemoir.storage.sqlite.data_file import beside

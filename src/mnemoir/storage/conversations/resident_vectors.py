@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemoir.conversations.where import AllOf, AnyOf, Compare, Condition, Metadata, Scalar, is_number
+from mnemoir.conversations.search.where import AllOf, AnyOf, Compare, Condition, Metadata, Scalar, is_number
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.search.columns import Column
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from mnemoir.conversations.session_storage import SessionStorage
+from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.storage.sql.conversations.sessions import SessionTables
 from mnemoir.storage.sql.conversations.trees import TreeTables

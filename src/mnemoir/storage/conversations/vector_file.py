@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
 
-from mnemoir.conversations.vectors import (
+from mnemoir.conversations.search.vectors import (
     DimensionMismatchError,
     Embeddings,
     Found,
@@ -29,7 +29,7 @@ from mnemoir.conversations.vectors import (
     checked_vectors,
     unit_rows,
 )
-from mnemoir.conversations.where import Where, read_where
+from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
 from mnemoir.search.codes import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors

@@ -5,8 +5,8 @@ What was written to be sent stays: system messages, and the last thing the user 
 
 from collections.abc import Callable, Sequence
 
-from mnemoir.conversations import fitting
-from mnemoir.conversations.counters import AdditiveCounter
+from mnemoir.conversations.windows import fitting
+from mnemoir.conversations.windows.counters import AdditiveCounter
 from mnemoir.core.messages import Message
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.workflows.prompting.history import SYSTEM_ROLES

@@ -7,7 +7,7 @@ person or a model said is never read as a mark.
 import re
 import secrets
 
-from mnemoir.conversations.history_text import HISTORY_MARKER, QUERY_MARKER
+from mnemoir.conversations.turns.history_text import HISTORY_MARKER, QUERY_MARKER
 
 _SECRET = secrets.token_hex(16)  # stands for a mark while variables are filled in; nobody who writes a text knows it
 _HIDDEN = {HISTORY_MARKER: f"<{_SECRET}:history>", QUERY_MARKER: f"<{_SECRET}:query>"}

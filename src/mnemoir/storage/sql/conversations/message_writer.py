@@ -7,7 +7,12 @@ clock that is set back reorders nothing.
 import uuid
 from collections.abc import Sequence
 
-from mnemoir.conversations.sessions import MessageNotFoundError, MessageRecord, SessionMetadata, checked_session_id
+from mnemoir.conversations.log.sessions import (
+    MessageNotFoundError,
+    MessageRecord,
+    SessionMetadata,
+    checked_session_id,
+)
 from mnemoir.storage.sql.conversations.rows import message_values, storable, time_text
 from mnemoir.storage.sql.conversations.thread import (
     Place,

@@ -11,8 +11,8 @@ from typing import Any
 import structlog
 
 from mnemoir.conversations.history_digest import message_digest
-from mnemoir.conversations.message_rows import Columns, message_of
-from mnemoir.conversations.sessions import (
+from mnemoir.conversations.log.message_rows import Columns, message_of
+from mnemoir.conversations.log.sessions import (
     MessageRecord,
     SessionMetadata,
     SessionRecord,

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from mnemoir.conversations.messages import Message
-from mnemoir.conversations.sessions import (
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import (
     MessageRecord,
     SessionMetadata,
     SessionRecord,

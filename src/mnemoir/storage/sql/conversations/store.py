@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mnemoir.conversations.sessions import SessionExistsError
+from mnemoir.conversations.log.sessions import SessionExistsError
 from mnemoir.core.clock import Clock
 from mnemoir.storage.sql.conversations.rows import Row, time_text
 from mnemoir.storage.sql.engine import FileEngine, Value

@@ -5,9 +5,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from mnemoir.conversations.attachment_links import links_of
+from mnemoir.conversations.attachments.links import links_of
 from mnemoir.conversations.history_digest import message_digest
-from mnemoir.conversations.sessions import (
+from mnemoir.conversations.log.sessions import (
     MessageRecord,
     Resumed,
     SessionMetadata,

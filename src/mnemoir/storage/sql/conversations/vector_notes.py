@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mnemoir.conversations.searched_rows import MessageText, SearchedRows
-from mnemoir.conversations.sessions import SessionMetadata, StoredMessage
+from mnemoir.conversations.log.sessions import SessionMetadata, StoredMessage
+from mnemoir.conversations.search.searched_rows import MessageText, SearchedRows
 from mnemoir.storage.sql.conversations.rows import (
     Row,
     storable,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from mnemoir.conversations.vectors import (
+from mnemoir.conversations.search.vectors import (
     DimensionMismatchError,
     GivenMetadata,
     Got,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from mnemoir.conversations.sessions import StoredMessage
-from mnemoir.conversations.ways import BranchRun
+from mnemoir.conversations.log.sessions import StoredMessage
+from mnemoir.conversations.log.ways import BranchRun
 from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages
 from mnemoir.storage.sql.conversations.store import Store, clamped
 from mnemoir.storage.sql.conversations.thread import head_of, is_unlinked, link

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from mnemoir.conversations.sessions import StoredMessage, Summary
-from mnemoir.conversations.ways import Stretch
+from mnemoir.conversations.log.sessions import StoredMessage, Summary
+from mnemoir.conversations.log.ways import Stretch
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.sql.conversations.store import Store, clamped

@@ -1,0 +1,1 @@
+"""Files sent with messages: where their bytes lie and how messages refer to them."""

@@ -1,0 +1,1 @@
+"""Messages, sessions and the storage port of a conversation: the values that every other part here speaks."""

@@ -1,0 +1,133 @@
+"""A message as a row holds it, and back: text in one column, calls and files as JSON in others.
+
+What is damaged in a row costs that field, or that row when its role cannot be told; the log names the row, and the
+rest is read.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple, get_args
+
+import structlog
+
+from mnemoir.conversations.log.messages import (
+    Content,
+    MediaPart,
+    MediaType,
+    Message,
+    Role,
+    TextPart,
+    ToolCall,
+    calls_of,
+)
+from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.core.errors import InvalidRequest
+
+_log = structlog.get_logger(__name__)
+_ROLES: frozenset[str] = frozenset(get_args(Role))
+_MEDIA: frozenset[str] = frozenset(get_args(MediaType))
+
+
+class Columns(NamedTuple):
+    """The columns of a row that make a message; calls and files as JSON."""
+
+    role: str
+    content: str | None = None
+    tool_calls: str | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    files: str | None = None
+
+
+def record_of(
+    session_id: str, message: Message, *, run_id: str | None = None, finish_reason: str | None = None
+) -> MessageRecord:
+    """The row for a message; `finish_reason` is noted of an answer alone.
+
+    Raises InvalidRequest for an unknown role, and for arguments that are no JSON.
+    """
+    if message.role not in _ROLES:
+        raise InvalidRequest(
+            f"A message has one of the roles {', '.join(sorted(_ROLES))}, not {message.role!r}.", field="role"
+        )
+    return MessageRecord(
+        session_id=session_id,
+        role=message.role,
+        content=None if message.content is None else message.text,
+        tool_calls=_calls_as_json(calls_of(message)),
+        tool_call_id=message.tool_call_id,
+        name=message.name,
+        files=_files_as_json(message.content),
+        run_id=run_id,
+        finish_reason=finish_reason if message.role == "assistant" else None,
+    )
+
+
+def message_of(message_id: int, columns: Columns) -> Message | None:
+    """The message in a row; None, with a warning, for a row whose role is none."""
+    if columns.role not in _ROLES:
+        _log.warning("stored message skipped", message_id=message_id, cause="unknown role")
+        return None
+    role: Any = columns.role  # one of the literals
+    files = _files(message_id, columns.files)
+    calls = _calls(message_id, columns.tool_calls)
+    return Message(role, _content(files, columns.content), calls, columns.tool_call_id, columns.name)
+
+
+def _calls_as_json(calls: Sequence[ToolCall]) -> str | None:
+    if not calls:
+        return None
+    members = [{"id": call.id, "name": call.name, "arguments": dict(call.arguments)} for call in calls]
+    try:
+        return json.dumps(members, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise InvalidRequest(f"The arguments of a tool call must be JSON: {exc}.", field="tool_calls") from exc
+
+
+def _files_as_json(content: Content) -> str | None:
+    files = [asdict(part) for part in content if isinstance(part, MediaPart)] if isinstance(content, list) else []
+    return json.dumps(files, ensure_ascii=False) if files else None
+
+
+def _content(files: Sequence[MediaPart], text: str | None) -> Content:
+    """Files first, the text last; the text alone where there are no files."""
+    if not files:
+        return text
+    return [*files, TextPart(text)] if text else [*files]
+
+
+def _files(message_id: int, raw: str | None) -> Sequence[MediaPart]:
+    if not raw:
+        return ()
+    try:
+        return [_file(members) for members in json.loads(raw)]
+    except (ValueError, TypeError, RecursionError) as exc:
+        _log.warning("files of a stored message left out", message_id=message_id, cause=type(exc).__name__)
+        return ()
+
+
+def _file(members: Mapping[str, Any]) -> MediaPart:
+    part = MediaPart(**members)
+    if part.type not in _MEDIA:
+        raise ValueError("of no known type")
+    return part
+
+
+def _calls(message_id: int, raw: str | None) -> list[ToolCall] | None:
+    if not raw:
+        return None
+    try:
+        return [_call(members) for members in json.loads(raw)] or None
+    except (ValueError, TypeError, KeyError, RecursionError) as exc:
+        _log.warning("tool calls of a stored message left out", message_id=message_id, cause=type(exc).__name__)
+        return None
+
+
+def _call(members: Mapping[str, Any]) -> ToolCall:
+    arguments = members["arguments"]
+    if isinstance(arguments, str):  # as some models write them
+        arguments = json.loads(arguments)
+    if not isinstance(members["id"], str) or not isinstance(members["name"], str) or not isinstance(arguments, dict):
+        raise TypeError("a member of another type")
+    return ToolCall(members["id"], members["name"], arguments)

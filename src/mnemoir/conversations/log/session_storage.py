@@ -1,0 +1,276 @@
+"""What session memory asks of a store. All methods block, and raise StorageUnavailable when the store cannot answer.
+
+StorageBusyError, one of those, means that others held the store for too long. Limits below 1 ask for nothing, offsets
+below 0 count as 0. Messages stand in the order of their time, then of their ids.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.sessions import (
+    MessageRecord,
+    Resumed,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    Summary,
+)
+from mnemoir.conversations.log.ways import Stretch, WayRows
+
+
+class SessionRows(Protocol):
+    """Sessions and their messages."""
+
+    def create_session(
+        self, session_id: str, system_prompt: str, metadata: SessionMetadata | None = None
+    ) -> SessionRecord:
+        """Raises SessionExistsError when the id is taken."""
+
+    def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
+        """Create it unless it is there; whether it was created."""
+
+    def get_session(self, session_id: str) -> SessionRecord | None: ...
+
+    def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
+        """Put other metadata in the place of the session's; False when it is unknown. No activity."""
+
+    def update_session(
+        self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
+    ) -> bool:
+        """Change what is given; False when the session is unknown. No activity."""
+
+    def update_session_activity(self, session_id: str) -> None:
+        """Say that it is in use now; nothing for an unknown one."""
+
+    def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
+        """Newest activity first."""
+
+    def delete_session(self, session_id: str) -> bool:
+        """With all of its messages; False when it is unknown."""
+
+    def old_sessions(self, days: int) -> list[str]:
+        """The ids that `prune_old_sessions` would delete now, oldest activity first."""
+
+    def prune_old_sessions(self, days: int) -> int:
+        """Delete what was last used more than so many days ago and is not kept; how many. ValueError below 0."""
+
+    def save_message(self, message: MessageRecord) -> int:
+        """Its id. An unknown session is created; a known one is in use now."""
+
+    def save_messages(
+        self, messages: Sequence[MessageRecord], *, system_prompt: str = "", embedding_model: str | None = None
+    ) -> list[int]:
+        """The ids, in order; all or none are saved. `system_prompt` is for a session that is created by it.
+
+        Each stands behind its parent and is the head then; without a parent at the end of the thread, or where its
+        time belongs there. With `embedding_model` the embeddable ones are noted as waiting for a vector of that
+        model.
+        """
+
+    def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
+        """The thread, oldest first, from `offset` on; all of it without a limit."""
+
+    def get_message_count(self, session_id: str) -> int:
+        """How many messages the thread has."""
+
+    def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
+        """How many messages the thread of each session has, and the first few of them, by the id of the session."""
+
+    def clear_messages(self, session_id: str) -> int:
+        """Delete the messages of all branches and keep the session; how many."""
+
+    def close(self) -> None:
+        """Let go of the file; nothing is read or written afterwards."""
+
+
+class WindowRows(Protocol):
+    """What windows are made of: messages of the thread behind the session's mark, pins, scores, and its summary."""
+
+    def mark_context(self, session_id: str) -> int | None:
+        """Let windows begin after the head, and drop the summary; the message's id, None for none."""
+
+    def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """Newest first, in front of the message `before`, behind the mark.
+
+        Fewer than `limit` at the end alone.
+        """
+
+    def messages_between(
+        self, session_id: str, after: int | None, before: int | None, limit: int
+    ) -> list[StoredMessage]:
+        """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border.
+
+        Fewer than `limit` at the end alone.
+        """
+
+    def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
+        """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
+
+    def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
+        """Those without a score, behind the mark, by id."""
+
+    def set_importance(self, scores: Mapping[int, float | None]) -> None:
+        """Store a score, 0 to 1 or None for none, by message id; unknown ids are passed over."""
+
+    def set_pinned(self, message_id: int, pinned: bool) -> bool:
+        """False when there is no such message."""
+
+    def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
+        """Those that are there."""
+
+    def thread_stretches(
+        self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
+    ) -> list[Stretch]:
+        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one.
+
+        Unknown ids cut nothing. A message with a score of `threshold` or more is important.
+        """
+
+    def get_summary(self, session_id: str) -> Summary | None:
+        """The session's summary."""
+
+    def claim_summary(self, session_id: str, lease_s: float) -> str | None:
+        """The right to summarise, for so many seconds at most; None while another has it."""
+
+    def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
+        """Store it in place of the last one and give up the claim.
+
+        False, and nothing stored, when the claim has run out, or when what it covers was deleted, marked off, or
+        left the thread.
+        """
+
+    def release_summary(self, session_id: str, claim: str) -> None:
+        """Give up the claim without a summary."""
+
+
+class TreeRows(WayRows, Protocol):
+    """Branches. The thread is the way from the first message to the head; what is read elsewhere is the thread alone.
+
+    Messages are found again by what they say: role and text, without a model's thinking and blanks at the edges.
+    """
+
+    def append_messages(
+        self,
+        session_id: str,
+        messages: Sequence[MessageRecord],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Put them behind a message (ROOT: at the beginning; None: behind the head), one behind the other.
+
+        The last of them is the head afterwards. An unknown session is created. All or none are saved. Raises
+        MessageNotFoundError for a parent that is no message of the session.
+        """
+
+    def resume_history(
+        self,
+        session_id: str,
+        history: Sequence[MessageRecord],
+        *,
+        parent_id: int | None = None,
+        system_prompt: str = "",
+        embedding_model: str | None = None,
+    ) -> Resumed:
+        """Take the history that a client holds, without system messages: add what is new; its end becomes the head.
+
+        A history that begins as stored messages do is followed from the first message on, along the branch that goes
+        with it for longest; the first message that is another one begins a branch. When all of it is there nothing is
+        added: a question that was answered is then the head again, and its next answer a sibling. One that begins in
+        the middle of the thread, as clients send it that cut theirs (the greeting in front may be left), is followed
+        from there: where it fits for longest, and of such places at the latest. One that begins nowhere is a branch
+        from ROOT. System messages are passed over.
+
+        One without an answer goes behind the head, less what stands there already, unless it begins as the thread
+        does. A lone question with which the thread begins is asked anew where the thread has other questions.
+
+        With `parent_id` none of that is looked for: it stands right behind this message, ROOT being the beginning,
+        where what says the same may be there already. Raises MessageNotFoundError.
+        """
+
+    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
+        """Those that messages have already; messages of the session `spared` do not count."""
+
+    def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
+        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+
+    def set_head(self, session_id: str, message_id: int) -> bool:
+        """Let the thread end with this message, whichever branch it is on; False when the session has none such.
+
+        A summary of what leaves the thread is dropped. A mark that leaves it counts as the last message before it
+        that stays.
+        """
+
+    def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
+        """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
+
+        Copies keep all but their ids; none has a vector yet. Raises SessionExistsError for an id that is taken, and
+        MessageNotFoundError.
+        """
+
+    def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
+        """Newest first, in front of the message `before` (none when that is gone), without regard to any mark.
+
+        Fewer than `limit` at the end alone.
+        """
+
+    def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
+        """The messages of all branches with an id above `after`, by id; [] at the end alone."""
+
+    def messages_with_files(
+        self, limit: int, *, before: int | None = None, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Those of all branches that carry files, newest first, with an id below `before`; [] at the end alone.
+
+        Of one session, or without a `session_id` of all.
+        """
+
+    def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
+        """Newest activity first, behind the one of that activity and id."""
+
+
+class VectorRows(Protocol):
+    """Which messages have a vector, wait for one, or have left one behind.
+
+    A message is noted before its vector is added, and a deletion leaves the note of it as "to be removed" in its own
+    transaction. So a crash between the two stores never leaves the vector of a deleted message unknown.
+    """
+
+    def unembedded_messages(
+        self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
+    ) -> list[StoredMessage]:
+        """Embeddable messages with an id over `after` that have no vector of that model, by id."""
+
+    def in_context(
+        self, message_ids: Sequence[int], count: int
+    ) -> list[tuple[StoredMessage, Sequence[StoredMessage]]]:
+        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+
+    def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as waiting; those of them that are there. Do this before their vectors are added."""
+
+    def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
+        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
+
+    def vectors_failed(self, message_ids: Sequence[int]) -> None:
+        """Count a failed attempt; they wait again."""
+
+    def vectors_to_remove(self, limit: int) -> list[int]:
+        """Ids of deleted messages that may have left a vector behind, by id."""
+
+    def vectors_removed(self, message_ids: Sequence[int]) -> None:
+        """Their vectors are gone from the vector store."""
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many notes there are by status: pending, embedded, failed, removed."""
+
+
+class SessionStorage(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
+    """All of it, over one file."""
+
+    @property
+    def db_path(self) -> Path: ...

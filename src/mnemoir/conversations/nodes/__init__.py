@@ -1,0 +1,1 @@
+"""Memory of one workflow node: its document, records, compression and cleanup."""

@@ -1,0 +1,175 @@
+"""Clearing away node memories that nobody reads any more.
+
+A plain function, to be called by a command or on a schedule. Deleting a conversation takes its node memories at once,
+by `delete_node_memory`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+import structlog
+
+from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX, conversation_prefix, node_key, read_node_key
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
+from mnemoir.ports.objects import ObjectEntry, ObjectStore
+
+CORRUPT_COPIES_KEPT_DAYS = 30
+_CONVERSATIONS = 1024  # asked for once; the objects of one conversation mostly come together
+TASK_NAME = "mnemoir.cleanup_node_memory"
+
+_log = structlog.get_logger(__name__)
+
+ConversationExists = Callable[[str, str], bool]  # app id, conversation id
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What a run did: objects deleted, kept and failed, and the bytes of those deleted; of a dry run, would have."""
+
+    deleted: int = 0
+    kept: int = 0
+    failed: int = 0
+    bytes: int = 0
+
+
+def cleanup_node_memory(
+    storage: ObjectStore,
+    older_than_days: float | None,
+    exists: ConversationExists | None = None,
+    dry_run: bool = False,
+    limit: int | None = None,
+    *,
+    keys: Iterable[str] | None = None,
+    clock: Clock = utc_now,
+) -> Report:
+    """Delete memories of conversations that are gone, and those last written more than so many days ago.
+
+    `older_than_days` of None means that age alone is no reason; without `exists` no conversation counts as gone.
+    Copies of damaged memories go after 30 days, or with their conversation. What is written during the run stays. At
+    most `limit` objects are deleted, and nothing further is looked at then. A store that cannot list its objects
+    needs `keys`. One that fails is logged, counted, and does not end the run; a store that cannot be listed does.
+
+    Raises InvalidRequest for negative days, and NotSupported for a store that needs `keys` and was given none.
+    """
+    if older_than_days is not None and older_than_days < 0:
+        raise InvalidRequest(
+            f"Node memory cannot be older than {older_than_days} days: give 0 or more.", field="older_than_days"
+        )
+    run = _Run(storage, lru_cache(_CONVERSATIONS)(exists or _always), older_than_days, clock())
+    report = Report()
+    for found in _listed(storage, keys):
+        if limit is not None and report.deleted >= limit:
+            break
+        _count(report, found, run, dry_run=dry_run)
+    return report
+
+
+def delete_node_memory(
+    storage: ObjectStore, app_id: str, conversation_id: str, *, node_ids: Iterable[str] | None = None
+) -> int:
+    """Delete all node memories of a conversation, with copies of damaged ones; how many objects that were.
+
+    A store that cannot list its objects needs the ids of the nodes. Raises StorageUnavailable, and NotSupported for
+    such a store without ids; what was deleted until then stays deleted.
+    """
+    keys = None if node_ids is None else [node_key(app_id, conversation_id, node) for node in node_ids]
+    found = list(_listed(storage, keys, conversation_prefix(app_id, conversation_id)))
+    there = [key for key in (one if isinstance(one, str) else one.key for one in found) if storage.exists(key)]
+    for key in there:
+        storage.delete(key)
+    return len(there)
+
+
+def celery_task(app: Any, run: Callable[[], Report], name: str = TASK_NAME) -> Any:  # of Celery, which is optional
+    """Register `run`, a call of `cleanup_node_memory`, as a task of a Celery application; it returns the counts."""
+
+    def task() -> dict[str, int]:
+        report = run()
+        return {
+            "deleted": report.deleted,
+            "kept": report.kept,
+            "failed": report.failed,
+            "bytes": report.bytes,
+        }
+
+    return app.task(name=name)(task)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    storage: ObjectStore
+    exists: ConversationExists
+    older_than_days: float | None
+    began_at: datetime
+
+    def is_over(self, key: str, modified: datetime) -> bool:
+        """Whether an object may go; keys that are none of ours stay."""
+        meaning = read_node_key(key)
+        if meaning is None or self._is_fresh(modified):
+            return False
+        days = CORRUPT_COPIES_KEPT_DAYS if meaning.is_corrupt_copy else self.older_than_days
+        if days is not None and self.began_at - modified > timedelta(days=days):
+            return True
+        if meaning.app_id is None or meaning.conversation_id is None:
+            return False
+        return not self.exists(meaning.app_id, meaning.conversation_id)
+
+    def _is_fresh(self, modified: datetime) -> bool:
+        """Whether it was written during the run; some stores keep the time of a write in whole seconds."""
+        began_at = self.began_at if modified.microsecond else self.began_at.replace(microsecond=0)
+        return modified >= began_at
+
+
+def _count(report: Report, found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> None:
+    key = found if isinstance(found, str) else found.key
+    try:
+        freed = _freed(found, run, dry_run=dry_run)
+    except Exception as exc:  # noqa: BLE001  # store and application are anybody's; the other objects go on
+        cause = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
+        _log.warning("node_memory_not_cleaned_up", key=key, cause=cause)
+        report.failed += 1
+        return
+    if freed is None:
+        report.kept += 1
+    else:
+        report.deleted += 1
+        report.bytes += freed
+
+
+def _freed(found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> int | None:
+    """The bytes of an object that went, or would go; None for one that stays."""
+    storage = run.storage
+    if isinstance(found, str):
+        key, modified = found, storage.last_modified(found)
+    else:
+        key, modified = found.key, found.last_modified
+    if modified is None or not run.is_over(key, modified):
+        return None
+    size = len(storage.load_once(key)) if isinstance(found, str) else found.size_bytes
+    if storage.last_modified(key) != modified:  # somebody wrote it meanwhile, or was faster
+        return None
+    if not dry_run:
+        storage.delete(key)
+    return size
+
+
+def _listed(
+    storage: ObjectStore, keys: Iterable[str] | None, prefix: str = NODE_MEMORY_PREFIX
+) -> Iterator[ObjectEntry | str]:
+    if keys is not None:
+        yield from keys
+        return
+    try:
+        yield from storage.scan(prefix)
+    except (NotSupported, NotImplementedError) as exc:
+        raise NotSupported(
+            "This object store cannot list its objects; name the keys of the node memories that it may hold."
+        ) from exc
+
+
+def _always(app_id: str, conversation_id: str) -> bool:
+    return True

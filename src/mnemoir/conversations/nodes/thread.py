@@ -1,0 +1,139 @@
+"""Which records of a node's memory belong to the thread of a turn.
+
+With the rule `scoped` each parent pointer is looked up, from the turn being answered on. The conversation's own turns
+say where each points to, as far as they are known; the node's records say it for turns that are not. The other rules
+of `threads` pass once over the conversation's turns, or over the file's where the conversation has none. A turn that
+the node has no record of is skipped. What the node did before in the same turn, in a loop, is part of the thread.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mnemoir.conversations.nodes.document import NodeMemoryMessage
+from mnemoir.conversations.turns.threads import NIL, RowTable, ThreadRule, follow, walk_thread
+from mnemoir.ports.turns import Turn
+
+
+def thread_records(
+    records: Sequence[NodeMemoryMessage],
+    current_message_id: str,
+    turns: Iterable[Turn] = (),
+    *,
+    parent_message_id: str | None = None,
+    rule: ThreadRule = "scoped",
+) -> list[NodeMemoryMessage]:
+    """The records of the thread, oldest turn first, in the order of the file within a turn.
+
+    `turns` are the conversation's, newest first, and read only as far as needed. `parent_message_id` is where the
+    current turn points to, if nothing else knows that yet. With `scoped` a pointer that leads nowhere ends the
+    thread, and so does one that leads back.
+    """
+    recorded = _recorded_turns(records)
+    walk = _Walk(recorded, _by_id(recorded), RowTable(turns))
+    current = walk.at(current_message_id, parent_message_id)
+    steps = walk.looked_up(current) if rule == "scoped" else walk.one_pass(current, rule)
+    thread = list({step.recorded.place: step.recorded for step in steps if step.recorded}.values())
+    return [record for turn in reversed(thread) for record in turn.records]
+
+
+@dataclass(slots=True)
+class _RecordedTurn:
+    """All records of one turn; either of two ids may name it where a document gives each message an id of its own."""
+
+    place: int  # among the turns of the file
+    ids: list[str] = field(default_factory=list)
+    records: list[NodeMemoryMessage] = field(default_factory=list)
+
+
+def _recorded_turns(records: Sequence[NodeMemoryMessage]) -> list[_RecordedTurn]:
+    turns: list[_RecordedTurn] = []
+    by_id: dict[str, _RecordedTurn] = {}
+    questions: set[str | None] = set()  # ids of user records
+    for record in records:
+        turn = by_id.get(record.message_id)
+        if turn is None and record.role != "user" and record.parent_message_id in questions:
+            turn = by_id[record.parent_message_id or ""]
+        if turn is None:
+            turn = _RecordedTurn(place=len(turns))
+            turns.append(turn)
+        if record.message_id not in by_id:
+            by_id[record.message_id] = turn
+            turn.ids.append(record.message_id)
+        turn.records.append(record)
+        if record.role == "user":
+            questions.add(record.message_id)
+    return turns
+
+
+def _by_id(turns: Iterable[_RecordedTurn]) -> dict[str, _RecordedTurn]:
+    return {id: turn for turn in turns for id in turn.ids}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """One turn of the thread as both sides know it."""
+
+    id: str
+    parent_message_id: str | None
+    row: Turn | None = None
+    recorded: _RecordedTurn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    recorded: Sequence[_RecordedTurn]
+    by_id: dict[str, _RecordedTurn]
+    table: RowTable[Turn]
+
+    def looked_up(self, current: _Step) -> Iterator[_Step]:
+        """The thread by the rule `scoped`, newest turn first, each once."""
+        return follow(current, self._before, lambda step: step.id)
+
+    def one_pass(self, current: _Step, rule: ThreadRule) -> Iterator[_Step]:
+        """The thread by a rule that passes over the rows once, newest turn first."""
+        return walk_thread(self._rows(current), rule=rule, start=current.id)
+
+    def at(self, id: str, parent: str | None = None) -> _Step:
+        """The turn of that id; `parent` is where it points to, if neither side knows the turn."""
+        recorded = self.by_id.get(id)
+        names = [id, *(recorded.ids if recorded else ())]
+        row = next((row for name in names if (row := self.table.find(name))), None)
+        if row:
+            return self._of_row(row)
+        return self._of_file(recorded) if recorded else _Step(id=id, parent_message_id=self._named(parent))
+
+    def _rows(self, current: _Step) -> Iterator[_Step]:
+        """The turns of the conversation, or of the file in front of the current one where there are none."""
+        if current.row is None:
+            yield current
+        if self.table.older(None):
+            yield from map(self._of_row, self.table.all())
+            return
+        end = current.recorded.place if current.recorded else len(self.recorded)
+        yield from map(self._of_file, reversed(self.recorded[:end]))
+
+    def _of_row(self, row: Turn) -> _Step:
+        recorded = self.by_id.get(row.id) or self.by_id.get(row.workflow_run_id or "")
+        return _Step(id=row.id, parent_message_id=row.parent_message_id, row=row, recorded=recorded)
+
+    def _of_file(self, turn: _RecordedTurn) -> _Step:
+        parent = self._named(turn.records[0].parent_message_id)
+        return _Step(id=turn.ids[0], parent_message_id=parent, recorded=turn)
+
+    def _named(self, parent: str | None) -> str | None:
+        """The pointer, by the first id of the recorded turn that it names."""
+        recorded = self.by_id.get(parent or "")
+        return recorded.ids[0] if recorded else parent
+
+    def _before(self, step: _Step) -> _Step | None:
+        if not step.parent_message_id:
+            return None
+        return self._next_older(step) if step.parent_message_id == NIL else self.at(step.parent_message_id)
+
+    def _next_older(self, step: _Step) -> _Step | None:
+        """The next older turn of the conversation; of the file, for a turn that the conversation does not know."""
+        row = self.table.older(step.row) if step.row or not step.recorded else None
+        if row or step.row:
+            return self._of_row(row) if row else None
+        place = (step.recorded.place if step.recorded else len(self.recorded)) - 1
+        return self.at(self.recorded[place].ids[0]) if place >= 0 else None

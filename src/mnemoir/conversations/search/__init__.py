@@ -1,0 +1,1 @@
+"""Semantic search over messages: embedding, vectors, filters, fusion and reranking."""

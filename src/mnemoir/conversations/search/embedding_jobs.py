@@ -1,0 +1,287 @@
+"""From stored messages to vectors in the store: a batch at a time, and what becomes of one that fails.
+
+A message is noted as waiting before its vector is stored and as embedded afterwards, so a crash at any moment leaves
+either a message that back-filling finds again or a vector under the id it will be given once more. Vector ids are
+those of their messages; embedding twice stores once.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import structlog
+
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import StoredMessage
+from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
+from mnemoir.conversations.search.search_filter import seconds, vector_metadata
+from mnemoir.conversations.search.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
+from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
+from mnemoir.ports.embedding import Embedding, Passage
+from mnemoir.search.codes import pack_codes, pack_ids
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of
+from mnemoir.search.halving import embedded_in_halves
+
+_log = structlog.get_logger(__name__)
+
+ANY_MODEL = ""  # no model is called so: asking for what has no vector of it gives every message that can be embedded
+MOST_FAILURES = 24  # of calls in a row, from a server that is down; three poor texts side by side make fewer
+_PAGE = 500
+_SAVED_BATCH = 32
+_CATCH_UP_BATCH = 100
+_DOWN = (OSError, TimeoutError, ProviderError)
+_PREFIX = "msg_"
+
+
+class EmbeddingModelChanged(Conflict):
+    """The store's vectors are of another model than the client's; both are named."""
+
+    code = "embedding_model_changed"
+
+    def __init__(self, stored: str, now: str) -> None:
+        super().__init__(
+            f"The vectors in the store were made by {stored}, and the embedding client now is {now}. Their vectors "
+            "cannot be compared: use the old model, or have all messages embedded again (`reindex`)."
+        )
+
+
+def vector_id(message_id: int) -> str:
+    """The id of a message's vector."""
+    return f"{_PREFIX}{message_id}"
+
+
+def message_id_of(name: str) -> int | None:
+    """The message of a vector; None for a vector that is none of ours."""
+    number = name.removeprefix(_PREFIX)
+    return int(number) if name.startswith(_PREFIX) and number.isascii() and number.isdigit() else None
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """How it goes with the client during one job."""
+
+    most_failures: int
+    failures: int = 0  # in a row
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.failures >= self.most_failures
+
+
+@dataclass(frozen=True, slots=True)
+class _InContext:
+    """A message, and what stands before it."""
+
+    stored: StoredMessage
+    before: Sequence[StoredMessage]
+
+    @property
+    def passage(self) -> Passage:
+        """Its text with what was said just before."""
+        said = [(one.message.text, seconds(one.created_at)) for one in self.before if _is_said(one)]
+        return Passage(text=self.stored.message.text, context=context_of(seconds(self.stored.created_at), said))
+
+
+class EmbeddingJobs:
+    """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
+
+    def __init__(self, rows: SessionStorage, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
+        """`model` is the name of the client's model."""
+        self._rows = rows
+        self._client = client
+        self._store = store
+        self._model = model
+        self._lock = threading.Lock()
+        self._saved: tuple[int, int] | None = None  # the first and last message that was saved and not looked at
+
+    def refuse_other_model(self) -> None:
+        """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
+        if isinstance(self._store, NamedModel):
+            _refuse_other(self._store.stored_model(), self._model)
+
+    def saved(self, message_ids: Sequence[int]) -> None:
+        """These were just saved and noted as waiting: the next `embed_saved` looks from the first to the last."""
+        with self._lock:
+            known = (*message_ids, *(self._saved or ()))
+            self._saved = min(known), max(known)
+
+    async def embed_saved(self) -> None:
+        """Embed what was saved since the last call; what fails is noted for back-filling, and nothing is raised."""
+        with self._lock:
+            span, self._saved = self._saved, None
+        if span is None:
+            return
+        attempts, end = _Attempts(most_failures=8), span[1] + 1
+        try:
+            for start in range(span[0], end, _SAVED_BATCH):
+                found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
+                await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
+                if attempts.is_hopeless:
+                    break
+        except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
+            _log.warning("embedding_failed", first=span[0], last=span[1], error=type(exc).__name__)
+
+    async def catch_up(self) -> None:
+        """`backfill` of all sessions without anybody who waits for an answer; nothing is raised.
+
+        Where the stored vectors are of another model than the one at hand, all are made anew.
+        """
+        try:
+            try:
+                embedded = await self.backfill(None, _CATCH_UP_BATCH, None)
+            except EmbeddingModelChanged as exc:
+                _log.info("embedding_anew", cause=exc.message)
+                embedded = await self.reindex(_CATCH_UP_BATCH, None)
+        except Exception as exc:  # noqa: BLE001  # the next time begins anew
+            _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
+        else:
+            if embedded:
+                _log.info("backfilled", messages=embedded)
+
+    async def backfill(
+        self,
+        session_id: str | None,
+        batch_size: int,
+        progress: Callable[[int, int], None] | None,
+        per_second: float | None = None,
+    ) -> int:
+        """Embed what has no vector, in order of ids; how many were embedded.
+
+        A message that fails is passed over until the next time. A server that is down ends it early, with a warning.
+        Raises EmbeddingModelChanged, and StorageUnavailable when a store fails.
+        """
+        self.refuse_other_model()
+        self.remove()
+        await self._renote_lost()
+        model, attempts = self._model, _Attempts(most_failures=MOST_FAILURES)
+        total = await self._missing(session_id) if progress else 0
+        embedded = tried = after = 0
+        started = time.monotonic()
+        while page := self._rows.unembedded_messages(model, batch_size, after=after, session_id=session_id):
+            embedded += await self.embed(page, attempts)
+            tried, after = tried + len(page), page[-1].id
+            if progress:
+                progress(tried, max(total, tried))
+            if attempts.is_hopeless:
+                _log.warning("backfill_stopped", embedded=embedded, cause="the embedding client fails every time")
+                break
+            due = started + tried / per_second if per_second else 0.0
+            await asyncio.sleep(max(0.0, due - time.monotonic()))  # searches embed their questions in between
+        self.remove()
+        return embedded
+
+    async def reindex(
+        self, batch_size: int, progress: Callable[[int, int], None] | None, per_second: float | None = None
+    ) -> int:
+        """Forget all vectors, of whatever model, and make them anew."""
+        self._store.clear()
+        async for page in self._every(None):
+            self._rows.await_vectors([stored.id for stored in page], self._model)
+        return await self.backfill(None, batch_size, progress, per_second)
+
+    def remove(self) -> None:
+        """Delete the vectors of messages that were deleted. Raises StorageUnavailable, and then they stay noted."""
+        while ids := self._rows.vectors_to_remove(_PAGE):
+            self._store.delete([vector_id(message_id) for message_id in ids])
+            self._rows.vectors_removed(ids)
+
+    async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
+        """Note them as waiting and give them vectors; how many got one."""
+        there = self._rows.await_vectors([stored.id for stored in messages], self._model)
+        return await self._embed_noted(self._in_context(there), attempts)
+
+    async def _embed_noted(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
+        """How many got a vector; what fails is halved until single messages are left."""
+
+        async def embed(part: Sequence[_InContext]) -> list[Embedding]:
+            if attempts.is_hopeless:
+                raise ProviderUnavailable("The embedding client fails every time.")
+            made = await embeddings_of(self._client, [one.passage for one in part])
+            attempts.failures = 0
+            return made
+
+        def is_worth_halving(part: Sequence[_InContext], cause: Exception) -> bool:
+            attempts.failures = attempts.failures + 1 if isinstance(cause, _DOWN) else 0
+            if len(part) == 1:
+                _log.warning("message_not_embedded", message_id=part[0].stored.id, error=type(cause).__name__)
+            return not attempts.is_hopeless
+
+        pairs = await embedded_in_halves(messages, embed, is_worth_halving)
+        kept = {one.stored.id for one, _ in pairs}
+        self._note_failed([one.stored.id for one in messages if one.stored.id not in kept])
+        if not pairs:
+            return 0
+        stored, made = [one.stored for one, _ in pairs], [each for _, each in pairs]
+        return len(pairs) - self._keep(stored, made, self._model)
+
+    def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> int:
+        """Store the vectors; how many messages were deleted meanwhile, whose vectors are gone again."""
+        self._note_model(model)
+        names = [vector_id(stored.id) for stored in messages]
+        vectors = np.stack([vector_of(embedding) for embedding in made])
+        documents = [stored.message.text for stored in messages]
+        metadata = [vector_metadata(stored) for stored in messages]
+        if isinstance(self._store, IndexedVectors):
+            self._store.add_with_tokens(names, vectors, documents, metadata, dict(_tokens(names, made)))
+        else:  # of any making: by name, and in lists
+            self._store.add(ids=names, embeddings=vectors.tolist(), documents=documents, metadata=metadata)
+        gone = self._rows.vectors_added([stored.id for stored in messages], model)
+        if gone:
+            self._store.delete([vector_id(message_id) for message_id in gone])
+            self._rows.vectors_removed(gone)
+        return len({stored.id for stored in messages} & set(gone))
+
+    def _note_model(self, model: str) -> None:
+        if isinstance(self._store, NamedModel):
+            stored = self._store.stored_model()
+            _refuse_other(stored, model)
+            if stored is None:
+                self._store.note_model(model)
+
+    def _in_context(self, message_ids: Sequence[int]) -> list[_InContext]:
+        """Those that are there, with what was said just before, for a client that looks at it."""
+        count = CONTEXT_MESSAGES if isinstance(self._client, ModelEmbeddingClient) else 0
+        return [_InContext(stored, before) for stored, before in self._rows.in_context(message_ids, count)]
+
+    def _note_failed(self, message_ids: Sequence[int]) -> None:
+        if message_ids:
+            self._rows.vectors_failed(message_ids)
+
+    async def _renote_lost(self) -> None:
+        """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""
+        held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
+        if not isinstance(held, int) or held >= noted:
+            return
+        async for page in self._every(None):
+            there = set(self._store.get(ids=[vector_id(stored.id) for stored in page])[0])
+            lost = [stored.id for stored in page if vector_id(stored.id) not in there]
+            self._rows.await_vectors(lost, self._model)
+
+    async def _missing(self, session_id: str | None) -> int:
+        return sum([len(page) async for page in self._every(session_id, self._model)])
+
+    async def _every(self, session_id: str | None, model: str = ANY_MODEL) -> AsyncIterator[list[StoredMessage]]:
+        after = 0
+        while page := self._rows.unembedded_messages(model, _PAGE, after=after, session_id=session_id):
+            yield page
+            after = page[-1].id
+            await asyncio.sleep(0)  # others have their turn in this loop
+
+
+def _refuse_other(stored: str | None, model: str) -> None:
+    if stored is not None and stored != model:
+        raise EmbeddingModelChanged(stored, model)
+
+
+def _is_said(stored: StoredMessage) -> bool:
+    return stored.message.role != "system" and bool(stored.message.text.strip())
+
+
+def _tokens(names: Sequence[str], made: Sequence[Embedding]) -> Iterator[tuple[str, TokenPart]]:
+    for name, embedding in zip(names, made, strict=True):
+        ids, vectors = embedding.token_ids, embedding.token_vectors
+        if ids is not None and vectors is not None and len(ids):
+            yield name, TokenPart(token_ids=pack_ids(ids), token_codes=pack_codes(vectors))

@@ -1,0 +1,122 @@
+"""Messages by their vectors: what a vector store finds, as the messages it stands for."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+import numpy as np
+
+from mnemoir.conversations.log.messages import Message, Role
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import StoredMessage, naive_utc
+from mnemoir.conversations.search.embedding import vector_of
+from mnemoir.conversations.search.embedding_jobs import ANY_MODEL, message_id_of, vector_id
+from mnemoir.conversations.search.search_filter import Wanted
+from mnemoir.conversations.search.session_search import SearchHit
+from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
+from mnemoir.core.clock import from_epoch
+from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.search.codes import unpack_vector
+from mnemoir.search.terms import query_terms, read_terms, terms_of
+from mnemoir.search.weights import Weights
+
+_REMOVED_LOOK = 10_000
+_ROLES: tuple[Role, ...] = get_args(Role)
+Metadata = Sequence[Mapping[str, Any]]
+
+
+class NearestMessages:
+    """Over one store of sessions and its vector store. Blocks."""
+
+    def __init__(self, rows: SessionStorage, store: VectorStore) -> None:
+        self._rows = rows
+        self._store = store
+
+    def find(self, embedding: Embedding, top_k: int, wanted: Wanted) -> list[SearchHit]:
+        """Most similar first.
+
+        As many more are looked at as turn out to be gone, or not to be wanted as they are now.
+        """
+        looked, query = top_k, vector_of(embedding).tolist()
+        while True:
+            found = self._store.search(query_embedding=query, top_k=looked, where=wanted.where())
+            hits = [hit for hit in self._hits(*found) if wanted.allows(hit.stored)]
+            if len(hits) >= top_k or len(found[0]) < looked:
+                return hits[:top_k]
+            looked *= 2
+
+    def vectors_of(self, hits: Sequence[SearchHit]) -> FloatArray | None:
+        """A row each; None while the store cannot give one for each of them."""
+        if not isinstance(self._store, IndexedVectors):
+            return None
+        found = self._store.vectors_of([vector_id(hit.message_id) for hit in hits])
+        if len(found) < len(hits):
+            return None
+        return np.stack([unpack_vector(found[vector_id(hit.message_id)].vector) for hit in hits])
+
+    def _hits(
+        self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Sequence[float]
+    ) -> list[SearchHit]:
+        numbers = [message_id_of(name) for name in ids]
+        stored = self._rows.messages_by_id([number for number in numbers if number is not None])
+        hits = []
+        for number, document, members, distance in zip(numbers, documents, metadata, distances, strict=True):
+            similarity = 1.0 - float(distance)
+            if number is not None and number in stored:
+                hits.append(hit_of(stored[number], similarity, similarity))
+            elif not self._was_deleted(number):
+                hits.append(_foreign(number, document, members, similarity))
+        return hits
+
+    def _was_deleted(self, message_id: int | None) -> bool:
+        """Whether a message that is not there once was: ids only grow, and a deletion leaves a note for a while.
+
+        What never was comes from others who share the vector store.
+        """
+        if message_id is None:
+            return False
+        return bool(self._rows.unembedded_messages(ANY_MODEL, 1, after=message_id)) or message_id in (
+            self._rows.vectors_to_remove(_REMOVED_LOOK)
+        )
+
+
+def related_to(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
+    """Those that share a word with the question, or are more like it than unrelated texts are; in their order."""
+    asked, least = query_terms(query), Weights().related_cosine
+    return [
+        hit
+        for hit in hits
+        if (hit.similarity or 0.0) >= least or np.isin(asked, read_terms(terms_of(hit.message.text))).any()
+    ]
+
+
+def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> SearchHit:
+    """A stored message as it was found."""
+    return SearchHit(
+        message=stored.message,
+        message_id=stored.id,
+        session_id=stored.session_id,
+        similarity=similarity,
+        created_at=stored.created_at,
+        score=score,
+        stored=stored,
+    )
+
+
+def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:
+    """A hit of which only the vector store knows."""
+    at, number = metadata.get("timestamp"), metadata.get("message_id")
+    role: Role = next((role for role in _ROLES if role == metadata.get("role")), "user")
+    return SearchHit(
+        message=Message(role=role, content=document),
+        message_id=message_id if message_id is not None else number if isinstance(number, int) else 0,
+        session_id=str(metadata.get("session_id") or ""),
+        similarity=similarity,
+        created_at=_time(at),
+        score=similarity,
+    )
+
+
+def _time(at: object) -> datetime | None:
+    found = from_epoch(at) if isinstance(at, int | float) else None
+    return found and naive_utc(found)

@@ -1,0 +1,304 @@
+"""Search in sessions: by meaning, and by words and meaning together; and the vectors that it needs, kept up to date.
+
+Every message that says something is embedded when it is saved, unless it is a system message. What fails waits for
+back-filling; saving never does. Messages of all branches are found.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of, query_embedding
+from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
+from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
+from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
+from mnemoir.conversations.search.message_index import Asked, MessageIndex
+from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, related_to
+from mnemoir.conversations.search.reranking import reranked
+from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
+from mnemoir.conversations.search.searched_rows import SearchedStorage
+from mnemoir.conversations.search.session_search import Rerank, SearchHit, SessionSearch
+from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
+from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.ports.embedding import Embedding, FloatArray
+
+_log = structlog.get_logger(__name__)
+
+CONTEXT_CANDIDATES = 20
+_SYNC_WAIT_S = 60.0  # for a vector, where saving waits; a client that takes longer is not waited for
+_FEWEST_FUSED = 50
+_NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meaning:
+    """What is there when search by meaning is possible."""
+
+    client: EmbeddingClient
+    store: VectorStore
+    jobs: EmbeddingJobs
+    nearest: NearestMessages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A question before it is embedded: among which messages, and how it is `spoken` to the model, if it is."""
+
+    wanted: Wanted
+    spoken: str | None
+
+
+class SemanticSearch:
+    """Over one store of sessions. Without a client and a store, words alone are searched."""
+
+    def __init__(
+        self,
+        rows: SearchedStorage,
+        client: EmbeddingClient | None = None,
+        store: VectorStore | None = None,
+        *,
+        model: str | None = None,
+        counter: TokenCounter = CHARS4,
+        embed_sync: bool = True,
+        clock: Clock = utc_now,
+    ) -> None:
+        """With `embed_sync`, `saved` waits for the vectors where no event loop runs.
+
+        `model` is the name of the client's model, where that was read already. Raises SettingsError for a client
+        without a usable name.
+        """
+        self._rows = rows
+        self._counter = counter
+        self._embed_sync = embed_sync
+        self._clock = clock
+        self._meaning = self._meaning_of(client, store, model)
+        self._worker = EmbeddingWorker(self._embed_saved, self._catch_up)
+        self._is_whole = isinstance(store, IndexedVectors)
+        self._index = MessageIndex(rows, store if isinstance(store, IndexedVectors) else None)
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether search by meaning is possible."""
+        return self._meaning is not None
+
+    def saved(self, message_ids: Sequence[int]) -> None:
+        """Have them embedded. Never raises."""
+        if not message_ids or self._meaning is None:
+            return
+        self._meaning.jobs.saved(message_ids)
+        self._worker.ask(self._worker.saved)
+        if self._embed_sync and not _in_a_loop():
+            self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
+
+    def deleted(self) -> None:
+        """Remove the vectors of deleted messages, now. Never raises; what fails is tried again by the next job."""
+        self._index.deleted()
+        if self._meaning is None:
+            return
+        try:
+            self._meaning.jobs.remove()
+        except Exception as exc:  # noqa: BLE001  # the messages are deleted, and the notes of their vectors stay
+            _log.warning("vectors_not_removed", error=type(exc).__name__)
+
+    async def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter,
+        min_similarity: float | None = None,
+        rerank: Rerank | None = None,
+    ) -> list[SearchHit]:
+        """By meaning, most similar first; those below `min_similarity` (-1 to 1) are left out of the `top_k`.
+
+        Raises RuntimeError without a client and a store, EmbeddingModelChanged when the store's vectors are of
+        another model, what the client or a reranker raises, and StorageUnavailable.
+        """
+        meaning = self._required()
+        wanted = await asyncio.to_thread(wanted_of, filters, self._rows)
+        if top_k < 1 or wanted.is_nothing:
+            return []
+        await asyncio.to_thread(meaning.jobs.refuse_other_model)
+        embedding = await self._embedded(meaning, query)
+        found = await self._near(meaning, query, embedding, _looked(top_k, rerank), wanted)
+        near = [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
+        return await self._ordered(query, near, top_k, rerank)
+
+    async def search_hybrid(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        filters: SearchFilter,
+        alpha: float | None = None,
+        rerank: Rerank | None = None,
+    ) -> list[SearchHit]:
+        """By words and meaning, by words alone while embeddings are out of reach.
+
+        With an `alpha`, 0 to 1, a hit's score is `alpha` parts of similarity and the rest of words; at 0 nothing is
+        embedded. Without one, a store that is `IndexedVectors` is ranked whole, with all that `search` knows; the
+        rankings of another are joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
+        """
+        is_whole = alpha is None and self._is_whole
+        prepared = await asyncio.to_thread(self._prepared, query, filters, alpha)
+        wanted, looked = prepared.wanted, _looked(top_k, rerank)
+        if top_k < 1 or wanted.is_nothing:
+            return []
+        embedding = await self._embedded_if_possible(prepared.spoken)
+        if is_whole or embedding is None or self._meaning is None:
+            hits = await self._ranked(query, embedding, looked, wanted)
+            return await self._ordered(query, hits, top_k, rerank)
+        count = max(_FEWEST_FUSED, 4 * looked)
+        by_words = await self._ranked(query, None, count, wanted)
+        by_meaning = await self._near(self._meaning, query, embedding, count, wanted)
+        fused = by_rank(by_words, by_meaning) if alpha is None else by_weight(by_words, by_meaning, alpha)
+        return await self._ordered(query, fused[:looked], top_k, rerank)
+
+    async def relevant_context(self, query: str, max_tokens: int = 2048, *, filters: SearchFilter) -> list[Message]:
+        """The most similar messages that fit together, most similar first; one that does not fit is passed over."""
+        hits = await self.search(query, CONTEXT_CANDIDATES, filters=filters)
+        kept, left = [], max_tokens
+        for hit in hits:
+            cost = self._counter.count_one(hit.message)
+            if cost <= left:
+                kept.append(hit.message)
+                left -= cost
+        return kept
+
+    def backfill(
+        self,
+        session_id: str | None = None,
+        batch_size: int = 100,
+        progress: Callable[[int, int], None] | None = None,
+        per_second: float | None = None,
+    ) -> int:
+        """Embed what has no vector, in order of ids, in batches that are halved when they fail; how many.
+
+        `progress` is told how many were tried, of how many. `per_second` limits the messages a second. It may be
+        called again at any time: what has its vector is not embedded twice. Blocks.
+        """
+        jobs = self._required().jobs
+        return self._worker.submit(jobs.backfill(session_id, max(1, batch_size), progress, per_second)).result()
+
+    def reindex(
+        self,
+        batch_size: int = 100,
+        progress: Callable[[int, int], None] | None = None,
+        per_second: float | None = None,
+    ) -> int:
+        """Forget all vectors and embed everything anew, as another model requires; how many. Blocks."""
+        jobs = self._required().jobs
+        return self._worker.submit(jobs.reindex(max(1, batch_size), progress, per_second)).result()
+
+    def begin_backfill(self) -> None:
+        """Embed in the background what has no vector: after a failure, or a restart with a store in memory.
+
+        Never raises; nothing without a client and a store. `wait` waits for it.
+        """
+        if self._meaning is not None:
+            self._worker.ask(self._worker.backlog)
+
+    async def wait(self) -> None:
+        """Until everything saved before has its vector, or has failed to get one."""
+        for wanted in (self._worker.saved, self._worker.backlog):
+            await asyncio.to_thread(self._worker.wait, wanted)
+
+    def close(self, timeout_s: float = CLOSING_S) -> None:
+        """Embed what was saved, for as long at most; the rest is left to back-filling."""
+        self._worker.close(timeout_s)
+
+    def _meaning_of(
+        self, client: EmbeddingClient | None, store: VectorStore | None, model: str | None
+    ) -> _Meaning | None:
+        if client is None or store is None:
+            return None
+        jobs = EmbeddingJobs(self._rows, client, store, model=model or model_name_of(client))
+        return _Meaning(client=client, store=store, jobs=jobs, nearest=NearestMessages(self._rows, store))
+
+    async def _embed_saved(self) -> None:
+        await self._required().jobs.embed_saved()
+
+    async def _catch_up(self) -> None:
+        await self._required().jobs.catch_up()
+
+    def _prepared(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
+        """Everything that blocks, in one thread."""
+        wanted = wanted_of(filters, self._rows)
+        if wanted.is_nothing or (alpha is not None and alpha <= 0) or not self._can_compare():
+            return _Prepared(wanted=wanted, spoken=None)
+        is_whole = alpha is None and self._is_whole
+        return _Prepared(wanted=wanted, spoken=self._index.spoken(query) if is_whole else query)
+
+    def _can_compare(self) -> bool:
+        if self._meaning is None:
+            return False
+        try:
+            self._meaning.jobs.refuse_other_model()
+        except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
+            _log.warning("search_by_words_alone", error=type(exc).__name__)
+            return False
+        return True
+
+    async def _embedded(self, meaning: _Meaning, query: str) -> Embedding:
+        return await asyncio.wrap_future(self._worker.submit(query_embedding(meaning.client, query)))
+
+    async def _embedded_if_possible(self, spoken: str | None) -> Embedding | None:
+        if self._meaning is None or spoken is None:
+            return None
+        try:
+            return await self._embedded(self._meaning, spoken)
+        except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
+            _log.warning("search_by_words_alone", error=type(exc).__name__)
+            return None
+
+    async def _near(
+        self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
+    ) -> list[SearchHit]:
+        found = await asyncio.to_thread(self._nearest, meaning, embedding, count, wanted)
+        return related_to(query, found) if wanted.filter.related else found
+
+    def _nearest(self, meaning: _Meaning, embedding: Embedding, count: int, wanted: Wanted) -> list[SearchHit]:
+        """From the index, or from a store that is none of `IndexedVectors` or is shared with others."""
+        found = self._index.nearest(embedding, count, wanted)
+        if found is None:
+            return meaning.nearest.find(embedding, count, wanted)
+        return [hit_of(stored, row.score, row.score) for row, stored in found]
+
+    async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
+        asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())
+        found = await asyncio.to_thread(self._index.ranked, asked, wanted)
+        return [hit_of(stored, row.signals.get("vector"), row.score) for row, stored in found]
+
+    async def _ordered(self, query: str, hits: list[SearchHit], top_k: int, rerank: Rerank | None) -> list[SearchHit]:
+        if rerank is None:
+            return hits[:top_k]
+        ordered = await asyncio.to_thread(reranked, query, hits, rerank, self._clock(), self._vectors_of)
+        return ordered[:top_k]
+
+    def _vectors_of(self, hits: Sequence[SearchHit]) -> FloatArray | None:
+        return self._meaning.nearest.vectors_of(hits) if self._meaning else None
+
+    def _required(self) -> _Meaning:
+        if self._meaning is None:
+            raise RuntimeError(_NOT_ENABLED)
+        return self._meaning
+
+
+def _looked(top_k: int, rerank: Rerank | None) -> int:
+    return top_k if rerank is None else max(top_k, rerank.candidates)
+
+
+def _in_a_loop() -> bool:
+    """Whether waiting here would hold up an event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+_: type[SessionSearch] = SemanticSearch  # checked, never run

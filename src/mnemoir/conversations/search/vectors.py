@@ -1,0 +1,222 @@
+"""Vector stores: what session memory asks of one, and what every store checks alike before it writes.
+
+Distances are cosine distances, 0 to 2; similarity is 1 - distance. A zero vector is at 1 from everything.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from mnemoir.conversations.search.where import Metadata, Scalar, Where
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.ports.embedding import FloatArray
+
+Found = tuple[list[str], list[str], list[dict[str, Any]], list[float]]
+Got = tuple[list[str], list[str], list[dict[str, Any]]]
+Embeddings = Sequence[Sequence[float]] | FloatArray
+GivenMetadata = Sequence[Mapping[str, Any] | None]
+
+
+class DimensionMismatchError(InvalidRequest):
+    """A vector has another length than those of the store; the message names both."""
+
+    code = "dimension_mismatch"
+
+    def __init__(self, found: int, expected: int) -> None:
+        super().__init__(
+            f"The vector has {found} dimensions, and the store holds vectors of {expected}. "
+            "Use the embedding model that made them, or embed everything again with the new one.",
+            field="embeddings",
+        )
+
+
+class VectorStore(Protocol):
+    """Vectors with a document and flat metadata each. Thread-safe; methods block.
+
+    They raise StorageUnavailable, InvalidRequest for what cannot be stored or asked, and DimensionMismatchError.
+    """
+
+    def add(
+        self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
+    ) -> None:
+        """Store them; an id that is there is replaced, of two equal ids the last counts.
+
+        None in metadata is dropped.
+        """
+
+    def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
+        """(ids, documents, metadata, distances) of the nearest that meet the condition, nearest first."""
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Unknown ids are passed over."""
+
+    def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
+        """(ids, documents, metadata) of those that are there, in no special order."""
+
+    def count(self) -> int: ...
+
+    def clear(self) -> None:
+        """Delete all; vectors of another length may follow."""
+
+    def update(
+        self,
+        ids: Sequence[str],
+        embeddings: Embeddings | None = None,
+        documents: Sequence[str] | None = None,
+        metadata: GivenMetadata | None = None,
+    ) -> None:
+        """Change what is given and keep the rest.
+
+        Metadata are merged, None takes a key away; unknown ids are passed over.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TokenPart:
+    """What late interaction needs of one text, packed as `search.codes` does."""
+
+    token_ids: bytes
+    token_codes: bytes
+
+
+class StoredVector(NamedTuple):
+    """A vector as an index takes it over: unit length in float16, and the ids of its tokens, if it has them."""
+
+    vector: bytes
+    token_ids: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorChanges:
+    """Where a store stands: `changes` grows with every vector written; another `epoch` means start afresh."""
+
+    epoch: str
+    changes: int
+
+
+class IndexedVectors(ABC):
+    """What a store adds that the whole ranking of `search` can run over, token vectors included."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Vectors there are."""
+
+    @abstractmethod
+    def add_with_tokens(
+        self,
+        ids: Sequence[str],
+        embeddings: Embeddings,
+        documents: Sequence[str],
+        metadata: GivenMetadata,
+        tokens: Mapping[str, TokenPart],
+    ) -> None:
+        """`add`, with what there is of tokens for these ids; all of it is stored at once, or nothing."""
+
+    @abstractmethod
+    def standing(self) -> VectorChanges:
+        """Where it stands now."""
+
+    @abstractmethod
+    def ids_since(self, changes: int) -> list[str]:
+        """Ids of the vectors written after `changes`, in the order in which they were written."""
+
+    @abstractmethod
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
+        """By id, of those that are there."""
+
+    @abstractmethod
+    def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """By id, for those that have them."""
+
+
+class NamedModel(ABC):
+    """What a store adds that remembers which model its vectors are of."""
+
+    @abstractmethod
+    def stored_model(self) -> str | None:
+        """The name noted last; None when nothing was noted since the store was made or cleared."""
+
+    @abstractmethod
+    def note_model(self, name: str) -> None:
+        """Note the name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NewVector:
+    """One checked row to store."""
+
+    id: str
+    vector: FloatArray
+    document: str
+    metadata: dict[str, Scalar]
+
+
+def checked_rows(
+    ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
+) -> list[NewVector]:
+    """Rows to store, each id once. Raises InvalidRequest for lists of several lengths and values no store keeps."""
+    if not len(ids) == len(embeddings) == len(documents) == len(metadata):
+        raise InvalidRequest(
+            f"There are {len(ids)} ids, {len(embeddings)} embeddings, {len(documents)} documents and {len(metadata)} "
+            "metadata; each id needs one of each.",
+            field="ids",
+        )
+    vectors = checked_vectors(embeddings)
+    rows = {
+        checked_id(name): NewVector(id=name, vector=vector, document=document, metadata=checked_metadata(members))
+        for name, vector, document, members in zip(ids, vectors, documents, metadata, strict=True)
+    }
+    return list(rows.values())
+
+
+def checked_vectors(embeddings: Embeddings) -> FloatArray:
+    """Shape (n, dimension).
+
+    Raises DimensionMismatchError for several lengths, InvalidRequest for what is no vector.
+    """
+    lengths = {len(vector) for vector in embeddings}
+    if len(lengths) > 1:
+        first = len(embeddings[0])
+        raise DimensionMismatchError(next(length for length in sorted(lengths) if length != first), first)
+    try:
+        rows = np.asarray(embeddings, np.float32)
+    except (TypeError, ValueError) as exc:
+        raise InvalidRequest("An embedding must be a list of numbers.", field="embeddings") from exc
+    if (rows.size == 0 and len(rows)) or not np.isfinite(rows).all():
+        raise InvalidRequest("An embedding must have numbers, and only finite ones.", field="embeddings")
+    return rows
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Rows of unit length; a zero row stays zero."""
+    exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32
+    lengths = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
+    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), np.float32)
+
+
+def checked_metadata(members: Mapping[str, Any] | None) -> dict[str, Scalar]:
+    """Without None. Raises InvalidRequest for a value that is neither text, number nor truth value."""
+    kept = {key: value for key, value in (members or {}).items() if value is not None}
+    for key, value in kept.items():
+        if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
+            raise InvalidRequest(
+                f"The metadata {key!r} are {type(value).__name__}; texts, numbers and truth values can be kept.",
+                field="metadata",
+            )
+    return kept
+
+
+def checked_id(name: object) -> str:
+    """Raises InvalidRequest for an id that is no text or empty."""
+    if not isinstance(name, str) or not name:
+        raise InvalidRequest("The id of a vector must be a text that is not empty.", field="ids")
+    return name
+
+
+def merged(members: Metadata, changes: Mapping[str, Any] | None) -> dict[str, Scalar]:
+    """Metadata with changes; None takes a key away."""
+    gone = {key for key, value in (changes or {}).items() if value is None}
+    return {**{key: value for key, value in members.items() if key not in gone}, **checked_metadata(changes)}

@@ -1,0 +1,1 @@
+"""Dialogues of question and answer: turns, their threads, presets and token-buffer memory."""

@@ -1,0 +1,97 @@
+"""The memory of a chat application's model: the newest part of the thread that fits into its budget of tokens."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import dropwhile
+
+from mnemoir.conversations.log.files import accepted_media
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.turns.history_text import history_text
+from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, counter_of, fit_by
+from mnemoir.conversations.turns.turns import Conversation, history_turns, turn_messages
+from mnemoir.conversations.windows.counters import CountsTokens
+from mnemoir.conversations.windows.validity import assert_valid_history
+from mnemoir.ports.turns import Turn
+
+DEFAULT_TOKEN_LIMIT = 2000
+_FIRST_WITH_FILES = 16  # turns
+
+
+class BaseMemory(ABC):
+    """A history that fits into a budget, as messages or as one text."""
+
+    @abstractmethod
+    def get_history_prompt_messages(
+        self, *, max_token_limit: int = DEFAULT_TOKEN_LIMIT, message_limit: int | None = None
+    ) -> Sequence[Message]:
+        """The messages, oldest first; together at most `max_token_limit` tokens. `message_limit` counts turns."""
+
+    def get_history_prompt_text(
+        self,
+        human_prefix: str = "Human",
+        ai_prefix: str = "Assistant",
+        max_token_limit: int = DEFAULT_TOKEN_LIMIT,
+        message_limit: int | None = None,
+    ) -> str:
+        """The same messages, as lines of `{prefix}: {content}`, for models that complete a prompt; "" for none."""
+        messages = self.get_history_prompt_messages(max_token_limit=max_token_limit, message_limit=message_limit)
+        return history_text(messages, human_prefix, ai_prefix)
+
+
+class TokenBufferMemory(BaseMemory):
+    """The history of a conversation for one model.
+
+    `rules` are the project's own unless a preset is given. `turn_id` is the turn being answered, which must be stored
+    already: a turn that is not has no history. Without it the newest one is taken, which can belong to another
+    branch. A model may name the kinds of media that it takes in `accepted_media`, and say in `token_growth` that its
+    counts are "monotone", so that fewer are needed.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        model_instance: CountsTokens,
+        *,
+        rules: HistoryRules = DEFAULT,
+        turn_id: str | None = None,
+    ) -> None:
+        self.conversation = conversation
+        self.model_instance = model_instance
+        self.rules = rules
+        self.turn_id = turn_id
+
+    def get_history_prompt_messages(
+        self, max_token_limit: int = DEFAULT_TOKEN_LIMIT, message_limit: int | None = None
+    ) -> list[Message]:
+        """The newest part of the thread that fits, oldest message first.
+
+        A `message_limit` that is absent, not positive or above 500 stands for 500. What is dropped is a whole turn,
+        or one message with rules that say so. Raises StorageUnavailable when the turns cannot be read.
+        """
+        turns = history_turns(self.conversation, self.rules, message_limit=message_limit, turn_id=self.turn_id)
+        window = self._window(turns, max_token_limit)
+        assert_valid_history(window, begins="user" if self.rules.unit == "turn" else "any")
+        return window
+
+    def _window(self, turns: Sequence[Turn], budget: int) -> list[Message]:
+        """Where turns may have files, older ones are looked at only once all newer ones fit: files can be large."""
+        counter = counter_of(self.rules, self.model_instance)
+        accepts = accepted_media(self.model_instance)
+        newest = _FIRST_WITH_FILES if self.conversation.files else len(turns)
+        while True:
+            messages = _sendable(turn_messages(self.conversation, turns[-newest:], accepts=accepts), self.rules)
+            window = fit_by(self.rules, messages, budget, counter)
+            if len(window) < len(messages) or newest >= len(turns):
+                return window
+            newest *= 2
+
+
+def _sendable(messages: Sequence[Message], rules: HistoryRules) -> list[Message]:
+    """Without what providers refuse: an answer without a text, and answers at the beginning whose question is gone.
+
+    An answer is gone that was nothing but files or calls of tools; a question, that was nothing but refused files.
+    """
+    kept = list(messages)
+    if rules.skip_empty_turns:
+        kept = [message for message in kept if message.content or message.role != "assistant"]
+    return list(dropwhile(lambda message: message.role != "user", kept)) if rules.unit == "turn" else kept

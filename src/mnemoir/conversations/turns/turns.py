@@ -1,0 +1,165 @@
+"""Conversations of a chat application, and the messages that their turns give.
+
+Each turn gives the question and its answer; a message with files is a list of parts, the files first. Whether files
+of old turns are shown again is a switch of the application: chat applications keep it in their own configuration,
+workflow-backed ones in the workflow that answered the turn.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+import structlog
+
+from mnemoir.conversations.log.files import Detail, FileRef, FileResolver, HistoryFiles, file_ref, history_detail
+from mnemoir.conversations.log.messages import MediaType, Message
+from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, select_turns
+from mnemoir.conversations.turns.threads import NIL, row_limit, stored_turns
+from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.ports.turns import Turn, TurnRows
+
+_log = structlog.get_logger(__name__)
+
+_SMALLEST_PAGE = 20
+_LARGEST_PAGE = 500
+
+
+class AppMode(StrEnum):
+    """The kinds of application that hold conversations; the last two are backed by workflows."""
+
+    COMPLETION = "completion"
+    CHAT = "chat"
+    AGENT_CHAT = "agent-chat"
+    ADVANCED_CHAT = "advanced-chat"
+    WORKFLOW = "workflow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation of an application, with where its turns and files are read.
+
+    `mode` is a word of `AppMode`. `rows` must hold this tenant's turns alone. Without `files` the history is text.
+    """
+
+    id: str
+    app_id: str
+    tenant_id: str
+    mode: str = AppMode.CHAT
+    model_config: Mapping[str, Any] | None = None  # JSON
+    rows: TurnRows = field(repr=False)
+    files: FileResolver | None = field(default=None, repr=False)
+
+
+class Conversations(Protocol):
+    """Where conversations are found."""
+
+    def find(self, conversation_id: str, *, app_id: str, tenant_id: str) -> Conversation | None:
+        """The tenant's conversation with that application; None when there is none of that id."""
+
+
+def use_conversations(conversations: Conversations | None) -> None:
+    """Set where this process finds conversations when a call names no place; None takes it back."""
+    _usual["conversations"] = conversations
+
+
+def known_conversations(given: Conversations | None) -> Conversations:
+    """Those given, else those of `use_conversations`. Raises SettingsError when there are neither."""
+    known = _usual["conversations"] if given is None else given
+    if known is None:
+        raise SettingsError(
+            "The conversation cannot be looked up: no place to find conversations is known; "
+            "pass conversations=, or call use_conversations(conversations) once."
+        )
+    return known
+
+
+def history_turns(
+    conversation: Conversation,
+    rules: HistoryRules = DEFAULT,
+    *,
+    message_limit: int | None = None,
+    turn_id: str | None = None,
+) -> list[Turn]:
+    """The turns that lead to `turn_id` (to the newest one when not given), oldest first, as the rules select them."""
+    rows = conversation.rows
+    limit = row_limit(message_limit)
+    page_size = limit if rules.limit_applies_to == "rows" else min(max(limit + 1, _SMALLEST_PAGE), _LARGEST_PAGE)
+    return select_turns(
+        stored_turns(rows, conversation.id, page_size=page_size),
+        rules,
+        message_limit=message_limit,
+        start=turn_id,
+        has_files=lambda turn: bool(rows.attachments([turn.id]).get(turn.id)),
+    )
+
+
+def turn_messages(
+    conversation: Conversation, turns: Sequence[Turn], *, accepts: Collection[MediaType] | None = None
+) -> list[Message]:
+    """The messages of these turns, two for each, for a model that takes the kinds of media in `accepts` (None: all).
+
+    A message that had files alone, of which none is left, is left out. Raises ValueError for a mode of the
+    conversation that is no `AppMode`, once a turn has files.
+    """
+    return list(_messages(conversation, turns, accepts))
+
+
+def _messages(
+    conversation: Conversation, turns: Sequence[Turn], accepts: Collection[MediaType] | None
+) -> Iterator[Message]:
+    attachments = conversation.rows.attachments([turn.id for turn in turns]) if conversation.files and turns else {}
+    for turn in turns:
+        refs = [file_ref(attachment) for attachment in attachments.get(turn.id, ())]
+        detail = _detail(conversation, turn) if refs else None
+        yield from _message("user", turn.query, refs, detail, conversation, accepts)
+        yield from _message("assistant", turn.answer, refs, detail, conversation, accepts)
+
+
+def _message(
+    role: Literal["user", "assistant"],
+    text: str,
+    refs: Sequence[FileRef],
+    detail: Detail | None,
+    conversation: Conversation,
+    accepts: Collection[MediaType] | None,
+) -> Iterator[Message]:
+    own = [ref for ref in refs if ref.belongs_to == role]
+    if not own or conversation.files is None:
+        yield Message(role, text)
+        return
+    files = HistoryFiles(resolver=conversation.files, tenant_id=conversation.tenant_id, accepts=accepts)
+    content = files.content(text, own, detail=detail) if detail else text
+    if content:
+        yield Message(role, content)
+
+
+def _detail(conversation: Conversation, turn: Turn) -> Detail | None:
+    """How closely the images of a turn are looked at; None when its files are not shown again."""
+    mode = AppMode(conversation.mode)
+    if mode not in (AppMode.ADVANCED_CHAT, AppMode.WORKFLOW):
+        return history_detail(conversation.model_config or {}, reads_detail=True)
+    features = conversation.rows.run_features(turn.workflow_run_id) if turn.workflow_run_id else None
+    if features is None:
+        _log.warning("history_files_skipped", turn=turn.id, reason="the run of the turn or its workflow is gone")
+        return None
+    return history_detail(features, reads_detail=False)
+
+
+def checked_parent(parent: str | None, known: Collection[str]) -> str | None:
+    """A parent pointer as it is stored: None for none.
+
+    Raises InvalidRequest for one that is neither the sentinel nor the id of a `known` turn of the conversation: a
+    placeholder of a client would cut the history off at that turn for ever.
+    """
+    if not parent:
+        return None
+    if parent != NIL and parent not in known:
+        raise InvalidRequest(
+            f"The parent {parent!r:.60} is no turn of this conversation; give the id of the turn before, or none.",
+            field="parent_message_id",
+        )
+    return parent
+
+
+_usual: dict[str, Conversations | None] = {"conversations": None}

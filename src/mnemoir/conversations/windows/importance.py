@@ -1,0 +1,102 @@
+"""How important a message is to keep, from 0 to 1: a fixed sum of what can be seen in it. No model is asked.
+
+    decisions and commitments                            +0.5
+    facts about the user: names, dates, amounts,
+      preferences, constraints                           +0.4
+    an explicit "remember"                               +0.6
+    a correction                                         +0.3
+    a question that a decision answers later             +0.2
+    length, full from twelve characters on               +0.2
+    small talk and acknowledgements                      -0.4
+    a tool's output                                      -0.2
+
+So what says one thing worth keeping is at 0.6 or above, the usual threshold, and plain talk far below. Facts,
+requests and corrections count where the user speaks: an assistant that repeats them says nothing new. A system
+message is 1.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.windows.importance_cues import CORRECTION, DECISION, FACT, OFFER, REMEMBER, SMALL_TALK
+
+IMPORTANT = 0.6
+MESSAGES_AHEAD = 6  # within which a decision answers a question
+
+_MOST_READ = 4_000  # characters; what matters in a longer text is seldom said that late
+_FULL_LENGTH = 12  # characters, where one that is wide counts as three
+_QUOTED = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$", re.DOTALL | re.MULTILINE)
+_QUESTION = re.compile(r"[?？吗]\W*$")
+_QUESTION_ENDS = 20  # characters that are looked at for it
+_NEXT_SENTENCE = re.compile(r"[.!。！;；]\s*\S")
+_SMALL_TALK_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportanceContext:
+    """What was said behind the message, oldest first; the first six count."""
+
+    after: Sequence[Message] = ()
+
+
+def score_importance(message: Message, context: ImportanceContext | None = None) -> float:
+    """From 0 to 1, the same for the same messages; rounded to four digits."""
+    if message.role == "system":
+        return 1.0
+    text = _said(message)
+    if not text:
+        return 0.0
+    if message.role == "tool":
+        return _clipped(_length(text) - 0.2)
+    score = _length(text) + _decision(message, text)
+    if message.role == "user":
+        score += _of_user(text) + _answered(text, context)
+    if len(text) <= _SMALL_TALK_CHARACTERS and SMALL_TALK.match(text):
+        score -= 0.4
+    return _clipped(score)
+
+
+def _of_user(text: str) -> float:
+    score = 0.6 if REMEMBER.search(text) else 0.0
+    if FACT.search(text) and not _asks_only(text):
+        score += 0.4
+    return score + (0.3 if CORRECTION.search(text) else 0.0)
+
+
+def _decision(message: Message, text: str) -> float:
+    """A question decides nothing, and what an assistant offers is no commitment."""
+    if not DECISION.search(text) or _asks_only(text):
+        return 0.0
+    return 0.0 if message.role == "assistant" and OFFER.search(text) else 0.5
+
+
+def _answered(text: str, context: ImportanceContext | None) -> float:
+    if context is None or not _is_question(text):
+        return 0.0
+    later = context.after[:MESSAGES_AHEAD]
+    return 0.2 if any(_decision(message, _said(message)) for message in later if message.role != "tool") else 0.0
+
+
+def _asks_only(text: str) -> bool:
+    """Whether it is one question and nothing besides."""
+    return _is_question(text) and not _NEXT_SENTENCE.search(text)
+
+
+def _is_question(text: str) -> bool:
+    return bool(_QUESTION.search(text[-_QUESTION_ENDS:]))
+
+
+def _said(message: Message) -> str:
+    """Its own words: without code and quotations."""
+    return _QUOTED.sub(" ", message.text[:_MOST_READ]).strip()
+
+
+def _length(text: str) -> float:
+    width = sum(3 if char > "\u2e7f" else 1 for char in text[:_FULL_LENGTH])
+    return 0.2 * min(1.0, width / _FULL_LENGTH)
+
+
+def _clipped(score: float) -> float:
+    return round(min(1.0, max(0.0, score)), 4)

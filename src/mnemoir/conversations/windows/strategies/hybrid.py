@@ -1,0 +1,139 @@
+"""The strategy `hybrid`: system messages, a summary of the routine part, important messages, and the recent part."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mnemoir.conversations.log.session_storage import WindowRows
+from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
+from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
+from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
+from mnemoir.conversations.windows.strategies.retained import Retained, retained_rounds
+from mnemoir.conversations.windows.strategies.scoring import Score, score_new
+from mnemoir.conversations.windows.strategies.shares import Draft, shared
+from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
+from mnemoir.conversations.windows.strategies.summarising import Extension, Summarising, SummaryOptions
+from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
+from mnemoir.conversations.windows.strategies.transcript import made_message
+from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.errors import InvalidRequest, SettingsError
+
+_LEFT_OUT = "Earlier messages are left out here; important ones follow."
+
+
+class BudgetTooSmall(InvalidRequest):
+    """The system messages of a session, which are never dropped, do not fit its budget."""
+
+    code = "budget_too_small"
+
+
+class HybridStrategy(StoredStrategy):
+    """All messages when they fit; else the important ones of the older, word for word, in front of the recent part.
+
+    Important is what is pinned, or scores `importance_threshold` or more. With `options` the rest is summarised; when
+    that fails, the window is made with the summary there was.
+    """
+
+    def __init__(
+        self,
+        options: SummaryOptions | None = None,
+        *,
+        counter: TokenCounter = CHARS4,
+        importance_threshold: float = IMPORTANT,
+        score: Score = score_importance,
+    ) -> None:
+        if not 0 <= importance_threshold <= 1:
+            raise SettingsError(f"importance_threshold is a number from 0 to 1, not {importance_threshold!r:.40}.")
+        self._counter = options.counter if options else counter
+        self._most_summary = options.max_summary_tokens if options else 512
+        self._summarising = Summarising(options) if options else None
+        self._threshold = importance_threshold
+        self._score = score
+
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
+        """Raises BudgetTooSmall when the system messages alone are over the budget. At most one model call."""
+        tail = read_tail(rows, session_id, budget, self._counter, "turn")
+        if tail.fits:
+            return [*tail.stored]
+        score_new(rows, session_id, score=self._score)
+        important = rows.important_messages(session_id, self._threshold)
+        system = _system_messages(important, tail)
+        room = budget - self._counter.count(messages_of(system))
+        if room < 0:
+            raise BudgetTooSmall(
+                f"The system messages of the session {session_id!r:.80} take {budget - room} tokens and the "
+                f"budget is {budget}. Raise the budget, or shorten what is stored as system messages."
+            )
+        kept = retained_rounds(rows, session_id, (one for one in important if one.message.role != "system"))
+        return [*system, *self._behind_system(self._summaries(rows, session_id, summarises), tail, kept, room)]
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait for the summaries under way; whether all of them are done."""
+        return self._summarising is None or self._summarising.drain(timeout_s)
+
+    def _summaries(self, rows: WindowRows, session_id: str, summarises: bool) -> "_Summaries":
+        if self._summarising is None:
+            return _Summaries()
+        extend = partial(self._summarising.extend, rows, session_id) if summarises else None
+        return _Summaries(known=rows.get_summary(session_id), extend=extend)
+
+    def _behind_system(
+        self, summaries: "_Summaries", tail: Tail, kept: Sequence[Retained], room: int
+    ) -> list[StoredMessage]:
+        """A history that begins with an answer is refused, unless it says why: that is paid for before all else."""
+        talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
+        draft = self._draft(summaries, tail, talk, kept, room)
+        if not (draft.retained and _begins_with_answer(draft.stored)):
+            return draft.stored
+        hint = made_message(_LEFT_OUT)
+        stored = self._shared(talk, kept, None, room - self._counter.count([hint.message])).stored
+        return [hint, *stored] if _begins_with_answer(stored) else stored
+
+    def _draft(self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[Retained], room: int) -> Draft:
+        known = summaries.known
+        draft = self._shared(talk, kept, known, room)
+        if summaries.extend and _has_gap(draft, tail, known):
+            before = fold_before(draft.tail, draft.start, _uncovered(tail, known) or 0)
+            extension = summaries.extend(before, self._is_kept_apart)
+            draft = self._shared(talk, kept, known if extension.failed else extension.summary, room)
+        return draft
+
+    def _shared(self, talk: Tail, kept: Sequence[Retained], summary: Summary | None, room: int) -> Draft:
+        text = summary.text if summary else ""
+        return shared(talk, kept, text, room, self._most_summary, self._counter)
+
+    def _is_kept_apart(self, stored: StoredMessage) -> bool:
+        is_important = stored.importance is not None and stored.importance >= self._threshold
+        return stored.message.role == "system" or stored.pinned or is_important
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Summaries:
+    """The session's summary, and what extends it up to a message; None where no model is to be asked."""
+
+    known: Summary | None = None
+    extend: Callable[[int | None, Callable[[StoredMessage], bool]], Extension] | None = None
+
+
+def _begins_with_answer(stored: Sequence[StoredMessage]) -> bool:
+    return bool(stored) and stored[0].message.role == "assistant"
+
+
+def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[StoredMessage]:
+    """All of the session, in order: those with a score, and the newest ones that have none yet."""
+    known = {one.id: one for one in [*important, *tail.stored] if one.message.role == "system"}
+    return list(known.values())
+
+
+def _has_gap(draft: Draft, tail: Tail, summary: Summary | None) -> bool:
+    """Whether messages in front of the recent part are in no summary."""
+    uncovered = _uncovered(tail, summary)
+    return uncovered is None or draft.start > uncovered
+
+
+def _uncovered(tail: Tail, summary: Summary | None) -> int | None:
+    """`Tail.uncovered`, as an index among the messages that are no system messages."""
+    at = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
+    return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])

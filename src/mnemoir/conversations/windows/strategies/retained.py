@@ -1,0 +1,79 @@
+"""Important messages that a hybrid window keeps although they are old, each with the rest of its tool round."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mnemoir.conversations.log.messages import Message, calls_of
+from mnemoir.conversations.log.session_storage import WindowRows
+from mnemoir.conversations.log.sessions import StoredMessage, messages_of
+from mnemoir.conversations.windows.counters import TokenCounter
+from mnemoir.conversations.windows.strategies.tail import with_closed_calls
+from mnemoir.conversations.windows.tool_rounds import match_results
+
+_ROUND_REACH = 64  # messages on each side, within which the rest of a tool round is looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """An important message, or a tool round with one in it: what is kept or dropped together."""
+
+    stored: Sequence[StoredMessage]
+    score: float
+    pinned: bool
+
+    @property
+    def id(self) -> int:
+        """Of its first message."""
+        return self.stored[0].id
+
+    @property
+    def messages(self) -> list[Message]:
+        """In their order."""
+        return messages_of(self.stored)
+
+
+def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[Retained]:
+    """The important messages in their order, each tool round once; a result whose call is gone is not there."""
+    found: dict[int, Retained] = {}
+    for one in important:
+        stored = _round(rows, session_id, one)
+        if not stored:
+            continue
+        other = found.get(stored[0].id)
+        found[stored[0].id] = Retained(
+            stored=stored,
+            score=max(one.importance or 0.0, other.score if other else 0.0),
+            pinned=one.pinned or (other is not None and other.pinned),
+        )
+    return list(found.values())
+
+
+def best_of(candidates: Sequence[Retained], share: int, counter: TokenCounter) -> list[Retained]:
+    """Those to keep, in their order: all pinned ones, and the best of the others within `share` tokens together.
+
+    The lowest score is dropped first, of equal ones the oldest; what alone is over the share is not considered.
+    """
+    cost = {one.id: counter.count(one.messages) for one in candidates}
+    kept = {one.id for one in candidates if one.pinned}
+    others = [one for one in candidates if not one.pinned and cost[one.id] <= share]
+    left = share - sum(cost[at] for at in kept)
+    for one in sorted(others, key=lambda one: (one.score, one.id), reverse=True):
+        left -= cost[one.id]
+        if left < 0:
+            break
+        kept.add(one.id)
+    return [one for one in candidates if one.id in kept]
+
+
+def _round(rows: WindowRows, session_id: str, one: StoredMessage) -> list[StoredMessage]:
+    if one.message.role != "tool" and not calls_of(one.message):
+        return [one]
+    older = rows.newest_messages(session_id, _ROUND_REACH, before=one.id)[::-1]
+    newer = rows.messages_between(session_id, one.id, None, _ROUND_REACH)
+    stretch = with_closed_calls([*older, one, *newer])
+    callers = {at: answered.caller for at, answered in match_results(messages_of(stretch)).items()}
+    at = next((place for place, stored in enumerate(stretch) if stored.id == one.id), None)
+    if at is None:
+        return []
+    caller = callers.get(at, at)
+    return [stored for place, stored in enumerate(stretch) if place == caller or callers.get(place) == caller]

@@ -1,0 +1,52 @@
+"""Scores of importance, stored once with each message as soon as enough was said behind it."""
+
+from collections.abc import Callable, Sequence
+
+from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import WindowRows
+from mnemoir.conversations.log.sessions import StoredMessage, messages_of
+from mnemoir.conversations.windows.importance import MESSAGES_AHEAD, ImportanceContext, score_importance
+
+Score = Callable[[Message, ImportanceContext], float]
+
+_PAGE = 500
+
+
+def score_new(rows: WindowRows, session_id: str, *, score: Score = score_importance, most: int = 1_000) -> int:
+    """Score those without a score but the newest few, which may still be answered; how many were scored.
+
+    Reads at most about `most` messages; what remains of a very long past is for the next time.
+    """
+    read = scored = 0
+    while read < most and (waiting := rows.unscored_messages(session_id, 1)):
+        stretch = [waiting[0], *rows.messages_between(session_id, waiting[0].id, None, _PAGE)]
+        scores = _scores([one for one in stretch if one.importance is None], stretch, score)
+        if not scores:
+            break
+        rows.set_importance(scores)
+        read += len(stretch)
+        scored += len(scores)
+    return scored
+
+
+def rescore(rows: WindowRows, session_id: str, *, score: Score = score_importance) -> int:
+    """Make all scores anew, also those that a program has given; how many. For a session whose rules have changed."""
+    after, scored = None, 0
+    while stretch := rows.messages_between(session_id, after, None, _PAGE + MESSAGES_AHEAD):
+        page = stretch[:_PAGE]
+        rows.set_importance(dict.fromkeys((one.id for one in page), None) | _scores(page, stretch, score))
+        after = page[-1].id
+        scored += len(page)
+    return scored
+
+
+def _scores(wanted: Sequence[StoredMessage], stretch: Sequence[StoredMessage], score: Score) -> dict[int, float]:
+    """By message id, for those of the stretch that have enough messages behind them."""
+    place = {one.id: at for at, one in enumerate(stretch)}
+    messages = messages_of(stretch)
+    settled = len(stretch) - MESSAGES_AHEAD
+    return {
+        one.id: score(one.message, ImportanceContext(after=messages[at + 1 : at + 1 + MESSAGES_AHEAD]))
+        for one in wanted
+        if (at := place[one.id]) < settled
+    }

@@ -1,0 +1,81 @@
+"""The strategy `summarization`: a summary of what is older, then the recent messages word for word."""
+
+from collections.abc import Sequence
+
+from mnemoir.conversations.log.session_storage import WindowRows
+from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
+from mnemoir.conversations.windows.fitting import fitting_cut
+from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
+from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
+from mnemoir.conversations.windows.strategies.summarising import Extension, Summarising, SummaryOptions
+from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
+from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary
+from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+
+
+class SummarizationStrategy(StoredStrategy):
+    """All messages when they fit; else one system message with the summary, and at least the last messages behind it.
+
+    Between two summaries the recent part grows, as long as it fits. When it no longer does, all but the last
+    `recent_messages`, to the beginning of their turn, are folded into the summary. When those and a summary do not
+    fit the budget, they are fewer, by whole turns; when not even one turn does, when the summariser fails or is
+    late, the window is that of `simple`.
+    """
+
+    def __init__(
+        self, options: SummaryOptions, *, recent_messages: int = 20, fallback: SimpleStrategy | None = None
+    ) -> None:
+        self._options = options
+        self._counter = options.counter
+        self._recent_messages = max(1, recent_messages)
+        self._summarising = Summarising(options)
+        self._fallback = fallback or SimpleStrategy(counter=options.counter)
+
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
+        """At most one model call, and only when messages fell out of the window that no summary covers."""
+        tail = read_tail(rows, session_id, budget, self._counter, "turn")
+        if tail.fits:
+            return [*tail.stored]
+        known = rows.get_summary(session_id)
+        if known and (window := self._behind(known, tail, budget, gap_allowed=False)):
+            return window
+        room = budget - self._options.max_summary_tokens
+        start = max(self._wanted(tail), fitting_cut(tail.messages, room, self._counter, "turn"))
+        if start == len(tail.stored):
+            return self._fallback.choose(rows, session_id, budget)
+        uncovered = (tail.uncovered(known.upto_message_id) if known else None) or 0
+        extension = Extension(summary=known)
+        if summarises:
+            extension = self._summarising.extend(rows, session_id, fold_before(tail, start, uncovered))
+        window = self._behind(extension.summary, tail, budget, gap_allowed=True) if extension.summary else []
+        return window or self._fallback.choose(rows, session_id, budget)
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait for the summaries under way; whether all of them are done."""
+        return self._summarising.drain(timeout_s)
+
+    def _behind(self, summary: Summary, tail: Tail, budget: int, *, gap_allowed: bool) -> list[StoredMessage]:
+        """The summary and what is recent; empty when nothing fits beside it, or a gap were between the two."""
+        text = shortened_summary(summary.text, self._options.max_summary_tokens, self._counter)
+        lead = [made_message(text)] if text else []
+        cut = _cut_behind(lead, tail, budget, self._options)
+        uncovered = tail.uncovered(summary.upto_message_id)
+        has_gap = uncovered is None or cut > uncovered
+        if cut == len(tail.stored) or (has_gap and not gap_allowed):
+            return []
+        start = cut if has_gap or uncovered is None else max(cut, min(self._wanted(tail), tail.border(uncovered)))
+        return [*lead, *tail.stored[start:]]
+
+    def _wanted(self, tail: Tail) -> int:
+        """Where the recent part would begin if all of it fitted."""
+        return tail.border(max(0, len(tail.stored) - self._recent_messages))
+
+
+def _cut_behind(lead: Sequence[StoredMessage], tail: Tail, budget: int, options: SummaryOptions) -> int:
+    """The index in the tail where the recent part begins that fits beside `lead`."""
+    pinned = range(len(lead))
+    return max(
+        0, fitting_cut(messages_of([*lead, *tail.stored]), budget, options.counter, "turn", 0, pinned) - len(lead)
+    )
