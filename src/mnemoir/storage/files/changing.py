@@ -1,13 +1,20 @@
-"""One change of a project file, from the lock to the moment readers see it."""
+"""One change of a project file, from the lock to the moment readers see it.
+
+Other programs need not take the lock. So the file is looked at once more just before the new one takes its place; if
+it was edited since it was read, the change is planned anew over what it holds now.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.clock import Clock, to_text
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, IndexEntry, Provenance
 from mnemoir.core.scope import Scope
@@ -23,6 +30,11 @@ from mnemoir.storage.sql.scopes import entered
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
+_ATTEMPTS = 5
+
+
+class _EditedMeanwhile(Exception):
+    """Another program, which takes no lock, has changed the file since it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +89,21 @@ class Changing:
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
             await self._in_thread(lambda: lock.enter_context(project.file.locked()))
-            standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
-            effects = await self._in_thread(lambda: wish.plan(standing))
-            with _forgotten_on_failure(project):
-                after = await self._in_thread(lambda: _written(project, standing, effects))
+            before, effects, after = await self._replaced(project, wish)
         with _forgotten_on_failure(project):
-            await self._note(project, wish, effects, (standing.contents, after))
+            await self._note(project, wish, effects, (before, after))
         project.publish(after)
         return [effect.applied for effect in effects]
+
+    async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
+        """Write the file; what it held, what happens to that, and what it holds now."""
+        for _ in range(_ATTEMPTS):
+            standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
+            effects = await self._in_thread(partial(wish.plan, standing))
+            with _forgotten_on_failure(project), suppress(_EditedMeanwhile):
+                after = await self._in_thread(partial(_written, project, standing, effects))
+                return standing.contents, effects, after
+        raise StorageUnavailable(f"{project.file.name} is edited by another program all the time. Try again later.")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -123,10 +142,18 @@ def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
 
 
 def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
+    """The contents after the effects, which are in the file then. Raises _EditedMeanwhile with the file as it is."""
     if not effects:
         return standing.contents
-    after = standing.contents.after(standing.scope.user, effects)
-    return replace(after, stamp=project.file.replace(after.records(), project.announce))
+    before = standing.contents
+    after = before.after(standing.scope.user, effects)
+
+    def announce(stamp: Stamp) -> None:
+        if project.file.stamp() != before.stamp:
+            raise _EditedMeanwhile
+        project.announce(stamp)
+
+    return replace(after, stamp=project.file.replace(after.records(), announce))
 
 
 def _index(sql: Sql, number: int, effects: Sequence[Effect]) -> None:

@@ -13,7 +13,7 @@ from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.storage.files.project_file import FileContent, Record
+from mnemoir.storage.files.project_file import FileContent, Record, digest_of, encode
 from mnemoir.storage.files.records import memory_of, record_of, rewritten
 from mnemoir.storage.files.rows import Key, Row, key_of, make_row, newest_first
 from mnemoir.storage.planning import Effect, Standing, is_within
@@ -54,9 +54,13 @@ _NOBODY = UserRows()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The file at `stamp`. `items` are in the file's order, by a number that grows; a bare record is no memory."""
+    """The file at `stamp`. `items` are in the file's order, by a number that grows; a bare record is no memory.
+
+    `digest` is that of the bytes that were read; None of what was written here.
+    """
 
     stamp: Stamp | None
+    digest: bytes | None
     epoch: str
     written: int  # the highest number given to an item or a change so far
     items: Mapping[int, Row | Record]
@@ -87,6 +91,11 @@ class Contents:
         same = self.of_user(scope.user).facts_by_hash.get(content_hash, ())
         return [row.memory for row in same if is_within(row.memory, scope)]
 
+    def is_of(self, content: FileContent) -> bool:
+        """Whether a file that was read holds these contents, byte for byte."""
+        own = digest_of(encode(self.records())) if self.digest is None else self.digest
+        return content.stamp is not None and self.stamp is not None and content.digest == own
+
     def records(self) -> list[Record]:
         """What is to stand in the file."""
         return [item.record if isinstance(item, Row) else item for item in self.items.values()]
@@ -112,7 +121,7 @@ class Contents:
         removals = before.removals + sum(effect.event == "DELETE" for effect in effects)
         of_user = UserRows(tuple(rows.values()), changes=max(changes, before.changes), removals=removals)
         by_user = {**self.by_user, user: of_user}
-        return replace(self, written=written, items=items, by_key=by_key, by_user=by_user)
+        return replace(self, digest=None, written=written, items=items, by_key=by_key, by_user=by_user)
 
     def with_entries(self, entries: Mapping[Key, IndexEntry]) -> "Contents":
         """The same memories with other index entries; keys that are not there are passed over."""
@@ -175,6 +184,7 @@ def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
         items[seq] = by_key[key_of(memory)] = make_row(record, memory, entry_of(memory), seq=seq, changed=seq)
     return Contents(
         stamp=content.stamp,
+        digest=content.digest,
         epoch=uuid.uuid4().hex,
         written=len(items),
         items=items,
