@@ -26,7 +26,7 @@ from mnemoir.server.guard import presented_key
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
 from mnemoir.server.under_way import Departure, Headers, Outflow
-from mnemoir.wire.client_tasks import TASK_HEADER, named_task, recognised_task
+from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.caller import Caller
