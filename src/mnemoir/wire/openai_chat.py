@@ -44,7 +44,8 @@ SAMPLING = frozenset(
     {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "n"}
     | {"presence_penalty", "frequency_penalty"}
 )
-"""Members that are read here."""
+"""Members that say which words to pick."""
+_AS_THE_SERVER_LIKES = Sampling()
 
 _OF_REQUESTS = (
     OWN_MEMBERS
@@ -207,6 +208,8 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
     """Older servers know only `max_tokens`, the reasoning models only the other name, and no temperature."""
+    if sampling == _AS_THE_SERVER_LIKES:  # as nearly all chats leave it
+        return {}
     given: dict[str, Any] = {
         "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,
         "stop": list(sampling.stop) or None,
