@@ -105,7 +105,12 @@ class Recorder:
         if not self._is_kept(chat, caller, always=store or self._options.always):
             _refuse_without_conversation(caller, shown, parent_id)
             return Recorded(chat=chat, caller=caller)
-        place = Place(parent_id=parent_id, sends_new_only=shown == "server", shows_stored=shows_stored)
+        place = Place(
+            parent_id=parent_id,
+            sends_new_only=shown == "server",
+            shows_stored=shows_stored,
+            names_all=self._workflows.serves_tree and not shows_stored,  # for what trees make of discussions
+        )
         try:
             return await self._begun(chat, caller, place)
         except Exception as exc:
@@ -152,6 +157,8 @@ class Recorder:
                 loop = asyncio.get_running_loop()
                 shown = await loop.run_in_executor(self._windows, _messages_shown, own, stored, sent)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
+            elif stored.uids:
+                chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))
         turn = stored.turn
         return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
 
@@ -215,6 +222,13 @@ class Recorder:
         except Exception as exc:  # noqa: BLE001
             _tell("an answer is not kept", exc, caller.run_id)
             return True
+
+
+def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
+    """The messages with the uids of those that are stored: the newest, instructions apart."""
+    left = list(uids)
+    named = [replace(one, uid=left.pop()) if left and one.role not in INSTRUCTIONS else one for one in reversed(sent)]
+    return named[::-1]
 
 
 def _messages_shown(

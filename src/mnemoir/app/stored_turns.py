@@ -26,21 +26,27 @@ INCOMPLETE = "incomplete"
 class Place:
     """Where a request says that its messages belong: behind a stored one, or all of them behind the head.
 
-    With `shows_stored` the model is shown the stored window in place of what the client sent.
+    With `shows_stored` the model is shown the stored window in place of what the client sent. With `names_all` every
+    message is told its uid.
     """
 
     parent_id: int | None
     sends_new_only: bool
     shows_stored: bool = False
+    names_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredQuestion:
-    """What is stored of a chat: its turn, the messages that are new of it, and the history to be shown, if any."""
+    """What is stored of a chat: its turn, the messages that are new of it, and the history to be shown, if any.
+
+    `uids` are those of the newest messages that the client sent, instructions apart; none unless all were asked for.
+    """
 
     turn: RecordedTurn
     new: Sequence[Message]
     shown: ShownHistory | None = None
+    uids: Sequence[str | None] = ()
 
 
 class UnknownParent(InvalidRequest):
@@ -71,10 +77,14 @@ def store_question(
 
     def stored(rows: SessionStorage, placed: Placed) -> StoredQuestion:
         new = history[len(history) - max(1, len(placed.added)) :]
-        turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1])
+        asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
+        uids = rows.uids_of(placed.ids if place.names_all else asked)
+        question = uids[asked[0]] if asked else None
+        turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1], question_uid=question)
         is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # others may ask a model, and that takes its time
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
-        return StoredQuestion(turn=turn, new=new, shown=shown)
+        named = [uids.get(id) for id in placed.ids] if place.names_all else []
+        return StoredQuestion(turn=turn, new=new, shown=shown, uids=named)
 
     return manager.append(session_id, records, stored, after=after, system_prompt=prompt)
 
@@ -104,7 +114,12 @@ def store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering
     reason = reply.reason if gathering.is_finished else INCOMPLETE
     try:
         own.manager.append_messages(
-            turn.conversation_id, [answer], parent_id=turn.message_id, run_id=run_id, finish_reason=reason
+            turn.conversation_id,
+            [answer],
+            parent_id=turn.message_id,
+            run_id=run_id,
+            finish_reason=reason,
+            uids=[turn.answer_uid],
         )
     except MessageNotFoundError:
         return False

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from mnemoir.conversations.log.message_rows import record_of
@@ -39,14 +40,18 @@ class ManagedTree(ManagedSearch):
         system_prompt: str = "",
         run_id: str | None = None,
         finish_reason: str | None = None,
+        uids: Sequence[str] = (),
     ) -> list[int]:
         """Put them behind a message, on whichever branch it is; the ids. The last of them is the head afterwards.
 
-        `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
-        for a parent that the session does not have.
+        `uids` are to be theirs; without any they get new ones. `parent_id` ROOT is the beginning, None the head. An
+        unknown session is created. Raises MessageNotFoundError for a parent that the session does not have.
         """
         checked_session_id(session_id)
-        records = [record_of(session_id, one, run_id=run_id, finish_reason=finish_reason) for one in messages]
+        records = [
+            record_of(session_id, one, run_id=run_id, finish_reason=finish_reason, uid=uid)
+            for one, uid in zip_longest(messages, uids)
+        ]
         ids = self.storage.append_messages(
             session_id,
             records,

@@ -195,8 +195,11 @@ class TreeRows(WayRows, Protocol):
         thread ends with these very messages. Raises MessageNotFoundError.
         """
 
-    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those that messages have already; messages of the session `spared` do not count."""
+    def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
+        """The uids of these messages, as far as they are there."""
+
+    def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Session and id of the messages that have these uids."""
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""

@@ -170,14 +170,12 @@ class Placed:
     """What became of a history that a client sent.
 
     `ids` are those of its messages, in order; `added` those of them that are new. `parent_id` is the message behind
-    which the first new one stands, or would stand: ROOT at the beginning. `uids` are those of the new messages and of
-    the last one of a user, by id.
+    which the first new one stands, or would stand: ROOT at the beginning.
     """
 
     ids: list[int]
     added: list[int]
     parent_id: int
-    uids: Mapping[int, str] = field(default_factory=dict)
 
 
 Resumed = Placed  # its name in `mnemoir.conversations`

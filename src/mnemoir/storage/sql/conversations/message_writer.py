@@ -40,7 +40,6 @@ class MessageWriter:
         self._system_prompt = system_prompt
         self._embedding_model = embedding_model
         self._heads: dict[str, Place] = {}  # of the sessions in use here
-        self.uids: dict[int, str] = {}  # of the messages written, by id
 
     def head(self, session_id: str) -> Place:
         """The head of the session, which is created unless it is there, and is in use now."""
@@ -104,7 +103,6 @@ class MessageWriter:
             "turn_id": storable(turn_id),
         }
         message_id: int = self._sql.value(_MESSAGES["add_message"], **values)
-        self.uids[message_id] = values["uid"]
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
 
 

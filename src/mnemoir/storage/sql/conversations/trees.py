@@ -94,22 +94,23 @@ class TreeTables(WayTables):
             found = _found(StoredTree(sql, session_id), told, after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
-            ids = [*found.ids, *added]
-            return Placed(ids=ids, added=added, parent_id=found.behind, uids=_uids(sql, writer, said, ids))
+            return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
 
         if not said:
             head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
             return Placed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
-    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those that messages have already; messages of the session `spared` do not count."""
-        session = None if spared is None else storable(spared)
+    def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
+        """The uids of these messages, as far as they are there."""
+        rows = self._file.read(lambda sql: sql.many(_MESSAGES["uid"], [{"id": one} for one in message_ids]))
+        return {message_id: text_of(uid) or "" for message_id, uid in rows}
 
-        def work(sql: Sql) -> set[str]:
-            return {uid for uid in uids if sql.value(_MESSAGES["has_uid"], uid=uid, spared=session)}
-
-        return self._file.read(work) if uids else set()
+    def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Session and id of the messages that have these uids."""
+        with_uids = [{"uid": uid} for uid in uids]
+        rows = self._file.read(lambda sql: sql.many(_MESSAGES["with_uid"], with_uids)) if uids else []
+        return {text_of(uid) or "": (text_of(session) or "", message_id) for uid, session, message_id in rows}
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
@@ -205,14 +206,6 @@ def _found(tree: StoredTree, told: Sequence[HistoryItem], after: int | None) -> 
     if after is None:
         return tree.find(told)
     return tree.find_at_the_end(told) if after == HEAD else tree.find_behind(after, told)
-
-
-def _uids(sql: Sql, writer: MessageWriter, said: Sequence[MessageRecord], ids: Sequence[int]) -> dict[int, str]:
-    """Those of the messages written, and of the last one of a user where it was there before."""
-    asked = next((id for id, one in zip(reversed(ids), reversed(said), strict=True) if one.role == "user"), None)
-    if asked is None or asked in writer.uids:
-        return writer.uids
-    return {**writer.uids, asked: text_of(sql.value(_MESSAGES["uid"], id=asked)) or ""}
 
 
 def _told(history: Sequence[MessageRecord]) -> list[HistoryItem]:

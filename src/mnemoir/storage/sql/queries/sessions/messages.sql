@@ -80,11 +80,11 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 
 -- name: uid
 -- The uid of a message.
-SELECT CAST(uid AS BLOB) FROM messages WHERE id = :id;
+SELECT id, CAST(uid AS BLOB) FROM messages WHERE id = :id;
 
--- name: has_uid
--- Whether a message of any session but one has a uid, by idx_messages_uid; one row.
-SELECT EXISTS (SELECT 1 FROM messages WHERE uid = :uid AND session_id IS NOT :spared);
+-- name: with_uid
+-- Where the message of a uid is, by idx_messages_uid.
+SELECT CAST(uid AS BLOB), CAST(session_id AS BLOB), id FROM messages WHERE uid = :uid;
 
 -- name: score
 -- What a message weighs, 0 to 1.
