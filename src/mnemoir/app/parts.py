@@ -144,13 +144,14 @@ async def open_parts(settings: Settings) -> Parts:
         conversations = own(open_conversations(settings, model, embedding))
         background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
         runs = own(open_runs(settings))
-        memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
+        turns = Turns(background, conversations)
+        memory = _chat_memory(settings, timed, turns, project_settings)
         kept = open_discussions(embedding, indexing, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
-        recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,
