@@ -13,6 +13,7 @@ SAMPLING = frozenset(
     | {"presence_penalty", "frequency_penalty"}
 )
 """Members that are read here."""
+_AS_THE_SERVER_LIKES = Sampling()
 
 
 def read_choices(body: Json) -> int:
@@ -39,6 +40,8 @@ def read_sampling(body: Json) -> Sampling:
 
 def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
     """Older servers know only `max_tokens`, the reasoning models only the other name, and no temperature."""
+    if sampling == _AS_THE_SERVER_LIKES:  # as nearly all chats leave it
+        return {}
     given: dict[str, Any] = {
         "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,
         "stop": list(sampling.stop) or None,
