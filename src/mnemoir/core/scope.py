@@ -1,9 +1,11 @@
 """Whose data: one value that every store method takes and none can leave out."""
 
 import re
-from dataclasses import dataclass, replace
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.text import digest
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
@@ -30,6 +32,10 @@ class Scope:
         """The same user, not narrowed by agent, app, conversation or node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
+    def hash(self, text: str) -> bytes:
+        """16 bytes, equal for equal texts of one scope. What is stored to know a user's text again is made here."""
+        return digest(text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
@@ -41,6 +47,18 @@ class Principal:
 
     tenant: str = DEFAULT_TENANT
     has_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Who does something, and in which request; "" behind the requests."""
+
+    principal: Principal = field(default_factory=Principal)
+    request_id: str = ""
+
+
+# Travels with a request, its tasks and its threads, and into every transaction that it writes in.
+acting: ContextVar[Act] = ContextVar("acting", default=Act())  # noqa: B039  # it is frozen
 
 
 def project_name(raw: str) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.storage.sql.catalogue import Contents, digest_of
+from mnemoir.core.text import digest
+from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sqlite.data_file import beside
@@ -28,7 +29,7 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
         connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_MS)
-            used_at = {digest_of(id): at for id, at in connection.execute(_QUERIES["sessions"])}
+            used_at = {digest(id): at for id, at in connection.execute(_QUERIES["sessions"])}
             ((messages, embeddable, embedded),) = connection.execute(
                 _QUERIES["progress"], {"model": model, "spaces": SPACES}
             )

@@ -5,8 +5,8 @@ So that no question about all users opens a file for each of them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
+from mnemoir.core.text import digest
 from mnemoir.storage.sql.engine import Engine, Sql, Value
 from mnemoir.storage.sql.queries import queries
 
@@ -58,7 +58,7 @@ class Catalogue:
 
     async def places_with(self, id: str) -> list[str]:
         """Where there is a conversation of that id."""
-        return await self._places("places_with", digest=digest_of(id.encode("utf-8", "replace")))
+        return await self._places("places_with", digest=digest(id))
 
     async def places_used_before(self, time: str) -> list[str]:
         """Where there is a conversation that was last used before a time, which is written as the files write it."""
@@ -89,8 +89,3 @@ def _put(sql: Sql, place: str, contents: Contents) -> None:
     put: list[dict[str, Value]] = [{"place": place, "digest": digest, "used_at": at} for digest, at in changed]
     sql.many(_QUERIES["put_conversation"], put)
     sql.many(_QUERIES["drop_conversation"], [{"place": place, "digest": digest} for digest in gone])
-
-
-def digest_of(id: bytes) -> bytes:
-    """What stands for the stored id of a conversation outside its user's file."""
-    return blake2b(id, digest_size=16).digest()

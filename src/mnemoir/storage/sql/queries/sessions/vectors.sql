@@ -50,4 +50,4 @@ SELECT count(*), count(*) FILTER (WHERE says_something),
 
 -- name: sessions
 -- Every session of a file with its last activity, unsorted.
-SELECT CAST(id AS BLOB), CAST(updated_at AS TEXT) FROM main.sessions;
+SELECT id, CAST(updated_at AS TEXT) FROM main.sessions;
