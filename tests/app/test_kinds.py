@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemoir.app.pruning import STAMP_FILE
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Act, Principal, Scope, acting
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.sql.engine import Engine
@@ -152,6 +152,19 @@ async def test_it_is_forgotten_to_the_byte_with_its_conversation(noted, tmp_path
     succeeded(await chats.ask("DELETE", "/api/conversations/tea"))
     assert await all_of(notes, scope) == ["Quillwortlantern"]
     assert holds(tmp_path, ["Zanzibarquince"]) == {}
+
+
+async def test_its_store_knows_in_each_transaction_who_asked_and_in_which_request(noted):
+    chats, notes = noted
+    acts = []
+
+    async def forget(scope: Scope) -> Mapping[str, int]:
+        await notes.db.write(scope, lambda sql: acts.append(acting.get()))
+        return {}
+
+    chats.parts.kinds.append(MemoryKind(name="witness", forget=forget))
+    answer = await chats.ask("DELETE", "/api/memories?user_id=mira")
+    assert acts == [Act(principal=Principal(), request_id=answer.headers["x-request-id"])]
 
 
 async def test_it_is_forgotten_with_all_that_is_remembered_of_a_user(noted, tmp_path):

@@ -5,7 +5,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.text import digest
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
@@ -32,9 +31,12 @@ class Scope:
         """The same user, not narrowed by agent, app, conversation or node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
-    def hash(self, text: str) -> bytes:
-        """16 bytes, equal for equal texts of one scope. What is stored to know a user's text again is made here."""
-        return digest(text)
+    def hash(self, digest: bytes) -> bytes:
+        """What is stored in place of the digest of a user's text, to know the text again within the scope.
+
+        The digest itself, as long as scopes have no keys.
+        """
+        return digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

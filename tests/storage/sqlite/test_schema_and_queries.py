@@ -31,6 +31,8 @@ TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.owner_of",
+    "memories.users_of_agent",
+    "memories.users_of_app",
     "search.next_model",
     "search.embedded_with",
     "changes.drop_receipts",
@@ -86,6 +88,12 @@ def test_stores_know_no_driver_and_engines_no_store():
 def test_every_query_is_used():
     code = "\n".join(file.read_text() for file in SOURCES.rglob("*.py"))
     assert [name for _, name in ALL_QUERIES if f'"{name}"' not in code] == []
+
+
+@pytest.mark.parametrize("name", ["agent", "app"])
+def test_the_users_of_an_agent_or_an_app_come_from_its_index(migrated, name):
+    first, *_ = plan_of(migrated, queries("memories")[f"users_of_{name}"])
+    assert first == f"SEARCH m USING INDEX memories_by_{name} ({name}=?)"
 
 
 def test_pages_come_in_order_from_the_index(migrated):

@@ -20,11 +20,11 @@ from mnemoir.ports.memory_store import (
     Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sql import backlog, lists, receipts
+from mnemoir.storage.sql import backlog, history, lists, receipts
 from mnemoir.storage.sql.commit import Commit
 from mnemoir.storage.sql.engine import Engine, Sql
 from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sql.rows import history_of, memory_of, narrowing, removed_of
+from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.scopes import entered
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 
@@ -57,11 +57,11 @@ class SqlMemoryStore:
             if receipt and (earlier := receipts.already_applied(within, receipt, now)) is not None:
                 return earlier
             commit = Commit(within, scope, now)
-            commit.apply(changes, provenance, degrade=degrade)
+            applied = commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
-                receipts.keep(within, receipt, (provenance.reason, commit.applied), now)
-            return commit.applied
+                receipts.keep(within, receipt, (provenance.reason, applied), now)
+            return applied
 
         return await self._db.write(scope, work) if changes or receipt else []
 
@@ -109,7 +109,9 @@ class SqlMemoryStore:
 
         def look(sql: Sql) -> dict[bytes, Memory]:
             within = narrowing(scope)
-            rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
+            rows = {
+                wanted: sql.row(_QUERIES["same_text"], **within, content_hash=scope.hash(wanted)) for wanted in hashes
+            }
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
         return await self._db.read(scope, look)
@@ -136,18 +138,17 @@ class SqlMemoryStore:
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
-        return await self._made("history", scope, {"id": memory_id}, history_of)
+        return await self._db.read(scope, lambda sql: history.of_memory(sql, scope, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
-        found = await self._made(
-            "last_event", scope, {"id": memory_id}, lambda row: removed_of(row, memory_id, scope.user)
-        )
-        return found[0] if found else None
+        return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
 
-    async def users(self, project: Project) -> list[Scope]:
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope a user that has memories, in name order."""
-        rows = await self._rows("users", {"tenant": project.tenant, "project": project.project})
+        query = "users_of_agent" if agent is not None else "users" if app is None else "users_of_app"
+        which = {"tenant": project.tenant, "project": project.project, "agent": agent, "app": app}
+        rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:

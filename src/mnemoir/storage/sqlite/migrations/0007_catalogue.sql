@@ -19,3 +19,7 @@ CREATE TABLE catalogued_conversations (
 
 CREATE INDEX conversations_by_digest ON catalogued_conversations (digest);
 CREATE INDEX conversations_by_use ON catalogued_conversations (used_at);
+
+-- Whose memories an agent or an app has.
+CREATE INDEX memories_by_agent ON memories (agent, scope_id) WHERE agent IS NOT NULL AND valid_to IS NULL;
+CREATE INDEX memories_by_app ON memories (app, scope_id) WHERE app IS NOT NULL AND valid_to IS NULL;
