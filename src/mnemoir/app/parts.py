@@ -18,6 +18,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.folders import outside
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
+from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
@@ -32,10 +33,12 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
 from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_files import ProjectFiles
@@ -48,6 +51,7 @@ from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
@@ -83,6 +87,7 @@ class Parts:
     workflow_files: WorkflowFiles
     conversations: Conversations
     recorder: Recorder
+    kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
     discussions: Discussions
@@ -141,7 +146,7 @@ async def open_parts(settings: Settings) -> Parts:
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
-        conversations = own(open_conversations(settings, model, embedding))
+        conversations = own(open_conversations(settings, model, embedding, database))
         background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
@@ -151,6 +156,13 @@ async def open_parts(settings: Settings) -> Parts:
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
+        kinds = [
+            job_kind(background, JOB_TABLES),
+            run_kind(runs),
+            fact_kind(facts, store, indexing, FACT_TABLES),
+            discussion_kind(discussions, conversations),
+            conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
+        ]
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
@@ -172,18 +184,13 @@ async def open_parts(settings: Settings) -> Parts:
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
-            forgetting=Forgetting(
-                conversations=conversations,
-                facts=facts,
-                background=background,
-                runs=runs,
-                discussions=discussions,
-            ),
-            pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
+            kinds=kinds,
+            forgetting=Forgetting(conversations=conversations, kinds=kinds),
+            pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(settings, model, session)),
-            stock=own(Stock(settings, store, runs, conversations, embedding.name)),
+            stock=own(Stock(settings, kinds)),
             times=times,
             _open=opened.pop_all(),
         )
