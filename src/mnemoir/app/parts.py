@@ -50,6 +50,7 @@ from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
+from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
@@ -57,6 +58,7 @@ from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
 
 DATABASE_FILE = "mnemoir.db"
+PACKS_FOLDER = "cache/memories"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -132,11 +134,13 @@ async def open_parts(settings: Settings) -> Parts:
         model = own(await choose_model(settings.llm, session))
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
-        store, project_settings = _storage(settings, database)
+        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
+        store, project_settings = _storage(settings, database, packs)
+        recall = own(Recall(store, embedding, packs=packs if isinstance(store, SqlMemoryStore) else None))
         indexing = Indexing(embedding)
         facts = Facts(
             store=own(store),
-            recall=Recall(store, embedding),
+            recall=recall,
             indexing=indexing,
             model=model,
             project_settings=project_settings,
@@ -149,7 +153,8 @@ async def open_parts(settings: Settings) -> Parts:
         conversations = own(open_conversations(settings, model, embedding, database))
         background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
         runs = own(open_runs(settings))
-        memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
+        turns = Turns(background, conversations)
+        memory = _chat_memory(settings, timed, turns, project_settings)
         kept = open_discussions(embedding, indexing, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
@@ -162,7 +167,7 @@ async def open_parts(settings: Settings) -> Parts:
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
-        recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,
@@ -209,13 +214,13 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: SqliteEngine
+    settings: Settings, database: SqliteEngine, packs: PackFiles
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
-    return SqlMemoryStore(database), SqlProjectSettings(database)
+    return SqlMemoryStore(database, packs=packs), SqlProjectSettings(database)
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:

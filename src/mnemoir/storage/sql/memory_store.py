@@ -1,5 +1,6 @@
 """Memories in the database: each method is one piece of work for the writer, or one look by a reader."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -7,6 +8,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
     MemoryStore,
     Owned,
@@ -34,10 +36,11 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
 class SqlMemoryStore:
-    """`db` is the caller's, who closes it after this store."""
+    """`db` is the caller's, who closes it after this store. `packs` are of its rows."""
 
-    def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
+    def __init__(self, db: Engine, clock: Clock = utc_now, packs: IndexPacks | None = None) -> None:
         self._db = db
+        self._packs = packs
         self._clock = clock
 
     async def commit(
@@ -188,7 +191,14 @@ class SqlMemoryStore:
             commit.finish()
             return removed
 
-        return await self._db.write(scope, work)
+        await self._drop_packs(scope)
+        removed = await self._db.write(scope, work)
+        await self._drop_packs(scope)  # one that was made meanwhile of what was still there
+        return removed
+
+    async def _drop_packs(self, scope: Scope) -> None:
+        if self._packs is not None:
+            await asyncio.to_thread(self._packs.drop, scope.owner)
 
     async def _memories(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Memory]:
         return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))

@@ -102,8 +102,9 @@ def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:
-    """The turns of a commit, as `history_of` reads them."""
-    return as_json([asdict(turn) for turn in turns])
+    """The turns of a commit, as `history_of` reads them; a uid is left out where there is none."""
+    members = (asdict(turn).items() for turn in turns)
+    return as_json([{name: value for name, value in one if name != "message_uid" or value} for one in members])
 
 
 def applied_as_json(applied: Iterable[Applied]) -> str:
