@@ -19,6 +19,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.folders import outside
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
+from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
@@ -33,10 +34,12 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_files import ProjectFiles
@@ -51,6 +54,7 @@ from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProject
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.erasing import ERASE
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
@@ -87,6 +91,7 @@ class Parts:
     workflow_files: WorkflowFiles
     conversations: Conversations
     recorder: Recorder
+    kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
     discussions: Discussions
@@ -147,18 +152,25 @@ async def open_parts(settings: Settings) -> Parts:
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
-        conversations = own(open_conversations(settings, model, embedding))
-        background = own(
-            Background(jobs, {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)})
-        )
+        conversations = own(open_conversations(settings, model, embedding, database))
+        handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
+        background = own(Background(jobs, handlers))
         runs = own(open_runs(settings))
-        memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
+        turns = Turns(background, conversations)
+        memory = _chat_memory(settings, timed, turns, project_settings)
         kept = open_discussions(embedding, indexing, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
-        recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
+        kinds = [
+            job_kind(background, JOB_TABLES),
+            run_kind(runs),
+            fact_kind(facts, store, indexing, FACT_TABLES),
+            discussion_kind(discussions, conversations),
+            conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
+        ]
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,
@@ -179,18 +191,13 @@ async def open_parts(settings: Settings) -> Parts:
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
-            forgetting=Forgetting(
-                conversations=conversations,
-                facts=facts,
-                background=background,
-                runs=runs,
-                discussions=discussions,
-            ),
-            pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
+            kinds=kinds,
+            forgetting=Forgetting(conversations=conversations, kinds=kinds),
+            pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(settings, model, session)),
-            stock=own(Stock(settings, store, runs, conversations, embedding.name)),
+            stock=own(Stock(settings, kinds)),
             times=times,
             _open=opened.pop_all(),
         )

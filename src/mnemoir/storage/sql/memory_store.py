@@ -113,7 +113,9 @@ class SqlMemoryStore:
 
         def look(sql: Sql) -> dict[bytes, Memory]:
             within = narrowing(scope)
-            rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
+            rows = {
+                wanted: sql.row(_QUERIES["same_text"], **within, content_hash=scope.hash(wanted)) for wanted in hashes
+            }
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
         return await self._db.read(scope, look)
@@ -159,9 +161,11 @@ class SqlMemoryStore:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
 
-    async def users(self, project: Project) -> list[Scope]:
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope a user that has memories, in name order."""
-        rows = await self._rows("users", {"tenant": project.tenant, "project": project.project})
+        query = "users_of_agent" if agent is not None else "users" if app is None else "users_of_app"
+        which = {"tenant": project.tenant, "project": project.project, "agent": agent, "app": app}
+        rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:

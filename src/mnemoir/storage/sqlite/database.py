@@ -7,6 +7,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,11 +73,12 @@ class SqliteEngine:
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """What `work` gives, once everything it wrote is durable.
 
-        It shares a transaction with other work, and is undone alone when it raises. Raises StorageUnavailable with
-        nothing written, or what `work` raises. Work whose caller is cancelled may still be done.
+        It runs in the caller's context. It shares a transaction with other work, and is undone alone when it raises.
+        Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.put(_scoped(scope, work), future)
+        context, scoped = copy_context(), _scoped(scope, work)
+        self._writer.put(lambda sql: context.run(scoped, sql), future)
         return await future
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:

@@ -18,6 +18,19 @@ SELECT s.user FROM scopes AS s
    AND EXISTS (SELECT 1 FROM memories AS m WHERE m.scope_id = s.id AND m.valid_to IS NULL)
  ORDER BY s.user;
 
+-- name: users_of_agent
+-- Those with current memories of an agent, and of an app where one is named, in name order; by index memories_by_agent.
+SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.agent = :agent AND m.valid_to IS NULL AND (:app IS NULL OR m.app = :app)
+   AND s.tenant = :tenant AND s.project = :project
+ ORDER BY s.user;
+
+-- name: users_of_app
+-- Those with current memories of an app, in name order; by index memories_by_app.
+SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.app = :app AND m.valid_to IS NULL AND s.tenant = :tenant AND s.project = :project
+ ORDER BY s.user;
+
 -- name: memory
 -- One memory or closed state of a scope; at most one row, by the unique key.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,

@@ -59,10 +59,10 @@ SELECT text, said_at FROM memories
    AND agent IS :agent AND app IS :app AND seq < :seq
  ORDER BY seq DESC LIMIT :limit;
 
--- name: unchanged
--- The row of a current memory that still reads the same; at most one row, by the unique key.
-SELECT seq, scope_id FROM memories
- WHERE id = :id AND valid_to IS NULL AND text = :text
+-- name: text_of
+-- The row of a current memory, and what it reads; at most one row, by the unique key.
+SELECT seq, scope_id, text FROM memories
+ WHERE id = :id AND valid_to IS NULL
    AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
 
 -- name: mark_changed
