@@ -1,4 +1,4 @@
-"""A chat answer without a language model: what is remembered, quoted, and how to get a real answer."""
+"""Chat answers without a language model: quoted memories, and a hint how to connect a model."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _QUESTION = re.compile(
     r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b",
     re.IGNORECASE,
 )
-_FEW = 8  # so few were recalled for this very message, so all of them bear on it
+_FEW = 8  # up to this number all recalled memories are quoted, because the search chose them for this message
 
 
 def answer(messages: Sequence[Message]) -> str:
@@ -30,7 +30,7 @@ def answer(messages: Sequence[Message]) -> str:
 
 
 def bearing_on(question: str, lines: Sequence[RecalledLine]) -> list[RecalledLine]:
-    """The lines to quote, in the order recalled: all when few, else the ones nearest the words of the question."""
+    """The lines to quote, in recalled order: all up to `_FEW`, else those that share most words with the question."""
     if len(lines) <= _FEW:
         return list(lines)
     nearest = sorted(range(len(lines)), key=lambda at: (-overlap(question, lines[at].text), at))[:_FEW]

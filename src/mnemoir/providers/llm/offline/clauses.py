@@ -1,7 +1,7 @@
-"""What a user wrote, cut into clauses that can each hold one statement.
+"""Splitting of a user's text into clauses that can each hold one statement.
 
-Quotes, code, questions and what is only imagined are left out here, so that the rules need not think of them.
-Contractions are written out, which halves the rules.
+Quotes, code, questions and hypothetical sentences are removed here, so that the rules need not handle them.
+Contractions are written out, which halves the number of rules.
 """
 
 import re
@@ -60,12 +60,12 @@ _WRITTEN_OUT = (
     (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
 )
-_LONGEST_CLAUSE = 400  # no statement is longer, and the rules are to stay quick whatever is pasted
-_MOST_CHARACTERS = 20_000  # of one turn; statements about oneself come first, a pasted book after
+_LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
+_MOST_CHARACTERS = 20_000  # of one turn; statements about oneself usually stand before pasted text
 
 
 def clauses(text: str) -> Iterator[str]:
-    """The statements of a text, contractions written out, edges trimmed; "remember that …" keeps its opening."""
+    """The clauses of a text, contractions written out, edges trimmed; "remember that …" keeps its opening."""
     for sentence in _sentences(text[:_MOST_CHARACTERS]):
         if _IMAGINED.search(sentence):
             continue
@@ -75,7 +75,7 @@ def clauses(text: str) -> Iterator[str]:
 
 
 def trimmed(clause: str) -> str:
-    """A clause without greeting, filler and closing marks."""
+    """The clause without greeting, filler words and closing punctuation."""
     bare = _LEAD.sub("", clause.strip())
     return bare.strip(" \t,.!?…;:*_~-–—()")
 
@@ -90,7 +90,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    """A quoted name stays; a quoted sentence was somebody else's."""
+    """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
     return match["inside"] if len(match["inside"].split()) <= 2 else " "
 
 
@@ -101,7 +101,7 @@ def _written_out(sentence: str) -> str:
 
 
 def _before_question(pieces: list[str], is_question: bool) -> list[str]:
-    """The clauses ahead of the one that asks; none where the whole sentence asks."""
+    """The clauses before the first one that asks; none when the whole sentence is a question."""
     asking = next((at for at, piece in enumerate(pieces) if _ASKING.match(piece)), None)
     if asking is None:
         return [] if is_question else pieces

@@ -1,4 +1,4 @@
-"""Facts out of a conversation, by rule: what its user said in the first person."""
+"""Extraction of facts from a conversation by rule: statements of the user in the first person."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -10,14 +10,14 @@ from mnemoir.providers.llm.offline.clauses import clauses
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.statements import statements
 
-_MOST_FACTS = 200  # settling compares each with each
+_MOST_FACTS = 200  # `settled` compares each fact with each
 
 
 def extract(document: Mapping[str, Any]) -> dict[str, Any]:
     """`{"conversation_date", "turns": [{"role", "text"}]}` to `{"facts": [...]}`, each fact once, in order said.
 
-    Only user turns count; dates are reckoned from the conversation's own. What was said later in it settles what was
-    said before.
+    Only user turns count. Relative dates refer to the conversation's date. Later statements replace earlier ones that
+    they contradict.
     """
     said_at = from_text(document.get("conversation_date")) or datetime.now(UTC)
     found: dict[bytes, str] = {}

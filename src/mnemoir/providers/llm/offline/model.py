@@ -1,7 +1,7 @@
-"""The offline model: a chat model with no model in it, so that Mnemoir works on a machine that has none.
+"""The offline model: a rule-based chat model, so that Mnemoir works on a machine without a language model.
 
-It extracts facts and reconciles them by rule, summarises by extraction, and answers a chat by quoting what was
-recalled. The same request always gets the same answer.
+It extracts and reconciles facts by rule, summarises by extraction, and answers a chat by quoting recalled
+memories. The same request always gets the same answer.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _SUMMARY_SENTENCES = 3
 
 
 class OfflineModel:
-    """Answers at once and needs nothing. Raises ProviderRefused for structured output it has no rules for."""
+    """The rule-based chat model. Raises ProviderRefused for structured output it has no rules for."""
 
     def __init__(self) -> None:
         self.last_calls = LastCalls()
@@ -40,7 +40,7 @@ class OfflineModel:
         return "offline"
 
     def address(self, *, stream: bool) -> None:
-        """None: nothing leaves this process."""
+        """None: no request leaves this process."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         reply = await self.ask(request)
@@ -50,10 +50,10 @@ class OfflineModel:
 
     async def ask(self, request: ModelRequest) -> Reply:
         with self.last_calls.noting():
-            return await asyncio.to_thread(_reply, request)  # a long conversation takes the rules some 20 ms
+            return await asyncio.to_thread(_reply, request)  # the rules need some 20 ms for a long conversation
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Does nothing: the model holds no resources."""
 
 
 def _reply(request: ModelRequest) -> Reply:
@@ -73,7 +73,7 @@ def _structured(request: ModelRequest, output: JsonSchema) -> tuple[str, FinishR
 
 
 def _document(request: ModelRequest) -> Mapping[str, Any]:
-    """The JSON object in the last user message. Raises ProviderRefused when there is none."""
+    """The JSON object in the last user message. Raises ProviderRefused when the message is not one."""
     try:
         value = orjson.loads(_last_user_text(request))
     except orjson.JSONDecodeError as exc:
@@ -93,7 +93,7 @@ def _chat(request: ModelRequest) -> tuple[str, FinishReason]:
 
 
 def _within(text: str, most_tokens: int | None) -> tuple[str, FinishReason]:
-    """The text, cut after the last word that the caller's limit allows."""
+    """The text, cut after the last word within the caller's token limit, and the finish reason."""
     if most_tokens is None or estimate_tokens(text) <= most_tokens:
         return text, "stop"
     kept = ""
@@ -109,7 +109,7 @@ def _last_user_text(request: ModelRequest) -> str:
 
 
 def _summary(document: Mapping[str, Any]) -> dict[str, str]:
-    """`{"text", "sentences"?}` to `{"summary"}`."""
+    """`{"text", "sentences"?}` to `{"summary"}`; three sentences by default."""
     sentences = document.get("sentences")
     wanted = sentences if isinstance(sentences, int) and sentences > 0 else _SUMMARY_SENTENCES
     return {"summary": summarise(str(document.get("text", "")), wanted)}

@@ -1,7 +1,7 @@
-"""The rules: patterns over a whole clause, in order, and what each makes of it. The first that says something wins.
+"""The ordered table of rules: patterns over a whole clause, and the statements they make. The first result wins.
 
-A rule takes only what is likely to last or is anchored to a date. Everything not listed is left alone: an assistant
-that remembers small talk is worse than one that forgets a hobby.
+A rule covers only statements that are likely to last or that name a date. All other clauses are ignored: an
+assistant that remembers small talk is worse than one that forgets a hobby.
 """
 
 import re
@@ -15,7 +15,7 @@ from mnemoir.providers.llm.offline.sayings import Table
 
 
 def said_by(clause: str) -> Sequence[str]:
-    """The statements of the first rule that finds one; () when none does."""
+    """The statements of the first rule that makes any; () when no rule does."""
     for pattern, say in _RULES:
         match = pattern.fullmatch(clause)
         said = say(match) if match else ()
@@ -25,7 +25,7 @@ def said_by(clause: str) -> Sequence[str]:
 
 
 def _remembered(match: re.Match[str]) -> Sequence[str]:
-    """What was asked to be remembered: by another rule if one fits, else as it was said."""
+    """The statement in "remember that ...": by another rule if one matches, else in the user's words."""
     said = match["said"]
     by_rule = said_by(said) if not _REMEMBER.fullmatch(said) else ()
     if by_rule:

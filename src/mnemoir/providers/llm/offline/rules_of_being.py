@@ -1,4 +1,4 @@
-"""Rules for who one is and what has become of one: names, origins, moves, ends, and all that follows "I am"."""
+"""Rules for identity and changes in it: names, origins, moves, ended habits, and everything after "I am"."""
 
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.conjugation import third_person

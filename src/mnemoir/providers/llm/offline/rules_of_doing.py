@@ -1,4 +1,4 @@
-"""Rules for what one does, as a rule or on a day that is named. They come last, being the widest."""
+"""Rules for habits and for events on a named day. They come last, because their patterns match most."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _KEPT = re.compile(
 
 
 def used(match: re.Match[str]) -> Sequence[str]:
-    """What is used or worn, where it is of a kind that stays."""
+    """The statement about a thing used or worn, when it is of a lasting kind; else ()."""
     return third(match) if _KEPT.search(match["x"]) else ()
 
 
@@ -61,7 +61,7 @@ DOING = table(
         r"metric|linux|windows|macos|vim|emacs).*)",
         used,
     ),
-    # what is tied to a day
+    # events on a named day
     (rf"{_WHEN},? (?:I|we) (?P<said>.+)", dated_front),
     (r"(?:I|we) (?P<said>.+)", dated),
 )

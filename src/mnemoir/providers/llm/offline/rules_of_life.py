@@ -1,4 +1,4 @@
-"""Rules for what belongs to a life: people, pets, things, conditions, aims and abilities."""
+"""Rules for the user's people, pets, possessions, medical conditions, aims and abilities."""
 
 import re
 

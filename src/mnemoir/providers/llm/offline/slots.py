@@ -1,7 +1,7 @@
-"""What a statement is about: the attribute it fills, or the liking or doing it affirms or denies.
+"""Analysis of a statement: the attribute it sets, or the liking or activity it affirms or denies.
 
-Some attributes hold one value at a time (a home, an employer, a diet), so a new value takes the old one's place.
-Likings and doings hold many, so only the opposite of a statement takes its place.
+Some attributes hold one value at a time (a home, an employer, a diet), so a new value replaces the old one.
+Likings and activities hold many values, so only the opposite statement replaces a statement.
 """
 
 import re
@@ -57,9 +57,9 @@ _IDLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matter:
-    """What a statement is about. `slot` names the attribute, "" for none; `value` is what it says of it.
+    """The subject of a statement: `slot` names the attribute, "" for none; `value` is its value in the statement.
 
-    `denies` is True for "no longer", "hates" and their like; `ends` for a statement that ends every employment.
+    `denies` is True for "no longer", "hates" and similar words; `ends` for a statement that ends every employment.
     """
 
     slot: str
@@ -70,13 +70,13 @@ class Matter:
 
 @lru_cache(maxsize=2048)
 def matter_of(statement: str) -> Matter:
-    """What `statement` is about, by its wording."""
+    """The subject of `statement`, by its wording."""
     text = " ".join(statement.replace("’", "'").split()).rstrip(".!")
     return next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
 
 
 def same_value(a: str, b: str) -> bool:
-    """Whether two values are one: the words of one are among the other's."""
+    """True when the word stems of one value are a subset of the other's; False for an empty value."""
     first, second = set(words_of(a).stems), set(words_of(b).stems)
     return bool(first and second) and (first <= second or second <= first)
 

@@ -1,7 +1,7 @@
-"""One clause to the statements it makes about its speaker.
+"""Conversion of a clause to the statements it makes about its speaker.
 
-Statements stand alone, without naming the user: "I row every morning" becomes "Rows every morning". The rules say
-what fits; this file shares the subject among verbs before, and words the result after.
+Statements stand alone, without naming the user: "I row every morning" becomes "Rows every morning". This module
+first repeats a shared subject for each verb, then applies the rules, then edits the wording of the result.
 """
 
 import re
@@ -36,13 +36,13 @@ _PERSONS = (
 
 
 def statements(clause: str, today: date) -> list[str]:
-    """What the clause says; [] for nothing that lasts. `today` is when it was said."""
+    """The statements of the clause; [] when nothing in it lasts. `today` is the day it was said."""
     raw = [said for part in _with_subject(clause) for said in said_by(part)]
     return [text for said in raw if (text := _worded(said, clause, today))]
 
 
 def _with_subject(clause: str) -> Iterator[str]:
-    """The clause, or its parts where one "I" or "we" carries two verbs ("I live in Graz and work at a bank")."""
+    """The clause, or one part per verb when one "I" or "we" has two ("I live in Graz and work at a bank")."""
     shared = _SHARED.fullmatch(clause)
     if not shared:
         yield clause
@@ -52,7 +52,7 @@ def _with_subject(clause: str) -> Iterator[str]:
 
 
 def _worded(said: str, clause: str, today: date) -> str | None:
-    """A statement with its dates made absolute and its edges trimmed; None for an overlong one."""
+    """The statement with absolute dates and trimmed edges; None when it is empty or over 30 words."""
     text = _TAIL.sub("", said.strip(" ,;.!"))
     text = resolved(text, today, past=not _AHEAD.search(clause))
     for pattern, instead in _PERSONS:
