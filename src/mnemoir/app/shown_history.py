@@ -17,7 +17,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
-from mnemoir.wire.document_frames import without_frame
+from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.run import last_user_message
 

@@ -13,7 +13,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
-from mnemoir.wire.document_frames import without_frame
+from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 
 INCOMPLETE = "incomplete"

@@ -18,9 +18,8 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.access import owner
-from mnemoir.server.raw_paths import register_names
-from mnemoir.server.rest import ProjectHere, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import ProjectHere, Site, SiteHere
+from mnemoir.server.routing import register_names
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"

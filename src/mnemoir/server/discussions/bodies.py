@@ -10,7 +10,7 @@ from mnemoir.core.discussions import DIGEST_CHARACTERS, ChunkSource, RollingSumm
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
 from mnemoir.server.memories.bodies import MessageBody
-from mnemoir.server.parameters import Body
+from mnemoir.server.rest import Body
 
 _MOST_SUMMARIES = 20_000
 _MOST_MESSAGES = 100_000

@@ -31,9 +31,17 @@ from mnemoir.server.memories.answers import (
     turn_json,
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.parameters import Cursor, offset_number, whole_number
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import (
+    Answer,
+    Cursor,
+    JsonObject,
+    ProjectHere,
+    Routes,
+    Site,
+    SiteHere,
+    offset_number,
+    whole_number,
+)
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

@@ -20,13 +20,12 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.server.access import owner
-from mnemoir.server.bodies import parse_json, read_body
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
 from mnemoir.server.memories.bodies import ImportedMemory
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, ProjectHere, Routes, SiteHere, checked
-from mnemoir.server.site import Site
+from mnemoir.server.request import parse_json, read_body
+from mnemoir.server.rest import Answer, ProjectHere, Routes, Site, SiteHere, checked
 
 router = Routes(prefix="/api", tags=["transfer"])
 

@@ -147,4 +147,4 @@ def _names(key: Key) -> dict[str, str]:
 
 def stamp_text(stamp: Stamp | None) -> str | None:
     """The stamp as the table holds it: inode numbers may be larger than its integers."""
-    return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode}"
+    return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode} {stamp.ctime_ns}"

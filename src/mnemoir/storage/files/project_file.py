@@ -5,6 +5,7 @@ records in the order they came. It is read as a whole and replaced as a whole. W
 objects is left exactly as it is, and every request on it fails until somebody has looked at it.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,10 +36,14 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
-    """What stood in the file, and its stamp then; no records and None when there was no file."""
+    """What stood in the file, and its stamp then; no records and None when there was no file.
+
+    `digest` is that of the bytes, to tell a file that was only touched from one that was edited.
+    """
 
     records: list[Record]
     stamp: Stamp | None
+    digest: bytes = b""
 
 
 class ProjectFile:
@@ -62,10 +67,10 @@ class ProjectFile:
                 found = None if folder is None else read_file(folder, FILE_NAME)
         if found is None:
             return FileContent(records=[], stamp=None)
-        return FileContent(records=self._decode(*found), stamp=found[1])
+        return FileContent(records=self._decode(*found), stamp=found[1], digest=digest_of(found[0]))
 
     def replace(self, records: Sequence[Record], before_rename: Callable[[Stamp], None]) -> Stamp:
-        """Write all records; only under the lock. `before_rename` is told the stamp they will have.
+        """Write all records; only under the lock. `before_rename` is told the stamp that they have before the rename.
 
         Raises InvalidRequest for a value that JSON cannot hold.
         """
@@ -95,6 +100,11 @@ class ProjectFile:
             raise StorageUnavailable(
                 f"{self.name} is damaged ({exc}) and was left as it is. Repair it or put a copy in its place."
             ) from exc
+
+
+def digest_of(content: bytes) -> bytes:
+    """16 bytes that tell whether a file's content is still the very same."""
+    return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def decode(content: bytes) -> list[Record]:

@@ -4,17 +4,15 @@ import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
 
-from mnemoir.core.clock import from_text
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
-from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.search_rows import SearchRow
 from mnemoir.storage.files.project_file import Record
+from mnemoir.storage.memory_times import effective_at, expires_at, seconds_of
 
 Key = tuple[str, MemoryId]  # user and id: two users of an edited file may have the same id
 
@@ -50,9 +48,8 @@ class Row:
 
 
 def make_row(record: Record, memory: Memory, entry: IndexEntry, *, seq: int, changed: int) -> Row:
-    """The row of a record. An `updated_at` that reads as a time decides alone, whatever `created_at` says."""
-    created, updated = _seconds(memory.created_at), _seconds(memory.updated_at)
-    effective = updated if updated is not None else created
+    """The row of a record."""
+    effective, said, expires = effective_at(memory), seconds_of(memory.created_at), expires_at(memory)
     return Row(
         seq=seq,
         changed=changed,
@@ -62,8 +59,8 @@ def make_row(record: Record, memory: Memory, entry: IndexEntry, *, seq: int, cha
         text_hash=text_hash(memory.text),
         content_hash=content_hash(memory.text),
         effective_at=math.inf if effective is None else effective,
-        said_at=math.nan if created is None else created,
-        expires_at=_end_of_day(memory.expires_on),
+        said_at=math.nan if said is None else said,
+        expires_at=math.inf if expires is None else expires,
     )
 
 
@@ -94,16 +91,6 @@ def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def in_scope(memory: Memory, scope: Scope) -> bool:
-    """Whether the memory is the scope's user's and matches every level the scope is narrowed by."""
-    return (
-        memory.user == scope.user
-        and (scope.agent is None or memory.agent == scope.agent)
-        and (scope.app is None or memory.app == scope.app)
-        and (scope.conversation is None or memory.conversation == scope.conversation)
-    )
-
-
 def visible_rows(rows: Iterable[Row], visible: Visible) -> Iterable[Row]:
     """Those that have neither decayed nor expired. Raises NotSupported for a look into the past."""
     if visible.at is not None:
@@ -121,25 +108,5 @@ def newest_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=_age, reverse=True)
 
 
-def renewed_last(rows: Iterable[Row]) -> Row | None:
-    """The row with the newest effective time, of equal ones the one stored last; None of none."""
-    return max(rows, key=lambda row: (row.effective_at, row.seq), default=None)
-
-
 def _age(row: Row) -> tuple[float, str]:
     return (-math.inf if math.isnan(row.said_at) else row.said_at, row.memory.id)
-
-
-def _seconds(text: str | None) -> float | None:
-    instant = from_text(text)
-    return None if instant is None else instant.timestamp()
-
-
-def _end_of_day(date: str | None) -> float:
-    instant = from_text(date)
-    if instant is None:
-        return math.inf
-    try:
-        return datetime.combine(instant.date() + timedelta(days=1), time(), UTC).timestamp()
-    except OverflowError:  # the last day of the calendar
-        return math.inf

@@ -20,11 +20,11 @@ from mnemoir.ports.memory_store import (
     Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sql import backlog, lists, receipts
+from mnemoir.storage.sql import backlog, history, lists, receipts
 from mnemoir.storage.sql.commit import Commit
 from mnemoir.storage.sql.engine import Engine, Sql
 from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sql.rows import history_of, memory_of, narrowing, removed_of
+from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.scopes import entered
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 
@@ -57,11 +57,11 @@ class SqlMemoryStore:
             if receipt and (earlier := receipts.already_applied(within, receipt, now)) is not None:
                 return earlier
             commit = Commit(within, scope, now)
-            commit.apply(changes, provenance, degrade=degrade)
+            applied = commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
-                receipts.keep(within, receipt, (provenance.reason, commit.applied), now)
-            return commit.applied
+                receipts.keep(within, receipt, (provenance.reason, applied), now)
+            return applied
 
         return await self._db.write(scope, work) if changes or receipt else []
 
@@ -136,14 +136,11 @@ class SqlMemoryStore:
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
-        return await self._made("history", scope, {"id": memory_id}, history_of)
+        return await self._db.read(scope, lambda sql: history.of_memory(sql, scope, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
-        found = await self._made(
-            "last_event", scope, {"id": memory_id}, lambda row: removed_of(row, memory_id, scope.user)
-        )
-        return found[0] if found else None
+        return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
 
     async def users(self, project: Project) -> list[Scope]:
         """One scope a user that has memories, in name order."""
