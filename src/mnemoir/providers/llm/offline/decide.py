@@ -4,9 +4,9 @@ For each fact the memories are checked in this order: a memory that states the f
 with another value of the same attribute is updated; a memory that states the opposite is deleted and the fact added;
 a memory that the fact states in more detail is updated. Otherwise the fact is added.
 
-So it is read of a statement what it is about: the attribute it fills, or the liking or doing it affirms or denies.
-Some attributes hold one value at a time (a home, an employer, a diet), so a new value takes the old one's place.
-Likings and doings hold many, so only the opposite of a statement takes its place.
+For this each statement is analysed: the attribute it sets, or the liking or activity it affirms or denies. Some
+attributes hold one value at a time (a home, an employer, a diet), so a new value replaces the old one. Likings and
+activities hold many values, so only the opposite statement replaces a statement.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Facts out of a conversation, by rule: what its user said in the first person.
+"""Extraction of facts from a conversation by rule: statements of the user in the first person.
 
-A turn is cut into clauses that can each hold one statement. Quotes, code, questions and what is only imagined are
-left out there, so that the rules need not think of them; contractions are written out, which halves the rules.
+A turn is split into clauses that can each hold one statement. Quotes, code, questions and hypothetical sentences are
+removed first, so that the rules need not handle them; contractions are written out, which halves the rules.
 
-The rules say what of a clause fits. Statements stand alone, without naming the user: "I row every morning" becomes
-"Rows every morning". So the subject is shared among verbs before the rules, and the result is worded after them.
+The rules turn clauses into statements that stand alone, without naming the user: "I row every morning" becomes "Rows
+every morning". A shared subject is repeated for each verb before the rules; the wording is edited after them.
 """
 
 import re

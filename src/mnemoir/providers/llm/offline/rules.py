@@ -36,7 +36,7 @@ _DOES_NOT = (
 )
 
 
-# who one is and what has become of one: names, origins, moves, ends, and all that follows "I am"
+# identity and changes in it: names, origins, moves, ended habits, and everything after "I am"
 BEING = table(
     # who it is
     (r"my (?:full |first |real )?name is (?:actually )?(?P<name>[^,]+?)(?:,.*)?", naming),
@@ -119,7 +119,7 @@ def used(match: re.Match[str]) -> Sequence[str]:
     return third(match) if _KEPT.search(match["x"]) else ()
 
 
-# what one does, as a rule or on a day that is named; these come last, being the widest
+# habits, and events on a named day; these rules come last, because their patterns match most
 DOING = table(
     # habits and lasting states
     (
@@ -160,7 +160,7 @@ DOING = table(
 )
 
 
-# what belongs to a life: people, pets, things, conditions, aims and abilities
+# the user's people, pets, possessions, medical conditions, aims and abilities
 LIFE = table(
     # my …
     (
