@@ -79,6 +79,18 @@ async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeyp
     assert [name for name in looked_at if name.endswith(SESSIONS_FILE)] == []
 
 
+async def test_an_open_file_is_read_again_only_when_it_was_written_to(conversations, monkeypatch):
+    await say(conversations, MIRA, "I row.")
+    async with conversations.of(MIRA) as own:
+        await conversations.counts()
+        looked_at = []
+        monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
+        assert (await conversations.counts())["messages"] == 1
+        assert looked_at == []
+        own.manager.append_messages("tea", [Message("user", "And swim.")])
+        assert (await conversations.counts())["messages"] == 2
+
+
 async def test_a_conversation_of_another_user_is_found_by_its_id(conversations):
     await say(conversations, MIRA, "I row.", id="tea")
     await say(conversations, OTTO, "I walk.", id="coffee & milk")
