@@ -22,10 +22,10 @@ from mnemoir.app.in_thread import in_thread
 from mnemoir.app.remembering import Turns
 from mnemoir.app.shown_history import INSTRUCTIONS, messages_shown, shown_history, with_recalled
 from mnemoir.app.stored_turns import Place, StoredQuestion, UnknownParent, said, store_answer, store_question
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Emit, Event
 from mnemoir.core.gathering import Gathering
@@ -235,7 +235,7 @@ def _messages_shown(
     own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]
 ) -> list[core.Message]:
     """The stored window in place of what the client sent. Blocks; a strategy may ask a model for a summary."""
-    history = stored.shown or shown_history(own.manager.storage, own.manager, stored.turn, stored.new)
+    history = stored.shown or shown_history(own.log, own.manager, stored.turn, stored.new)
     return messages_shown(own, history, sent)
 
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from mnemoir.app.shown_history import INSTRUCTIONS, ShownHistory, shown_history
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.model_messages import from_model, read_call
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import HEAD, ROOT, MessageNotFoundError, Placed
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import HEAD, ROOT, MessageNotFoundError, Placed
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
+from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 
@@ -75,7 +75,7 @@ def store_question(
     history = [attachments.put_away(message, session_id) for message in history]
     records = [record_of(session_id, one) for one in history]
 
-    def stored(rows: SessionStorage, placed: Placed) -> StoredQuestion:
+    def stored(rows: Log, placed: Placed) -> StoredQuestion:
         new = history[len(history) - max(1, len(placed.added)) :]
         asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
         uids = rows.uids_of(placed.ids if place.names_all else asked)

@@ -5,15 +5,15 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.search.embedding import EmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SessionSearch
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import TokenCounter
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.ports.backends import backend
+from mnemoir.ports.log import Log
 
 _NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
 
@@ -23,7 +23,7 @@ class ManagedSearch:
 
     def __init__(
         self,
-        storage: SessionStorage,
+        storage: Log,
         embedding_client: EmbeddingClient | None,
         vector_store: VectorStore | None,
         *,

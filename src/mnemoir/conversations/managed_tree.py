@@ -8,9 +8,10 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import (
+from mnemoir.conversations.managed_search import ManagedSearch
+from mnemoir.core.branches import Branch, in_tree_order
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
     MessageNotFoundError,
     MessageRecord,
     Placed,
@@ -20,8 +21,7 @@ from mnemoir.conversations.log.sessions import (
     checked_session_id,
     metadata_of,
 )
-from mnemoir.conversations.log.ways import Branch, in_tree_order
-from mnemoir.conversations.managed_search import ManagedSearch
+from mnemoir.ports.log import Log
 
 T = TypeVar("T")
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
@@ -85,7 +85,7 @@ class ManagedTree(ManagedSearch):
         self,
         session_id: str,
         history: Sequence[MessageRecord],
-        then: Callable[[SessionStorage, Placed], T],
+        then: Callable[[Log, Placed], T],
         *,
         after: int | None = None,
         system_prompt: str = "",
@@ -94,7 +94,7 @@ class ManagedTree(ManagedSearch):
         checked_session_id(session_id)
         model = self.embedding_model
 
-        def work(rows: SessionStorage) -> tuple[Placed, T]:
+        def work(rows: Log) -> tuple[Placed, T]:
             placed = rows.append(session_id, history, after=after, system_prompt=system_prompt, embedding_model=model)
             return placed, then(rows, placed)
 

@@ -5,9 +5,9 @@ push out an older one and cost a model call of its own; there the summary reache
 shown in full, so that the next ten or so turns cost none, and no turn is ever in neither of the two.
 """
 
-from mnemoir.conversations.log.messages import calls_of
 from mnemoir.conversations.windows.fitting import borders
 from mnemoir.conversations.windows.strategies.tail import Tail
+from mnemoir.core.conversation_messages import calls_of
 
 _TURNS = 11
 
