@@ -141,9 +141,12 @@ class ManagedSearch:
 
     def _saved(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
         """Have those messages embedded that can be: they were noted as waiting. The records are theirs, in order."""
-        waiting = [id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable]
-        if self.semantic_search_enabled and waiting:
-            self._searching().saved(waiting)
+        self.embed([id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable])
+
+    def embed(self, message_ids: Sequence[int]) -> None:
+        """Have messages embedded that were put into the log and noted as waiting there. Never raises."""
+        if self.semantic_search_enabled and message_ids:
+            self._searching().saved(message_ids)
 
     def _remove_vectors(self) -> None:
         if self.semantic_search_enabled:
