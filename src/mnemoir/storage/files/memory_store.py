@@ -289,7 +289,7 @@ def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]
 def _said_in(row: Row, scope: Scope) -> bool:
     memory = row.memory  # messages outside any conversation belong together as well
     said_in = (memory.agent, memory.app, memory.conversation) == (scope.agent, scope.app, scope.conversation)
-    return row.is_message and said_in
+    return row.search.is_message and said_in
 
 
 _: type[MemoryStore] = FileMemoryStore  # checked, never run
