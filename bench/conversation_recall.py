@@ -1,7 +1,7 @@
-"""How well a search of conversations recalls, beside the search of memories: the questions of LoCoMo, asked of both.
+"""Recall of the conversation search compared with the memory search, with the questions of LoCoMo.
 
-Every turn is saved as a message with its speaker and time. The same model embeds for both, each passage once, so that
-equal figures mean that both rank alike.
+Every turn is saved as a message with its speaker and time. Both use the same embedding model, each passage once, so
+equal figures mean equal ranking.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench import recall
 from bench.report import table
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import SearchHit
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Recall
 from mnemoir.storage.conversations.vector_file import VectorFileStore
@@ -40,7 +40,7 @@ _WAYS: dict[str, Ask] = {"conversations, search_hybrid": _hybrid, "conversations
 
 
 def compare_recall() -> None:
-    """Print the table, or a line when there is no data."""
+    """Print the table, or a line when the data set is missing."""
     if not recall.DATA.exists():
         print(f"\nRecall quality: skipped, there is no {recall.DATA.name} beside this checkout.")
         return

@@ -1,10 +1,11 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -31,12 +32,12 @@ from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
-from mnemoir.memory.background import Background
+from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.jobs import JobQueue
+from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService
@@ -52,6 +53,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.erasing import ERASE
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
@@ -151,7 +153,8 @@ async def open_parts(settings: Settings) -> Parts:
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
         conversations = own(open_conversations(settings, model, embedding, database))
-        background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
+        handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
+        background = own(Background(jobs, handlers))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
@@ -221,6 +224,16 @@ def _storage(
         clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
     return SqlMemoryStore(database, packs=packs), SqlProjectSettings(database)
+
+
+def _eraser(database: SqliteEngine) -> Handler:
+    """Goes on with the deletion of a user's rows that a crash cut short."""
+
+    async def run(job: Job) -> Mapping[str, Any]:
+        await SqlMemoryStore(database).erase()
+        return {}
+
+    return run
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:

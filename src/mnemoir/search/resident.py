@@ -25,6 +25,10 @@ Made = Callable[[], ScopeIndex]
 Forget = Callable[["Resident"], None]
 
 
+class TooFarBehind(Exception):
+    """An index lacks more rows than are to be read while somebody waits for it."""
+
+
 class Resident:
     """One user's index. Its methods block, and a `view` is a snapshot of the store. Thread-safe.
 
@@ -110,18 +114,18 @@ class Resident:
             self._goal = None
             return self._lacks_much(stands)
 
-    def lacks_much(self, view: SearchSnapshot) -> bool:
-        """Whether pages are to be read before a search."""
-        stands = view.revision(self.owner)
-        with self._lock:
-            return self._is_void(stands) or self._lacks_much(stands)
-
     @contextmanager
-    def up_to_date(self, view: SearchSnapshot) -> Iterator[ScopeIndex]:
-        """The index as the view shows it, or newer; nobody else has it meanwhile."""
+    def up_to_date(self, view: SearchSnapshot, *, at_most: int | None = None) -> Iterator[ScopeIndex]:
+        """The index as the view shows it, or newer; nobody else has it meanwhile.
+
+        Raises TooFarBehind when more than `at_most` rows would have to be read for that.
+        """
         with self._lock:
             stands = view.revision(self.owner)
             self._renew(stands)
+            if at_most is not None and stands.changes - self._index.revision.changes > at_most:
+                self.is_whole = False
+                raise TooFarBehind
             _bring_up(self._index, view, self.owner, stands)
             self.speaker_names = self._index.speaker_names()
             yield self._index

@@ -15,7 +15,7 @@ from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.budget import MOST_BYTES, Budget
 from mnemoir.search.index import ScopeIndex
-from mnemoir.search.resident import Resident
+from mnemoir.search.resident import PAGE, Resident, TooFarBehind
 
 T = TypeVar("T")
 Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last says whether the index is whole
@@ -102,11 +102,11 @@ class Residents:
         if not is_whole:
             with resident.as_it_is() as index:
                 return (look(view, index, False),)
-        if resident.lacks_much(view):
-            resident.is_whole = False
+        try:
+            with resident.up_to_date(view, at_most=PAGE) as index:
+                found = look(view, index, True)
+        except TooFarBehind:
             return None
-        with resident.up_to_date(view) as index:
-            found = look(view, index, True)
         self._budget.used(resident, resident.nbytes)
         return (found,)
 

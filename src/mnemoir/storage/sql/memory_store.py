@@ -25,6 +25,7 @@ from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import backlog, history, lists, receipts
 from mnemoir.storage.sql.commit import Commit
 from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.erasing import erase_some, make_nobodys
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.scopes import entered
@@ -128,10 +129,23 @@ class SqlMemoryStore:
         return await self._remove(scope, lambda commit: commit.delete(memory_id, "request"), none=None)
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step, with every trace of its words; how many there were."""
-        deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
-        await self._db.empty_log()
+        """Remove all of the scope in one step, with every trace of its words; how many there were.
+
+        A whole user's rows are out of sight at once and deleted some at a time; a crash on the way ends that with the
+        next `erase`.
+        """
+        if scope == scope.owner:
+            deleted = await self._make_nobodys(scope)
+        else:
+            deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
+        await self.erase()
         return deleted
+
+    async def erase(self) -> None:
+        """Delete what is nobody's any more, so that no byte of it is left."""
+        while await self._db.write(None, erase_some):
+            pass
+        await self._db.empty_log()
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many current memories."""
@@ -182,6 +196,12 @@ class SqlMemoryStore:
         """Run `work` in a reader thread over one snapshot."""
         return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql)))
 
+    async def _make_nobodys(self, scope: Scope) -> int:
+        def work(sql: Sql) -> int:
+            return 0 if sql.scope_id is None else make_nobodys(sql, scope, self._clock())
+
+        return await self._removing(scope, work)
+
     async def _remove(self, scope: Scope, remove: Callable[[Commit], T], *, none: T) -> T:
         def work(sql: Sql) -> T:
             if sql.scope_id is None:
@@ -191,6 +211,9 @@ class SqlMemoryStore:
             commit.finish()
             return removed
 
+        return await self._removing(scope, work)
+
+    async def _removing(self, scope: Scope, work: Callable[[Sql], T]) -> T:
         await self._drop_packs(scope)
         removed = await self._db.write(scope, work)
         await self._drop_packs(scope)  # one that was made meanwhile of what was still there

@@ -3,7 +3,7 @@
 SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.memories), 0)
   FROM (SELECT scope_id, count(*) AS memories FROM memories INDEXED BY memories_by_change
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
-  JOIN scopes AS s ON s.id = m.scope_id;
+  JOIN scopes AS s ON s.id = m.scope_id AND s.tenant <> '';
 
 -- name: owner_of
 -- The user of a project that holds this id, of several the first that had a scope; by the unique key of memories.
