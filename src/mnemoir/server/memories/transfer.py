@@ -19,7 +19,6 @@ from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.memory.facts.kind import FACT, ToldMemory
 from mnemoir.ports.memory_kinds import Exchange
-from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import owner
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
