@@ -11,6 +11,7 @@ A superseded memory is not kept: the file holds only what is current.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -199,11 +200,12 @@ class FileMemoryStore:
             return None
         return await self._told.removed(scope, memory_id)
 
-    async def users(self, project: Project) -> list[Scope]:
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope a user that has memories, in name order."""
 
         def look(contents: Contents) -> list[Scope]:
-            return [_owner(project, user) for user, held in sorted(contents.by_user.items()) if held.rows]
+            owners = [_owner(project, user) for user in sorted(contents.by_user)]
+            return [owner for owner in owners if contents.in_scope(replace(owner, agent=agent, app=app))]
 
         return await self._read(project, look)
 
@@ -287,7 +289,7 @@ def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]
 def _said_in(row: Row, scope: Scope) -> bool:
     memory = row.memory  # messages outside any conversation belong together as well
     said_in = (memory.agent, memory.app, memory.conversation) == (scope.agent, scope.app, scope.conversation)
-    return row.is_message and said_in
+    return row.search.is_message and said_in
 
 
 _: type[MemoryStore] = FileMemoryStore  # checked, never run

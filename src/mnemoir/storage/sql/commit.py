@@ -40,7 +40,9 @@ class _Rows:
 
     def same_text(self, content_hash: bytes) -> Iterable[Memory]:
         """Current facts of the scope."""
-        rows = self._sql.rows(_QUERIES["same_text"], content_hash=content_hash, **narrowing(self._scope))
+        rows = self._sql.rows(
+            _QUERIES["same_text"], content_hash=self._scope.hash(content_hash), **narrowing(self._scope)
+        )
         return [self._memory(row) for row in sorted(rows)]  # their numbers come first
 
     def removed(self, memory_id: MemoryId) -> Memory | None:
@@ -114,7 +116,7 @@ class Commit:
             self._run("reopen_memory", seq=self._rows.seqs[memory.id], change=self._next_change())
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
-            self._run("add_memory", **memory_values(memory), seq=seq, change=self._next_change())
+            self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
         if memory.valid_to is None:
             self._put_entry(effect)
 
@@ -126,7 +128,10 @@ class Commit:
         else:
             copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._new_seq()}
             self._run("keep_closed_copy", seq=seq, **copy, **self._now)
-            text: dict[str, Value] = {"text": memory.text, "content_hash": content_hash(memory.text)}
+            text: dict[str, Value] = {
+                "text": memory.text,
+                "content_hash": self._scope.hash(content_hash(memory.text)),
+            }
             self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **self._now)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)

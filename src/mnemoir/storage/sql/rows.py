@@ -45,7 +45,7 @@ def memory_of(row: Any, user: str) -> Memory:
     )
 
 
-def memory_values(memory: Memory) -> dict[str, Any]:
+def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Every column of a memory but those of its place: `scope_id` and `change`."""
     created = seconds_of(memory.created_at)
     return {
@@ -61,7 +61,7 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "expires_at": expires_at(memory),
         "valid_from": created,
         "valid_until": seconds_of(memory.valid_to),
-        "content_hash": content_hash(memory.text),
+        "content_hash": scope.hash(content_hash(memory.text)),
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "expires_on": memory.expires_on,
@@ -102,8 +102,9 @@ def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:
-    """The turns of a commit, as `history_of` reads them."""
-    return as_json([asdict(turn) for turn in turns])
+    """The turns of a commit, as `history_of` reads them; a uid is left out where there is none."""
+    members = (asdict(turn).items() for turn in turns)
+    return as_json([{name: value for name, value in one if name != "message_uid" or value} for one in members])
 
 
 def applied_as_json(applied: Iterable[Applied]) -> str:
