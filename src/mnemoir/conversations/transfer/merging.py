@@ -13,12 +13,12 @@ from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.log.sessions import ROOT, SessionRecord
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.restoring import Restoring
+from mnemoir.conversations.transfer.restoring import SessionRestorer
 
 _PAGE = 500
 
 
-def merge(restoring: Restoring, copy: SessionCopy, session: SessionRecord) -> int:
+def merge(restoring: SessionRestorer, copy: SessionCopy, session: SessionRecord) -> int:
     """Add the missing messages; their number.
 
     When the session's thread ended inside the file's thread, the head moves to the end of the file's; else it stays.
