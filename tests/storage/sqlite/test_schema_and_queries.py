@@ -82,7 +82,7 @@ def test_stores_know_no_driver_and_engines_no_store():
     assert [text for text in stores if "import apsw" in text or "mnemoir.storage.sqlite" in text] == []
     engines = "\n".join(file.read_text() for file in (SOURCES / "sqlite").rglob("*.py"))
     known = set(re.findall(r"from mnemoir\.storage\.sql(?:\.(\w+))? import", engines))
-    assert known == {"engine", "queries", "scopes", "integrity"}
+    assert known == {"cells", "engine", "queries", "scopes", "integrity"}
 
 
 def test_every_query_is_used():

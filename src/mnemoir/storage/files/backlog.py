@@ -135,9 +135,9 @@ def _contexts(rows: Iterable[Row]) -> dict[int, str]:
     before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=CONTEXT_MESSAGES))
     found: dict[int, str] = {}
     for row in rows:
-        if row.is_message:
+        if row.search.is_message:
             said = before[row.memory.agent, row.memory.app, row.memory.conversation]
-            found[row.seq] = context_of(row.said_at, [(one.memory.text, one.said_at) for one in said])
+            found[row.seq] = context_of(row.search.said_at, [(one.memory.text, one.search.said_at) for one in said])
             said.append(row)
     return found
 

@@ -15,7 +15,7 @@ from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.storage.files.project_file import FileContent, Record, digest_of, encode
 from mnemoir.storage.files.records import memory_of, record_of, rewritten
-from mnemoir.storage.files.rows import Key, Row, key_of, make_row, newest_first
+from mnemoir.storage.files.rows import Key, Row, key_of, make_row, newest_first, without_codes
 from mnemoir.storage.planning import Effect, Standing, is_within
 
 EntryOf = Callable[[Memory], IndexEntry]
@@ -44,7 +44,7 @@ class UserRows:
         """Facts by the hash of their normal form, in order of storing."""
         found: dict[bytes, list[Row]] = {}
         for row in self.rows:
-            if not row.is_message:
+            if not row.search.is_message:
                 found.setdefault(row.content_hash, []).append(row)
         return found
 
@@ -129,7 +129,8 @@ class Contents:
         renewed = {key: by_key[key] for key in entries if key in by_key}
         for key, row in renewed.items():
             written += 1
-            row = replace(row, entry=replace(entries[key], token_codes=None), changed=written)
+            search = replace(row.search, entry=without_codes(entries[key]))
+            row = replace(row, search=search, changed=written)
             items[row.seq] = by_key[key] = row
         by_user = dict(self.by_user)
         for user in {user for user, _ in renewed}:
@@ -202,7 +203,7 @@ def _written(effect: Effect, row: Row | None, written: int) -> Row:
     record = rewritten(row.record, text=memory.text, updated_at=memory.updated_at or "")
     if memory.metadata is not row.memory.metadata:
         record["metadata"] = None if memory.metadata is None else dict(memory.metadata)
-    return make_row(record, memory, effect.entry or row.entry, seq=row.seq, changed=written)
+    return make_row(record, memory, effect.entry or row.search.entry, seq=row.seq, changed=written)
 
 
 def _by_user(rows: Iterable[Row]) -> dict[str, UserRows]:

@@ -10,7 +10,6 @@ from mnemoir.storage.files.contents import Contents, UserRows
 from mnemoir.storage.files.index_table import entries_of, token_codes
 from mnemoir.storage.files.lists import meeting
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.rows import search_row
 from mnemoir.storage.files.workspace import project_of
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.scopes import of_scope
@@ -32,11 +31,11 @@ class FileSearchSnapshot:
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and not after `until`, in order of `seq`."""
-        return [search_row(row) for row in self._user(scope).rows if changes < row.changed <= until]
+        return [row.search for row in self._user(scope).rows if changes < row.changed <= until]
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         """All such rows, in order of `seq`: they are in memory."""
-        return [search_row(row) for row in self._user(scope).rows if row.seq > seq and row.changed > changes]
+        return [row.search for row in self._user(scope).rows if row.seq > seq and row.changed > changes]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every row, ascending."""
