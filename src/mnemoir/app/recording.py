@@ -16,7 +16,7 @@ from functools import partial
 import structlog
 
 from mnemoir.agent.memory import Reader
-from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
+from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.remembering import Turns
@@ -190,7 +190,7 @@ class Recorder:
             async with self._conversations.deciding(caller.scope, found):
                 return await in_thread(store, found)
 
-    async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[Recalled]:
+    async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[RecalledMessage]:
         """What bears on a question; nothing, with a warning, when it cannot be looked for."""
         limits, question = self._options.retrieval, history[-1]
         if limits is None or question.role != "user" or not question.text:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemoir.agent.retrieval import Recalled
+from mnemoir.agent.retrieval import RecalledMessage
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.model_messages import to_model
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -58,7 +58,7 @@ def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[
     return [*system, *_with_documents(shown, sent)]
 
 
-def with_recalled(chat: ChatRequest, recalled: Sequence[Recalled]) -> ChatRequest:
+def with_recalled(chat: ChatRequest, recalled: Sequence[RecalledMessage]) -> ChatRequest:
     """The chat with what was recalled in front of its last question, but for what it holds anyway.
 
     It stands within the fence of memories, which is taken away again before anything is learned from the question.

@@ -18,7 +18,7 @@ from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_
 from mnemoir.conversations.nodes.document import NodeMemoryData
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.conversations.nodes.memory import NodeTokenBufferMemory
-from mnemoir.conversations.nodes.object import NodeObject, Reading
+from mnemoir.conversations.nodes.object import NodeObject, NodeReading
 from mnemoir.conversations.turns.session_files import SessionFiles, attachments_of
 from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, thread_back
 from mnemoir.conversations.turns.turn_log import TurnLog
@@ -144,7 +144,7 @@ def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> Re
     )
 
 
-def _note(reading: Reading) -> str:
+def _note(reading: NodeReading) -> str:
     if reading.is_newer:
         return "A later version of the program wrote this node's memory: it is left as it is, and nothing is added."
     if reading.damage:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.restoring import Restoring
+from mnemoir.conversations.transfer.restoring import SessionRestorer
 from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import ROOT, SessionRecord
 from mnemoir.ports.log import Log
@@ -18,7 +18,7 @@ from mnemoir.ports.log import Log
 _PAGE = 500
 
 
-def merge(restoring: Restoring, copy: SessionCopy, session: SessionRecord) -> int:
+def merge(restoring: SessionRestorer, copy: SessionCopy, session: SessionRecord) -> int:
     """Add the missing messages; their number.
 
     When the session's thread ended inside the file's thread, the head moves to the end of the file's; else it stays.

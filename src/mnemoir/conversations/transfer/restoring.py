@@ -22,7 +22,7 @@ UNFINISHED = "import_unfinished"  # key in `metadata.custom` of an incomplete se
 _TOGETHER = 500
 
 
-class Restoring:
+class SessionRestorer:
     """The writer of one import. All methods block and raise StorageUnavailable; `take_back` deletes `written`."""
 
     def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:

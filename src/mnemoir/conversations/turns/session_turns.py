@@ -44,7 +44,7 @@ def thread_back(storage: Log, session_id: str, newest: int | None = None) -> Ite
     if session is None:
         return
     last = session.head if newest is None else newest
-    way = _Way(storage, session_id)
+    way = _ThreadReader(storage, session_id)
     message = way.behind(None) if last is None else way.at(last)
     while message is not None and not _is_behind(session.context_after, message, way):
         yield message
@@ -109,7 +109,7 @@ class SessionConversations:
         )
 
 
-class _Way:
+class _ThreadReader:
     """A reader that goes from a message to its parent.
 
     It reads pages of the head's thread ahead and checks each step against the message's parent pointer; on another
@@ -160,7 +160,7 @@ class _Way:
         self._size = min(2 * self._size, _LARGEST_PAGE)
 
 
-def _is_behind(mark: int | None, message: StoredMessage, way: _Way) -> bool:
+def _is_behind(mark: int | None, message: StoredMessage, way: _ThreadReader) -> bool:
     """True when a message is at or before the mark of a cleared context; pages contain no message before it."""
     return mark is not None and (message.id == mark or (message.id < mark and not way.is_on_page))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Query
 
 from mnemoir.agent.memory import Reader
-from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
+from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
 from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.users import OwnConversations
@@ -164,6 +164,6 @@ def _summary_json(summary: Summary) -> WindowSummary:
     }
 
 
-def _recalled_json(recalled: Recalled) -> RecalledAnswer:
+def _recalled_json(recalled: RecalledMessage) -> RecalledAnswer:
     message = recalled.message
     return {"role": message.role, "text": message.text, "tokens": estimate_tokens(recalled.line)}

@@ -96,7 +96,7 @@ class _Part:
     upto: int
 
 
-class Summarising:
+class SummaryExtender:
     """The extension of sessions' summaries, with its running threads."""
 
     def __init__(self, options: SummaryOptions) -> None:
