@@ -56,7 +56,7 @@ from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 from tests.serving import free_port
 
 RECORDS, CHUNKS, MESSAGES, TOKENS = 100_000, 10_000, 10_000, 200_000

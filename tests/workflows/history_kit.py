@@ -14,7 +14,7 @@ from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.core.scope import Scope
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import Services
 from tests.tree_kit import answers
 from tests.workflows.workflow_kit import Desk, chat, events_of, nodes_of, text_of

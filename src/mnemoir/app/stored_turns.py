@@ -14,7 +14,7 @@ from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
 from mnemoir.wire.app_prompts import without_frame
-from mnemoir.workflows.caller import RecordedTurn
+from mnemoir.workflows.run import RecordedTurn
 
 INCOMPLETE = "incomplete"
 

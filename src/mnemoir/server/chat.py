@@ -29,7 +29,7 @@ from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
-from mnemoir.workflows.caller import Answerer, Caller
+from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _log = structlog.get_logger(__name__)
