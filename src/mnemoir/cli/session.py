@@ -23,7 +23,7 @@ Command = Callable[..., None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The shared options of one command, as given. Each is an option of every command that `asking` adds."""
+    """The shared options of one command; None for those not given. `asking` adds each of them to a command."""
 
     project: Project = None
     url: Url = None
@@ -33,7 +33,7 @@ class Session:
 
     @asynccontextmanager
     async def connected(self) -> "AsyncIterator[Connection]":
-        """The server to ask; imported here, for `--help` needs none of it."""
+        """Connect to the server. The imports are local, because `--help` does not need them."""
         from mnemoir.cli.connection import connect
         from mnemoir.settings import load_settings
 
@@ -44,13 +44,13 @@ class Session:
             yield connection
 
     def target(self, path: str, query: Mapping[str, Any]) -> str:
-        """`path` with its query, in this project. What is None is left out of the query."""
+        """`path` with its query string, including the project. Values that are None are left out."""
         full = {**query, "project": self.project or None}
         given = urlencode({name: value for name, value in full.items() if value is not None})
         return f"{path}?{given}" if given else path
 
     def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: object = None) -> Any:
-        """One request and its parsed answer."""
+        """Connect, send one request and return the parsed answer."""
 
         async def once() -> Any:
             async with self.connected() as connection:
@@ -59,7 +59,7 @@ class Session:
         return run(once())
 
     def printed_as_json(self, answer: object) -> bool:
-        """Print the answer as JSON if that was asked for; whether it was."""
+        """Print the answer as JSON if --json asks for it. Returns whether it was printed."""
         if self.as_json:
             print_json(answer)
         return self.as_json
@@ -89,14 +89,14 @@ def asking(group: typer.Typer, *, projects: bool = False) -> Callable[..., Calla
 
 
 def named_in_path(name: str, what: str) -> str:
-    """The name as one step of a URL's path. Raises InvalidRequest for one that a URL would swallow."""
+    """The name as one step of a URL's path. Raises InvalidRequest for "", "." and ".."."""
     if name in ("", ".", ".."):
         raise InvalidRequest(f"{name!r} is no {what}.")
     return quote(name, safe="", errors="replace")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The one entry into asynchronous code."""
-    import asyncio  # a quarter of the time that --help takes, and it runs nothing
+    """Run a coroutine to its end; the only entry into asynchronous code."""
+    import asyncio  # local: it takes a quarter of the time of --help, which does not need it
 
     return asyncio.run(work)

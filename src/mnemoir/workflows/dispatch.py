@@ -171,6 +171,7 @@ class Workflows:
             stream=chat.stream,
             memory_skipped=caller.memory_skipped,
             is_temporary=caller.is_temporary,
+            message_uids=caller.recorded.message_uids if caller.recorded else [],
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         told = self._runs.moved

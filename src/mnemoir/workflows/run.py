@@ -7,7 +7,7 @@ from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
-from mnemoir.core.ids import new_run_id
+from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
@@ -33,10 +33,20 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it."""
+    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it.
+
+    `question_uid` names the user's newest message, None where there is none, and `answer_uid` the answer to come.
+    """
 
     conversation_id: str
     message_id: int
+    question_uid: str | None = None
+    answer_uid: str = field(default_factory=new_message_uid)
+
+    @property
+    def message_uids(self) -> Sequence[str]:
+        """Question and answer."""
+        return [uid for uid in (self.question_uid, self.answer_uid) if uid is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

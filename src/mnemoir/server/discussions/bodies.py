@@ -27,6 +27,7 @@ class SaidBody(Body):
 
     role: Annotated[str, Field(max_length=64)]
     content: str
+    uid: Annotated[str | None, Field(max_length=64)] = None
 
 
 class _Chunk(Body):
@@ -39,7 +40,7 @@ class _Chunk(Body):
     def chunk(self) -> ChunkSource:
         """As the stores take it; without words where it was forgotten."""
         words = [] if self.forgotten else self.source
-        said = [SourceMessage(role=message.role, text=message.content) for message in words]
+        said = [SourceMessage(role=one.role, text=one.content, uid=one.uid) for one in words]
         return ChunkSource(hash=self.hash, digests=tuple(self.digests), messages=said)
 
 
