@@ -37,7 +37,7 @@ from mnemoir.core.discussions import Block, Discussion, NewRecord, RollingSummar
 from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.scope import Scope
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.digests import digests_of
 from mnemoir.memory.discussions.parts import DiscussionMemory

@@ -15,7 +15,7 @@ from mnemoir.core.memories import IndexEntry
 from mnemoir.core.text import content_hash
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.halving import embedded_in_halves
+from mnemoir.search.context import embedded_in_halves
 from mnemoir.search.indexing import Indexing
 
 _log = structlog.get_logger(__name__)

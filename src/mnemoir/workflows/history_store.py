@@ -27,7 +27,7 @@ from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.windows.fitting import borders
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.ports.turns import Turn
 from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
 from mnemoir.workflows.run import RecordedTurn

@@ -17,7 +17,7 @@ from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.turns.session_files import attachments_of, read_number
 from mnemoir.conversations.turns.turns import AppMode, Conversation, Conversations
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.turns import Attachment, Turn, TurnRows
 
 _PAGE = 64

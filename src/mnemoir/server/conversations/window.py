@@ -16,7 +16,7 @@ from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.strategies.strategy import StrategyName
 from mnemoir.conversations.windows.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
