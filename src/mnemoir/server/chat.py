@@ -20,9 +20,8 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
-from mnemoir.server.access import chat_owner, is_temporary
+from mnemoir.server.access import chat_owner, is_temporary, presented_key
 from mnemoir.server.errors import broken, failure
-from mnemoir.server.guard import presented_key
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
 from mnemoir.server.under_way import Departure, Headers, Outflow
