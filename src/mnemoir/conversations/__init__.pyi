@@ -14,21 +14,6 @@ from mnemoir.conversations.log.files import FileUnavailable as FileUnavailable
 from mnemoir.conversations.log.files import FileUploadConfig as FileUploadConfig
 from mnemoir.conversations.log.files import ImageConfig as ImageConfig
 from mnemoir.conversations.log.files import StoredFile as StoredFile
-from mnemoir.conversations.log.messages import MediaPart as MediaPart
-from mnemoir.conversations.log.messages import Message as Message
-from mnemoir.conversations.log.messages import TextPart as TextPart
-from mnemoir.conversations.log.messages import ToolCall as ToolCall
-from mnemoir.conversations.log.session_storage import SessionStorage as SessionStorage
-from mnemoir.conversations.log.sessions import ROOT as ROOT
-from mnemoir.conversations.log.sessions import MessageNotFoundError as MessageNotFoundError
-from mnemoir.conversations.log.sessions import MessageRecord as MessageRecord
-from mnemoir.conversations.log.sessions import Resumed as Resumed
-from mnemoir.conversations.log.sessions import SessionExistsError as SessionExistsError
-from mnemoir.conversations.log.sessions import SessionMetadata as SessionMetadata
-from mnemoir.conversations.log.sessions import SessionRecord as SessionRecord
-from mnemoir.conversations.log.sessions import StorageBusyError as StorageBusyError
-from mnemoir.conversations.log.sessions import StoredMessage as StoredMessage
-from mnemoir.conversations.log.sessions import Summary as Summary
 from mnemoir.conversations.memory_config import MemoryConfig as MemoryConfig
 from mnemoir.conversations.memory_config import MemoryMode as MemoryMode
 from mnemoir.conversations.memory_config import fetch_memory as fetch_memory
@@ -76,6 +61,21 @@ from mnemoir.conversations.windows.strategies.summarization import Summarization
 from mnemoir.conversations.windows.validity import InvalidHistory as InvalidHistory
 from mnemoir.conversations.windows.validity import assert_valid_history as assert_valid_history
 from mnemoir.conversations.windows.validity import close_open_calls as close_open_calls
+from mnemoir.core.conversation_messages import MediaPart as MediaPart
+from mnemoir.core.conversation_messages import Message as Message
+from mnemoir.core.conversation_messages import TextPart as TextPart
+from mnemoir.core.conversation_messages import ToolCall as ToolCall
+from mnemoir.core.conversations import ROOT as ROOT
+from mnemoir.core.conversations import MessageNotFoundError as MessageNotFoundError
+from mnemoir.core.conversations import MessageRecord as MessageRecord
+from mnemoir.core.conversations import Resumed as Resumed
+from mnemoir.core.conversations import SessionExistsError as SessionExistsError
+from mnemoir.core.conversations import SessionMetadata as SessionMetadata
+from mnemoir.core.conversations import SessionRecord as SessionRecord
+from mnemoir.core.conversations import StorageBusyError as StorageBusyError
+from mnemoir.core.conversations import StoredMessage as StoredMessage
+from mnemoir.core.conversations import Summary as Summary
+from mnemoir.ports.log import SessionStorage as SessionStorage
 
 BuiltInEmbedding: Callable[..., EmbeddingClient]
 ChromaDBVectorStore: Callable[..., VectorStore]

@@ -21,7 +21,6 @@ from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql
 
-_BOM = b"\xef\xbb\xbf"
 _HALF_WRITTEN = "a killed writer left it half written. The next use of the discussion undoes that; then look again."
 
 KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for one that is none of ours
