@@ -5,7 +5,7 @@ import pytest
 from mnemoir.core.messages import text_message
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Filling, Place
+from mnemoir.workflows.text.positions import Filling, TextPosition
 from mnemoir.workflows.tracing import traced_messages, variables_in
 from tests.scripted_llm import Answer
 from tests.tree_kit import answers, asks
@@ -63,7 +63,7 @@ async def test_what_was_recalled_is_told_as_if_it_were_a_variable(desk, memory):
 
 
 def test_a_text_that_stands_twice_or_was_changed_is_left_out():
-    filling = {"prompt": Filling("tea", [Place("a", 0, 3)])}
+    filling = {"prompt": Filling("tea", [TextPosition("a", 0, 3)])}
     assert variables_in("tea or tea, she said", filling) == []
     assert variables_in("coffee", filling) == []
 
@@ -71,18 +71,20 @@ def test_a_text_that_stands_twice_or_was_changed_is_left_out():
 def test_a_text_cut_short_is_left_out():
     long = "x" * MOST_TRACED_CHARACTERS
     prompt = traced_messages([text_message("user", f"{long}tea")])
-    assert variables_in(prompt, {"prompt": Filling(f"{long}tea", [Place("a", len(long), len(long) + 3)])}) == []
+    assert (
+        variables_in(prompt, {"prompt": Filling(f"{long}tea", [TextPosition("a", len(long), len(long) + 3)])}) == []
+    )
 
 
 def test_unknown_names_are_no_places_and_empty_values_are():
     places = []
     assert fill("{a}{b}{{c}}", {"a": ""}, places=places) == "{b}{c}"
-    assert places == [Place("a", 0, 0)]
+    assert places == [TextPosition("a", 0, 0)]
 
 
 def test_macros_and_blocks_of_a_template_tell_nothing_of_what_is_in_them():
     places = []
     text = fill("{% macro m() %}{{ a }}{% endmacro %}{{ m() }}-{{ a }}", {"a": "tea"}, jinja=True, places=places)
     assert text == "tea-tea"
-    assert places[-1] == Place("a", 4, 7)
+    assert places[-1] == TextPosition("a", 4, 7)
     assert {place.name for place in places} <= {"a", "m"}

@@ -18,7 +18,7 @@ from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_messa
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -56,13 +56,13 @@ class ListedMemory:
     limit: int | None = 5
     down: bool = False
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         self.asked.append(query)
         if self.down:
             raise ProviderUnavailable("The memory service could not be reached.")
-        return Recalled(lines=self.lines[:limit])
+        return RecallResult(lines=self.lines[:limit])
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[MemoryChange]:
         self.kept.append(turn)
         return []
 

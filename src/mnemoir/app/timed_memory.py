@@ -6,7 +6,7 @@ from time import monotonic
 
 from mnemoir.app.latencies import Latencies
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, Learned, MemoryService, Recalled
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, MemoryService, RecallResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class TimedMemory:
         self._times = times
         self._writes = writes
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         """See the port. A search that failed was waited for as well."""
         began = monotonic()
         try:
@@ -33,7 +33,7 @@ class TimedMemory:
         finally:
             self._times.recall.note(monotonic() - began)
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """See the port."""
         if not self._writes:  # the route that stores them notes it
             return await self._service.remember(scope, turn, key=key)

@@ -11,13 +11,13 @@ Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
 
 
-class Kept(Enum):
+class Unchanged(Enum):
     """Stands for "as it is", where None would mean "none"."""
 
-    KEPT = "kept"
+    UNCHANGED = "unchanged"
 
 
-KEPT: Final = Kept.KEPT
+UNCHANGED: Final = Unchanged.UNCHANGED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Update:
     text: str
     entry: IndexEntry
     reason: str = "extracted"
-    metadata: Mapping[str, Any] | Kept | None = KEPT
+    metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
 
 

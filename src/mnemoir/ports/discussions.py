@@ -139,7 +139,7 @@ class DiscussionFiles(Protocol):
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
         """One line for each file of a user's discussions that is not whole, with its path and what is wrong."""
 
-    async def told(self, discussion: Discussion) -> DiscussionListed | None:
+    async def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """The discussion as the list has it, without reading the others; None where nothing is kept of it."""
 
     async def exists(self, discussion: Discussion) -> bool:

@@ -9,7 +9,7 @@ from mnemoir.core.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class RecallResult:
     """What a search found for the prompt; `degraded` names what was missing, "" when nothing was."""
 
     lines: Sequence[RecalledLine] = ()
@@ -29,7 +29,7 @@ class ChatTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class MemoryChange:
     """A memory that changed because of a turn; `event` is ADD, UPDATE or DELETE."""
 
     memory_id: str
@@ -39,8 +39,8 @@ class Learned:
 class MemoryService(Protocol):
     """Raises ProviderError when the service cannot be reached or refuses."""
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         """What bears on `query`, best first, at most `limit`. The caller's `credential` is sent on."""
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """Derive memories from a turn, once per `key` however often it is called; what became of it."""

@@ -32,7 +32,7 @@ class Visible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListFilter:
     """Which current memories of a scope a list shows, and in which order.
 
     `since` (included) and `until` (not) bound the time that `by` names: `created_at`, or when it was last renewed.
@@ -54,11 +54,11 @@ class Wanted:
     @property
     def is_all(self) -> bool:
         """Whether it asks for no more than to be visible."""
-        return self == Wanted(visible=self.visible, by=self.by, ascending=self.ascending)
+        return self == ListFilter(visible=self.visible, by=self.by, ascending=self.ascending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ListCursor:
     """Where a page of a list ended: the seconds since 1970 that it is ordered by (None: not readable), and an id."""
 
     at: float | None
@@ -66,7 +66,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
+class OwnerSummary:
     """A user of a project: how many current memories, and when one of them was last added or renewed (seconds)."""
 
     project: str
@@ -84,7 +84,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redeemed:
+class RedeemedReceipt:
     """What an earlier request with the same key asked, the changes it made, and the reason of its provenance."""
 
     request_hash: str
@@ -140,7 +140,7 @@ class MemoryStore(Protocol):
         Raises InvalidRequest for a memory of another user, agent, app or conversation than the scope's.
         """
 
-    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
+    async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """What was answered under this idempotency key in the last 24 hours."""
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
@@ -155,13 +155,15 @@ class MemoryStore(Protocol):
     async def count(self, scope: Scope, visible: Visible) -> int:
         """How many `page` would give without a limit."""
 
-    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+    async def select(
+        self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
+    ) -> list[Memory]:
         """What is wanted, in its order, behind the place where the page before ended."""
 
-    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+    async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """How many `select` would give without a limit."""
 
-    async def owners(self, tenant: str) -> list[Owned]:
+    async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant that has current memories, by project, then by name."""
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:

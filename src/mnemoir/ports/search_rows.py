@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Wanted
+from mnemoir.ports.memory_store import ListFilter
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class SearchSnapshot(Protocol):
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that `MemoryStore.select` would list, in no order.
 
         Raises NotSupported where there are no such lists.

@@ -210,14 +210,14 @@ async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
     control = Control(goes_on=lambda: not step.engine.is_stopping)
     making = maker.records if settings.uses_records and not summaries_only else maker.summaries
     made = await read_or(step, making(control), Made())
-    tell(step, made)
+    note_made(step, made)
     if made.chunks:
         kind: WrittenKind = "chunk_records" if making == maker.records else "chunk_summary"
         step.trace.written.append(WrittenMemory(kind=kind, count=made.chunks))
     return made
 
 
-def tell(step: Step, made: Made) -> None:
+def note_made(step: Step, made: Made) -> None:
     """Say in the trace what a making did."""
     if made.is_busy:
         step.note("Memories of this discussion are being made by another run; nothing was done here.")

@@ -229,7 +229,7 @@ class Engine:
             if node.stamps:
                 await self._times.after(step)
         except (Exception, asyncio.CancelledError) as exc:
-            step.trace.error = _told(exc)
+            step.trace.error = _failure_text(exc)
             raise
         finally:
             step.trace.duration_ms = turn.elapsed_ms() - step.trace.started_ms
@@ -324,7 +324,7 @@ def _too_long(step: Step, limit_s: float) -> WorkflowStopped:
     )
 
 
-def _told(exc: BaseException) -> str:
+def _failure_text(exc: BaseException) -> str:
     """What a trace says of a failure: our own words, and of a fault only its kind."""
     if isinstance(exc, MnemoirError):
         return exc.message

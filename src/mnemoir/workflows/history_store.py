@@ -41,7 +41,7 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePlace:
+class NodeContext:
     """Whose history: that of a node of an application, in a run that answers a turn of a stored conversation."""
 
     app_id: str
@@ -74,13 +74,13 @@ def _tokens_of(message: Message) -> int:
 COUNTER = AdditiveCounter(_tokens_of)
 
 
-def read_history(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+def read_history(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
     """What the node's model may be shown in a context of so many tokens. Raises StorageUnavailable."""
     read = _own_rounds if place.config.mode is MemoryMode.NODE else _finished_turns
     return read(own, place, most_tokens)
 
 
-def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str, parent: str | None) -> None:
+def keep_round(own: OwnConversations, place: NodeContext, asked: str, answer: str, parent: str | None) -> None:
     """Add what the node was asked and what it answered to its own memory; nothing stays of a deleted conversation.
 
     Raises StorageUnavailable, and Conflict where a later version of the program wrote that memory.
@@ -101,14 +101,14 @@ class _Reader:
     accepted_media: Collection[MediaType]
 
     @classmethod
-    def of(cls, place: NodePlace) -> "_Reader":
+    def of(cls, place: NodeContext) -> "_Reader":
         return cls(_IMAGES if place.sees_images else ())
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int:
         return COUNTER.count(messages)
 
 
-def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+def _finished_turns(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
     """Of the conversation."""
     current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
     sessions = SessionConversations(own.manager.storage, files=_files(own, place), current=current)
@@ -126,7 +126,7 @@ def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -
     return ReadHistory(messages=messages, most_tokens=most_tokens)
 
 
-def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
+def _own_rounds(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
     """Of the node itself."""
     key = node_key(place.app_id, place.recorded.conversation_id, place.node_id)
     reading = NodeObject(key=key, store=own.node_parts.objects).read()
@@ -152,17 +152,17 @@ def _note(reading: Reading) -> str:
     return ""
 
 
-def _node_memory(own: OwnConversations, place: NodePlace, turns: TurnLog) -> NodeTokenBufferMemory | None:
+def _node_memory(own: OwnConversations, place: NodeContext, turns: TurnLog) -> NodeTokenBufferMemory | None:
     parts = replace(own.node_parts, turns=turns, files=_files(own, place))
     model = _Reader.of(place)
     return fetch_node_memory(_pool(place), place.app_id, place.node_id, place.config, model, node_parts=parts)
 
 
-def _pool(place: NodePlace) -> dict[tuple[str, str], str]:
+def _pool(place: NodeContext) -> dict[tuple[str, str], str]:
     return {("sys", "conversation_id"): place.recorded.conversation_id, ("sys", "message_id"): place.run_id}
 
 
-def _runs(storage: SessionStorage, place: NodePlace, data: NodeMemoryData, most_tokens: int) -> list[str]:
+def _runs(storage: SessionStorage, place: NodeContext, data: NodeMemoryData, most_tokens: int) -> list[str]:
     """The runs that gave the answers of the thread, newest first, without the one under way.
 
     As many as the node's records of them may fit, and at least the newest.
@@ -203,13 +203,13 @@ def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message
     return messages if rounds is None or rounds >= len(starts) else messages[starts[-rounds] :]
 
 
-def _files(own: OwnConversations, place: NodePlace) -> FileResolver | None:
+def _files(own: OwnConversations, place: NodeContext) -> FileResolver | None:
     if not place.sees_images:
         return None
     return SessionFiles(own.manager.storage, Attachments(own.node_parts.objects).bring_back)
 
 
-def _sent_files(storage: SessionStorage, place: NodePlace) -> list[FileRef]:
+def _sent_files(storage: SessionStorage, place: NodeContext) -> list[FileRef]:
     """References to what the user sent with the message that is being answered."""
     if not place.sees_images:
         return []

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from mnemoir.core.events import FinishReason
 from mnemoir.workflows.run import Turn
 
-SAID: Collection[FinishReason] = (
+COMPLETE_REASONS: Collection[FinishReason] = (
     "stop",
     "length",
 )  # what a filter withheld is no answer, a call of tools no last one
@@ -18,7 +18,7 @@ def answer_to_learn(turn: Turn) -> str | None:
     """
     reason = turn.finished.reason if turn.finished else None
     answer = "".join(turn.answer).strip()
-    if turn.is_refused or reason not in SAID or not (answer or turn.is_overlong):
+    if turn.is_refused or reason not in COMPLETE_REASONS or not (answer or turn.is_overlong):
         return None
     is_whole = reason == "stop" and not turn.is_overlong
     return answer if is_whole else ""

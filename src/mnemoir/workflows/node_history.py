@@ -25,8 +25,8 @@ from mnemoir.core.messages import ImagePart, Message, TextPart
 from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
-from mnemoir.workflows.history_store import COUNTER, NodePlace, ReadHistory, keep_round, read_history
-from mnemoir.workflows.learning import SAID
+from mnemoir.workflows.history_store import COUNTER, NodeContext, ReadHistory, keep_round, read_history
+from mnemoir.workflows.learning import COMPLETE_REASONS
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
 from mnemoir.workflows.question import Question, accepted_images, question_of, target_of
@@ -56,7 +56,7 @@ async def answer_with_memory(
         current = _current_turn(question.messages)
         images = accepted_images(step, properties, current)
         question = replace(question, messages=current, images=images, history=history)
-    said = _Said()
+    said = _AnswerText()
     async with aclosing(answer(step, question)) as batches:
         async for batch in batches:
             said.take(batch)
@@ -66,7 +66,7 @@ async def answer_with_memory(
 
 
 @dataclass(slots=True)
-class _Said:
+class _AnswerText:
     """An answer as it comes, up to a length."""
 
     texts: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class _Said:
                 if not self.is_overlong:
                     self.texts.append(event.text)
             elif isinstance(event, Finished):
-                self.is_complete = event.reason in SAID
+                self.is_complete = event.reason in COMPLETE_REASONS
 
     @property
     def is_overlong(self) -> bool:
@@ -96,7 +96,7 @@ class _Said:
 class NodeHistory:
     """The history of one node in one run; see `question.History`."""
 
-    def __init__(self, step: Step, memory: NodeMemory, conversations: UserConversations, place: NodePlace) -> None:
+    def __init__(self, step: Step, memory: NodeMemory, conversations: UserConversations, place: NodeContext) -> None:
         self._step = step
         self._memory = memory
         self._conversations = conversations
@@ -123,7 +123,7 @@ class NodeHistory:
         """Lines of `prefix: words`. Raises SettingsError without prefixes."""
         return history_text(turns, *_prefixes(self._step, self._memory))
 
-    async def remember(self, asked: str, said: _Said) -> None:
+    async def remember(self, asked: str, said: _AnswerText) -> None:
         """Keep what the node was sent and what it answered, if this is its own memory and the answer is complete."""
         if self._memory.mode is not MemoryMode.NODE or not said.text:
             return
@@ -135,7 +135,7 @@ class NodeHistory:
             async with self._conversations.of(self._step.run.turn.caller.scope) as own:
                 await asyncio.to_thread(keep_round, own, self._place, asked.strip(), said.text, parent)
         except MnemoirError as exc:
-            self._tell("The answer is not in this node's memory", exc)
+            self._note_failure("The answer is not in this node's memory", exc)
             return
         self._step.trace.written.append(WrittenMemory(kind="node_memory", id=self._place.node_id))
 
@@ -144,13 +144,13 @@ class NodeHistory:
             async with self._conversations.of(self._step.run.turn.caller.scope) as own:
                 read = await asyncio.to_thread(read_history, own, self._place, most_tokens)
         except MnemoirError as exc:
-            self._tell("No history is shown", exc)
+            self._note_failure("No history is shown", exc)
             return ReadHistory()
         if read.note:
             self._step.note(read.note)
         return read
 
-    def _tell(self, consequence: str, exc: MnemoirError) -> None:
+    def _note_failure(self, consequence: str, exc: MnemoirError) -> None:
         self._step.note(f"{consequence}: {exc.message}")
         _log.warning("node memory out of order", node=self._step.definition.title, code=exc.code)
 
@@ -173,11 +173,11 @@ def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> Nod
     """The history of the node; None, which is told once in a run, where no conversation is stored."""
     caller, conversations = step.run.turn.caller, step.services.conversations
     if caller.recorded is None or conversations is None:
-        if caller.may_be_kept and not _is_told(step.run.turn.trace.workflows):
+        if caller.may_be_kept and not _is_noted(step.run.turn.trace.workflows):
             step.note(NO_CONVERSATION)
             _log.warning("no memory without a conversation", run=caller.run_id, node=step.definition.title)
         return None
-    place = NodePlace(
+    place = NodeContext(
         app_id=step.user.name,
         node_id=node_id(step),
         project=caller.scope.project,
@@ -258,7 +258,7 @@ def _turns(messages: Sequence[Remembered]) -> int:
     return sum(message.role == "user" for message in messages)
 
 
-def _is_told(workflows: Sequence[WorkflowTrace]) -> bool:
+def _is_noted(workflows: Sequence[WorkflowTrace]) -> bool:
     return any(NO_CONVERSATION in node.notes for node in _nodes(workflows))
 
 

@@ -26,7 +26,7 @@ Types = Mapping[str, type[Node[Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadResult:
     """Node types by their names in lower case, and what is wrong with entries that gave none."""
 
     types: Types
@@ -34,7 +34,7 @@ class Loaded:
 
 
 @cache
-def loaded() -> Loaded:
+def loaded() -> LoadResult:
     """What the installed packages list."""
     return load(entry_points(group=GROUP))
 
@@ -47,7 +47,7 @@ def node_types() -> Types:
     return loaded().types
 
 
-def load(entries: Iterable[EntryPoint]) -> Loaded:
+def load(entries: Iterable[EntryPoint]) -> LoadResult:
     """Load the classes. Of two that want one name, ours has it, else the one whose entry sorts first."""
     types: dict[str, type[Node[Any]]] = {}
     problems: list[str] = []
@@ -58,7 +58,7 @@ def load(entries: Iterable[EntryPoint]) -> Loaded:
             _add(types, _class_of(entry))
         except SettingsError as exc:
             problems.append(f"entry {entry.name} = {entry.value} in {GROUP}: {exc.message}")
-    return Loaded(types=types, problems=problems)
+    return LoadResult(types=types, problems=problems)
 
 
 def _add(types: dict[str, type[Node[Any]]], found: type[Node[Any]]) -> None:

@@ -28,11 +28,11 @@ def preset_of(step: Step, name: str, target: Target) -> Sequence[Mapping[str, An
         lowest = user.preset(name, api_type)
     else:
         lowest = translated(samplers, api_type)
-        _tell(step, name, target, left_out(samplers, api_type, target.endpoint.api_type))
+        _note(step, name, target, left_out(samplers, api_type, target.endpoint.api_type))
     return lowest, user.preset(target.endpoint.appended_preset, api_type)
 
 
-def _tell(step: Step, name: str, target: Target, notes: Sequence[str]) -> None:
+def _note(step: Step, name: str, target: Target, notes: Sequence[str]) -> None:
     """In the trace, and in one line of the log for each call."""
     for note in notes:
         step.note(note)

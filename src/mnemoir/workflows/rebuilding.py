@@ -22,7 +22,7 @@ from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
-from mnemoir.workflows.discussion_memory import MemoryMaker, tell
+from mnemoir.workflows.discussion_memory import MemoryMaker, note_made
 from mnemoir.workflows.kept_words import KeptWords, keep_places, words_given, words_kept
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
@@ -104,7 +104,7 @@ class Rebuilding:
         memory = self._services.discussions
         if made.is_busy:
             raise Conflict(f"Discussion {rebuild.discussion.id!r} is being rebuilt already.")
-        tell(rebuild.step, made)
+        note_made(rebuild.step, made)
         if not await rebuild.has_chunks():
             await memory.files.remove(rebuild.aside)
             if not made.left:
@@ -206,15 +206,15 @@ class _Making:
     """The making on a task of its own, so that its progress can be told while it goes on."""
 
     def __init__(self, rebuild: _Rebuild) -> None:
-        self._told: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
+        self._progress: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
         engine = rebuild.step.engine
-        control = Control(goes_on=lambda: not engine.is_stopping, progress=self._tell)
+        control = Control(goes_on=lambda: not engine.is_stopping, progress=self._report)
         self._task = asyncio.create_task(rebuild.make(control), name="rebuilding a discussion")
-        self._task.add_done_callback(lambda _: self._told.put_nowait(None))
+        self._task.add_done_callback(lambda _: self._progress.put_nowait(None))
 
     async def run(self) -> AsyncGenerator[RebuildProgress, None]:
         """Until the making has ended, in whatever way."""
-        while (progress := await self._told.get()) is not None:
+        while (progress := await self._progress.get()) is not None:
             yield progress
 
     async def outcome(self) -> Made:
@@ -226,8 +226,8 @@ class _Making:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def _tell(self, done: int, all_chunks: int) -> None:
-        self._told.put_nowait(RebuildProgress(done=done, all=all_chunks))
+    def _report(self, done: int, all_chunks: int) -> None:
+        self._progress.put_nowait(RebuildProgress(done=done, all=all_chunks))
 
 
 def _policy(maker: MemoryMaker, settings: DiscussionSettings, words: KeptWords, *, is_settled: bool) -> ChunkPolicy:

@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Sequence
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.workflows import NodeAt, is_open, named_by
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 
 _KINDS = ("recall", "remember")
-_ANYWHERE = Place(file="")
+_ANYWHERE = FilePosition(file="")
 
 
 def can_remember(workflow: WorkflowDefinition, user: UserTree | None) -> bool:

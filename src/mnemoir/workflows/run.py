@@ -14,7 +14,7 @@ from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
 MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
 
@@ -129,9 +129,9 @@ class Override:
 
     text: str
     variables: Mapping[str, object] | None
-    places: Sequence[Place] = ()
+    places: Sequence[TextPosition] = ()
 
-    def filled(self, variables: Mapping[str, object], places: Places) -> str:
+    def filled(self, variables: Mapping[str, object], places: TextPositions) -> str:
         """The text with the parent's variables in it, and where those have no such name the child's."""
         if self.variables is None:
             places += self.places

@@ -19,7 +19,7 @@ from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Filling, Places
+from mnemoir.workflows.text.positions import Filling, TextPositions
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
 _log = structlog.get_logger(__name__)
@@ -117,7 +117,7 @@ class Step:
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
         if given is None and "{" not in text and "}" not in text:
             return text or None
-        places: Places = []
+        places: TextPositions = []
         filled = self.fill(text, variables(), places) if given is None else given.filled(variables(), places)
         self.fillings[key] = Filling(filled, places)
         return filled
@@ -128,7 +128,7 @@ class Step:
             return None
         variables = self.variables()
         if is_set(self.definition.raw, "jinja2"):
-            places: Places = []
+            places: TextPositions = []
             return Override(text=self.fill(text, variables, places), variables=None, places=places)
         return Override(text=text, variables=variables)
 
@@ -139,7 +139,7 @@ class Step:
         """
         return Variables(self._surroundings(template))
 
-    def fill(self, text: str, variables: Variables | None = None, places: Places | None = None) -> str:
+    def fill(self, text: str, variables: Variables | None = None, places: TextPositions | None = None) -> str:
         """`text` with the variables in it; as a Jinja2 template where the node says so. `places` are told where."""
         if "{" not in text and "}" not in text:
             return text
@@ -177,7 +177,7 @@ class Step:
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
 
-    def _rendered(self, text: str, variables: Variables, places: Places | None) -> str:
+    def _rendered(self, text: str, variables: Variables, places: TextPositions | None) -> str:
         """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""
         from mnemoir.workflows.text.effort import MOST_SECONDS  # with Jinja2: 25 ms, which are no template's
 

@@ -10,7 +10,7 @@ from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace, TracedMessage
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.ports.llm import ChatModel
-from mnemoir.workflows.text.places import Filling, Place
+from mnemoir.workflows.text.positions import Filling, TextPosition
 
 RECALLED = "recalled_memories"  # as if it were a variable: what memory put in front of the user's message
 MOST_VARIABLES = 500  # of one text
@@ -122,7 +122,7 @@ def _only_place(part: str, text: str) -> int | None:
     return begin if begin >= 0 and text.find(part, begin + 1) < 0 else None
 
 
-def _shifted(place: Place, index: int, begin: int) -> FilledVariable:
+def _shifted(place: TextPosition, index: int, begin: int) -> FilledVariable:
     return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
 
 

@@ -7,7 +7,7 @@ from mnemoir.core.clock import Clock, to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import (
-    KEPT,
+    UNCHANGED,
     Add,
     Applied,
     Change,
@@ -126,7 +126,7 @@ class Draft:
             self.remove(row, change.reason)  # two facts became one
             self._rewrite(same, same.memory, None, change.reason)
             return
-        metadata = row.memory.metadata if change.metadata is KEPT else change.metadata
+        metadata = row.memory.metadata if change.metadata is UNCHANGED else change.metadata
         entry = None if change.text == change.expected else change.entry
         self._rewrite(row, replace(row.memory, text=change.text, metadata=metadata), entry, change.reason)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
-from mnemoir.ports.memory_store import Owned, Place, Project, Wanted
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.rows import Row
 from mnemoir.storage.sql.engine import Sql
@@ -15,20 +15,20 @@ from mnemoir.storage.sql.lists import learned_in
 Condition = Callable[[Row], bool]
 
 
-def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
+def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
     """All that is wanted, in no order; the history, which knows what was learned in a session, is in the database."""
     learned = () if wanted.session is None else learned_in(sql, wanted.session)
     conditions = _conditions(wanted, frozenset(learned))
     return [row for row in contents.in_scope(scope) if all(meets(row) for meets in conditions)]
 
 
-def select(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
+def select(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
     """The same in its order."""
     rows = meeting(contents, sql, scope, wanted)
     return sorted(rows, key=lambda row: _key(_time(row, wanted), row.memory.id, wanted), reverse=not wanted.ascending)
 
 
-def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable[Row]:
+def behind(rows: Iterable[Row], wanted: ListFilter, after: ListCursor | None) -> Iterable[Row]:
     """The rows behind a place."""
     if after is None:
         return rows
@@ -36,10 +36,10 @@ def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable
     return (row for row in rows if _is_behind(_key(_time(row, wanted), row.memory.id, wanted), place, wanted))
 
 
-def owners_of(project: Project, contents: Contents) -> list[Owned]:
+def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
     """The project's users that have memories, by name."""
     return [
-        Owned(
+        OwnerSummary(
             project=project.project,
             user=user,
             memories=len(held.rows),
@@ -50,7 +50,7 @@ def owners_of(project: Project, contents: Contents) -> list[Owned]:
     ]
 
 
-def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition]:
+def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condition]:
     conditions: list[Condition] = []
     if wanted.hidden != "with":
         conditions.append(_by_sight(wanted))
@@ -71,7 +71,7 @@ def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition
     return conditions
 
 
-def _by_sight(wanted: Wanted) -> Condition:
+def _by_sight(wanted: ListFilter) -> Condition:
     now, horizon = wanted.visible.now.timestamp(), wanted.visible.horizon
     oldest = -math.inf if horizon is None else horizon.timestamp()
     hidden = wanted.hidden == "only"
@@ -82,15 +82,15 @@ def _session_of(row: Row) -> object:
     return (row.memory.metadata or {}).get("session_id")
 
 
-def _time(row: Row, wanted: Wanted) -> float | None:
+def _time(row: Row, wanted: ListFilter) -> float | None:
     at = row.effective_at if wanted.by == "updated" else row.said_at
     return at if math.isfinite(at) else None
 
 
-def _key(at: float | None, memory_id: MemoryId, wanted: Wanted) -> tuple[float, str]:
+def _key(at: float | None, memory_id: MemoryId, wanted: ListFilter) -> tuple[float, str]:
     """In the direction of the list; what has no time comes last either way."""
     return ((math.inf if wanted.ascending else -math.inf) if at is None else at, memory_id)
 
 
-def _is_behind(key: tuple[float, str], place: tuple[float, str], wanted: Wanted) -> bool:
+def _is_behind(key: tuple[float, str], place: tuple[float, str], wanted: ListFilter) -> bool:
     return key > place if wanted.ascending else key < place

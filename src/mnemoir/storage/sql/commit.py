@@ -13,7 +13,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import (
-    KEPT,
+    UNCHANGED,
     Add,
     Applied,
     Change,
@@ -204,7 +204,7 @@ class Commit:
         return self._updated(self._with_metadata(target, change), change.text, change.reason)
 
     def _with_metadata(self, target: _Stored, change: Update) -> _Stored:
-        if change.metadata is KEPT:
+        if change.metadata is UNCHANGED:
             return target
         metadata = None if change.metadata is None else as_json(change.metadata)
         self._run("set_metadata", seq=target.seq, metadata=metadata)

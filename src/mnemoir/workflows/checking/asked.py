@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.model_servers import ModelServerKind
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.config.endpoint import EndpointDefinition
@@ -40,7 +40,7 @@ def asked_endpoints(
     survey = Survey(tree, types)
     found: dict[str, AskedEndpoint] = {}
     for name in users:
-        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+        check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
         user = UserTree(name, tree)
         named = {endpoint: files for (whose, endpoint), files in survey.endpoints.items() if whose == name}
         for endpoint in _with_backups(user, [*named, *_known(user, called)]):

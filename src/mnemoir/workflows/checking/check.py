@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import Hint, Place, Problem
+from mnemoir.workflows.checking.problem import FilePosition, Hint, Problem
 from mnemoir.workflows.checking.survey import Outside, Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
@@ -21,7 +21,7 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
     ("PromptTemplates", PromptTemplate),
     ("Routing", RoutingTable),
 )
-_CURRENT = Place(file="Users/_current-user.json")
+_CURRENT = FilePosition(file="Users/_current-user.json")
 
 
 def check(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None) -> list[Problem]:
@@ -43,7 +43,7 @@ def check_with_hints(
 def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None) -> Survey:
     survey = Survey(tree, node_types, outside)
     for name in users or tree.user_names():
-        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+        check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
     if not users:
         _check_current_user(survey)
         _check_rest(survey)
@@ -57,7 +57,7 @@ def _check_current_user(survey: Survey) -> None:
     if isinstance(name, str) and name:
         survey.locate(_CURRENT / "currentUser", "user", name.lower(), [("Users",)])
     elif raw is not None:
-        survey.tell(_CURRENT / "currentUser", "It names nobody.", "Give the name of a file in Users.", "warning")
+        survey.report(_CURRENT / "currentUser", "It names nobody.", "Give the name of a file in Users.", "warning")
 
 
 def _check_rest(survey: Survey) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemoir.workflows.checking.nodes import is_note, keys_of, type_name, type_of
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.references import Named, check_model
 from mnemoir.workflows.checking.survey import Survey, nearest
 from mnemoir.workflows.checking.workflows import Name, NodeAt, tool_key, tools_of
@@ -31,7 +31,7 @@ def keys_used_by(raw: Mapping[str, Any]) -> Iterator[str]:
             yield DISCUSSION_SETTINGS
 
 
-def check_discussion_settings(survey: Survey, user: UserTree, place: Place) -> Sequence[Name]:
+def check_discussion_settings(survey: Survey, user: UserTree, place: FilePosition) -> Sequence[Name]:
     """The file that a user's settings name, and the models in it; the workflows it names are given back."""
     name, key = user.settings.discussion_settings, DISCUSSION_SETTINGS
     path = survey.locate(place / key, key, name, user.workflow_folders()) if name else None
@@ -52,7 +52,7 @@ def check_needs(survey: Survey, user: UserTree, node: NodeAt) -> None:
     for key in _needs(node, user.settings):
         kind = node.raw.get("type")
         cause = f"A node of type {kind} needs {key}, and Users/{user.name.lower()}.json has none."
-        survey.tell(node.place / "type", cause, "Name a file of the user's workflows there.")
+        survey.report(node.place / "type", cause, "Name a file of the user's workflows there.")
 
 
 def _needs(node: NodeAt, settings: UserSettings) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _needs(node: NodeAt, settings: UserSettings) -> Iterator[str]:
             yield key
 
 
-def _summaries(survey: Survey, user: UserTree, place: Place, said: DiscussionSettings) -> Iterator[Name]:
+def _summaries(survey: Survey, user: UserTree, place: FilePosition, said: DiscussionSettings) -> Iterator[Name]:
     """What makes chunk summaries; nothing has to where records are made, though some nodes make them even then."""
     if said.summary_workflow:
         yield Name(place=place / "fileMemoryWorkflowName", name=said.summary_workflow, inputs=_SUMMARY_INPUTS)
@@ -70,16 +70,16 @@ def _summaries(survey: Survey, user: UserTree, place: Place, said: DiscussionSet
     endpoints = _endpoints(place, said)
     if not endpoints:
         if not said.uses_records:
-            _tell_nobody(survey, place / "endpointName", "fileMemoryWorkflowName")
+            _report_no_model(survey, place / "endpointName", "fileMemoryWorkflowName")
         return
     for endpoint in endpoints:
         check_model(survey, user, endpoint, Named(place=place / "preset", name=said.preset))
     if _CHUNK not in said.system_prompt + said.prompt:
         cause = f"Neither systemPrompt nor prompt has {_CHUNK} in it, so the model is not shown what to summarise."
-        survey.tell(place / "prompt", cause, "Put it where the chunk belongs.", "warning")
+        survey.report(place / "prompt", cause, "Put it where the chunk belongs.", "warning")
 
 
-def _records(survey: Survey, user: UserTree, place: Place, said: DiscussionSettings) -> Iterator[Name]:
+def _records(survey: Survey, user: UserTree, place: FilePosition, said: DiscussionSettings) -> Iterator[Name]:
     if not said.uses_records:
         return
     if said.record_workflow:
@@ -93,10 +93,10 @@ def _records(survey: Survey, user: UserTree, place: Place, said: DiscussionSetti
     for endpoint in endpoints:
         check_model(survey, user, endpoint, Named(place=place / key, name=said.record_preset or said.preset))
     if not endpoints:
-        _tell_nobody(survey, own, "vectorMemoryWorkflowName")
+        _report_no_model(survey, own, "vectorMemoryWorkflowName")
 
 
-def _endpoints(place: Place, said: DiscussionSettings) -> Sequence[Named]:
+def _endpoints(place: FilePosition, said: DiscussionSettings) -> Sequence[Named]:
     listed = [
         Named(place=place / "multiModelList" / index / "endpointName", name=listed.endpoint)
         for index, listed in enumerate(said.endpoints)
@@ -105,13 +105,13 @@ def _endpoints(place: Place, said: DiscussionSettings) -> Sequence[Named]:
     return listed or one
 
 
-def _tell_nobody(survey: Survey, place: Place, workflow_key: str) -> None:
-    survey.tell(place, "Memories are made by a model, and none is named.", f"Name an endpoint, or {workflow_key}.")
+def _report_no_model(survey: Survey, place: FilePosition, workflow_key: str) -> None:
+    survey.report(place, "Memories are made by a model, and none is named.", f"Name an endpoint, or {workflow_key}.")
 
 
-def _check_keys(survey: Survey, place: Place, said: DiscussionSettings) -> None:
+def _check_keys(survey: Survey, place: FilePosition, said: DiscussionSettings) -> None:
     """Unknown keys are allowed; one that is nearly a known one is most likely a slip of the pen."""
     known = keys_of(DiscussionSettings)
     for key in said.model_extra or ():
         if not is_note(key) and (near := nearest(key, list(known))):
-            survey.tell(place / key, f"Discussion settings have no {key!r}.", f"Did you mean {near!r}?", "warning")
+            survey.report(place / key, f"Discussion settings have no {key!r}.", f"Did you mean {near!r}?", "warning")

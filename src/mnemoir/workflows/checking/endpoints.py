@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from mnemoir.workflows.checking.circles import circles
-from mnemoir.workflows.checking.problem import Level, Place
+from mnemoir.workflows.checking.problem import FilePosition, Level
 from mnemoir.workflows.checking.samplers import check_samplers, check_translation
 from mnemoir.workflows.checking.survey import Survey, nearest
 from mnemoir.workflows.config.api_type import KINDS, NOT_OFFERED, ApiType
@@ -23,7 +23,7 @@ def check_endpoints(survey: Survey, user: UserTree) -> None:
     for way in circles(backups):
         names = " → ".join(survey.place(path).file for path in (*way, way[0]))
         place = survey.place(way[-1]) / "backupEndpointName"
-        survey.tell(place, f"Backups lead back to themselves: {names}.", "Name no backup in one of them.")
+        survey.report(place, f"Backups lead back to themselves: {names}.", "Name no backup in one of them.")
 
 
 def check_api_type(survey: Survey, path: str, *, is_named: bool = True) -> ApiType | None:
@@ -37,12 +37,12 @@ def check_api_type(survey: Survey, path: str, *, is_named: bool = True) -> ApiTy
     place = survey.place(path)
     check_translation(survey, place, api_type)
     if cause := not_offered(api_type):
-        survey.tell(place / "type", cause, "Keep it if no node asks such an endpoint.", "warning")
+        survey.report(place / "type", cause, "Keep it if no node asks such an endpoint.", "warning")
     elif api_type.kind is None:
         near = nearest(api_type.type, list(KINDS))
         fix = f"Did you mean {near!r}?" if near else f"Give one of {', '.join(sorted(set(KINDS)))}."
         level: Level = "error" if is_named else "warning"
-        survey.tell(place / "type", f"There is no protocol {api_type.type!r}.", fix, level)
+        survey.report(place / "type", f"There is no protocol {api_type.type!r}.", fix, level)
     return api_type
 
 
@@ -78,13 +78,13 @@ def _check(survey: Survey, user: UserTree, path: str) -> str | None:
         survey.shaped(template, PromptTemplate)
     if endpoint.removes_thinking and endpoint.think_tags is None:
         fix = "Set startThinkTag and endThinkTag."
-        survey.tell(place / "removeThinking", "Nothing is removed without the tags.", fix, "warning")
+        survey.report(place / "removeThinking", "Nothing is removed without the tags.", fix, "warning")
     if not endpoint.backup:
         return None
     return survey.locate(place / "backupEndpointName", "endpoint", endpoint.backup, user.endpoint_folders())
 
 
-def _check_url(survey: Survey, place: Place, url: str) -> None:
+def _check_url(survey: Survey, place: FilePosition, url: str) -> None:
     """The URL itself is not repeated: it may hold a password."""
     try:
         parts = urlsplit(url)
@@ -92,4 +92,4 @@ def _check_url(survey: Survey, place: Place, url: str) -> None:
     except ValueError:  # a port or an IPv6 address that is none
         is_sound = False
     if not is_sound:
-        survey.tell(place, "It is not the address of a server.", "Write it like http://127.0.0.1:8080.")
+        survey.report(place, "It is not the address of a server.", "Write it like http://127.0.0.1:8080.")

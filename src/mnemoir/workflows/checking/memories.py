@@ -25,14 +25,14 @@ def check_memory(survey: Survey, user: UserTree, node: NodeAt) -> None:
     if memory.get("role_prefix") is None:
         for name in _text_endpoints(survey, user, node.raw.get("endpointName")):
             cause = f"Endpoint {name} completes a text, and nothing says how both sides are called in it."
-            survey.tell(place / "role_prefix", cause, _EXAMPLE)
+            survey.report(place / "role_prefix", cause, _EXAMPLE)
     window = memory.get("window")
     size = window.get("size") if isinstance(window, dict) else None
     if isinstance(size, int) and size < 1:
-        survey.tell(place / "window" / "size", "It sets no limit.", "Give 1 or more, or leave it out.", "warning")
+        survey.report(place / "window" / "size", "It sets no limit.", "Give 1 or more, or leave it out.", "warning")
     if memory.get("query_prompt_template") and node.raw.get("prompt") and not _names(node.raw, QUERY_MARKER):
         cause = f"It is not sent: the node has a prompt, and no {QUERY_MARKER} in it."
-        survey.tell(place / "query_prompt_template", cause, "Put the mark there, or remove the prompt.", "warning")
+        survey.report(place / "query_prompt_template", cause, "Put the mark there, or remove the prompt.", "warning")
 
 
 def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
@@ -46,7 +46,7 @@ def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
         if other is not node and str(id).strip():
             cause = f"It has one memory with {other.place.path} of {other.place.file}: both have the id {id!r}."
             fix = "Give it an id of its own, unless both are to remember the same."
-            survey.tell(node.place / "id", cause, fix, "warning")
+            survey.report(node.place / "id", cause, fix, "warning")
 
 
 def _memory_of(survey: Survey, node: NodeAt) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.survey import Survey, nearest
 from mnemoir.workflows.node import ModelProperties, Node
 
@@ -51,16 +51,16 @@ LATER_DETAILS = {"insertedUserTurnText", "mergeConsecutiveAssistantMessagesDelim
 _OFF = ("", "0", "false", "no", "none", "off")
 
 
-def check_node(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
+def check_node(survey: Survey, place: FilePosition, raw: Mapping[str, Any]) -> None:
     """The node on its own, without what it names."""
     kind = type_of(survey, raw)
     if kind is None:
-        _tell_unknown_type(survey, place / "type", raw)
+        _report_unknown_type(survey, place / "type", raw)
         return
     try:
         kind.properties_type.model_validate(raw)
     except ValidationError as exc:
-        survey.tell_faults(place, exc)
+        survey.report_faults(place, exc)
     _check_keys(survey, place, raw, kind)
 
 
@@ -85,36 +85,36 @@ def keys_of(model: type[BaseModel]) -> Set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
-def _tell_unknown_type(survey: Survey, place: Place, raw: Mapping[str, Any]) -> None:
+def _report_unknown_type(survey: Survey, place: FilePosition, raw: Mapping[str, Any]) -> None:
     written, name = raw.get("type"), type_name(raw)
     if name in _LATER_TYPES:
-        survey.tell(place, f"Node type {written!r} is not offered by this version.", "Remove the node.")
+        survey.report(place, f"Node type {written!r} is not offered by this version.", "Remove the node.")
         return
     near = nearest(name, [kind.kind for kind in survey.types.values()])
     fix = f"Did you mean {near!r}?" if near else "Give a type from the list of node types."
     if raw.get("endpointName"):
         cause = f"There is no node type {written!r}; the node runs as Standard."
-        survey.tell(place, cause, fix, "warning")
+        survey.report(place, cause, fix, "warning")
     else:
-        survey.tell(place, f"There is no node type {written!r}.", fix)
+        survey.report(place, f"There is no node type {written!r}.", fix)
 
 
-def _check_keys(survey: Survey, place: Place, raw: Mapping[str, Any], kind: type[Node[Any]]) -> None:
+def _check_keys(survey: Survey, place: FilePosition, raw: Mapping[str, Any], kind: type[Node[Any]]) -> None:
     """Properties nobody reads are allowed, and often a slip of the pen. What asks a model is set on many others."""
     known = keys_of(kind.properties_type)
     passed_over = known | keys_of(ModelProperties) | _OF_EVERY_TYPE | LATER_DETAILS
     for key, value in raw.items():
         if key in LATER:
-            _tell_later(survey, place / key, key, value)
+            _report_without_effect(survey, place / key, key, value)
             continue
         if key in passed_over or is_note(key):
             continue
         near = nearest(key, list(known))
         fix = f"Did you mean {near!r}?" if near else "Remove it, if it is not a note for yourself."
-        survey.tell(place / key, f"A node of type {kind.kind} has no property {key!r}.", fix, "warning")
+        survey.report(place / key, f"A node of type {kind.kind} has no property {key!r}.", fix, "warning")
 
 
-def _tell_later(survey: Survey, place: Place, key: str, value: object) -> None:
+def _report_without_effect(survey: Survey, place: FilePosition, key: str, value: object) -> None:
     if str(value).strip().lower() not in _OFF:
         fix = "The node works without it: remove it, or keep it for a later version."
-        survey.tell(place, f"{key!r} has no effect in this version yet.", fix, "warning")
+        survey.report(place, f"{key!r} has no effect in this version yet.", fix, "warning")

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 
 from mnemoir.workflows.checking.nodes import type_name
-from mnemoir.workflows.checking.problem import Level, Place
+from mnemoir.workflows.checking.problem import FilePosition, Level
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
 from mnemoir.workflows.config.user import UserSettings
@@ -15,7 +15,7 @@ from mnemoir.workflows.discussion_files import DISCUSSIONS, own_directory
 _LEVELS: Mapping[str, Level] = {"getcustomfile": "warning", "savecustomfile": "error"}
 
 
-def check_discussion_directory(survey: Survey, place: Place, settings: UserSettings) -> None:
+def check_discussion_directory(survey: Survey, place: FilePosition, settings: UserSettings) -> None:
     """An error when the directory that a user names can neither be made nor written. Leaves no file behind."""
     public = survey.tree.public
     directory = own_directory(settings.discussion_directory, public, public / DISCUSSIONS)
@@ -27,7 +27,7 @@ def check_discussion_directory(survey: Survey, place: Place, settings: UserSetti
             return
     except OSError as exc:
         cause = f"Memories of discussions are lost: {directory} cannot be made or written ({exc.strerror or exc})."
-    survey.tell(place, cause, f"Name a directory that the server may write, or none to use {public / DISCUSSIONS}.")
+    survey.report(place, cause, f"Name a directory that the server may write, or none to use {public / DISCUSSIONS}.")
 
 
 def check_path(survey: Survey, node: NodeAt) -> None:
@@ -36,4 +36,4 @@ def check_path(survey: Survey, node: NodeAt) -> None:
     if level is None or survey.outside is None or not isinstance(path, str) or not path.strip() or is_open(path):
         return
     if refusal := survey.outside.user_files.refusal(path.strip()):
-        survey.tell(node.place / "filepath", refusal.cause, refusal.fix, level)
+        survey.report(node.place / "filepath", refusal.cause, refusal.fix, level)

@@ -32,13 +32,13 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FilePosition:
     """Somewhere in a file."""
 
     file: str
     steps: tuple[str | int, ...] = ()
 
-    def __truediv__(self, step: str | int) -> "Place":
+    def __truediv__(self, step: str | int) -> "FilePosition":
         """A member of the object, or an item of the list, at this place."""
         return replace(self, steps=(*self.steps, step))
 

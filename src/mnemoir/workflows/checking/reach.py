@@ -8,7 +8,7 @@ from mnemoir.workflows.checking.discussions import check_needs
 from mnemoir.workflows.checking.memories import check_memory, check_own_memories
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.references import check_references
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.variables import Given, check_variables
@@ -107,7 +107,7 @@ class Reach:
             may_end = any(call.may_not_run for call in calls)
             cause = f"Workflows run in a circle: {names}."
             fix = "Make sure that it ends; it is cut off in the depth." if may_end else "Take one of the calls out."
-            self._survey.tell(calls[-1].place, cause, fix, "warning" if may_end else "error")
+            self._survey.report(calls[-1].place, cause, fix, "warning" if may_end else "error")
 
-    def _place(self, path: str) -> Place:
+    def _place(self, path: str) -> FilePosition:
         return self._survey.place(path)

@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemoir.workflows.checking.endpoints import api_type_of, not_offered
 from mnemoir.workflows.checking.nodes import type_of
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.samplers import check_preset_file
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
@@ -20,7 +20,7 @@ from mnemoir.workflows.node import ModelProperties
 class Named:
     """The name of a file, and where it is written."""
 
-    place: Place
+    place: FilePosition
     name: str
 
 
@@ -34,7 +34,7 @@ def check_references(survey: Survey, user: UserTree, node: NodeAt) -> None:
     asks = kind is not None and issubclass(kind.properties_type, ModelProperties)
     if asks and not raw.get("endpointName") and not raw.get("multiModelList"):
         cause = f"A node of type {raw.get('type') or 'Standard'} asks a model, and none is named."
-        survey.tell(node.place / "endpointName", cause, "Name a file in Endpoints.")
+        survey.report(node.place / "endpointName", cause, "Name a file in Endpoints.")
 
 
 def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) -> None:
@@ -47,7 +47,7 @@ def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) 
     if api_type is None:
         return
     if cause := not_offered(api_type):
-        survey.tell(endpoint.place, cause, "Name an endpoint of another type.")
+        survey.report(endpoint.place, cause, "Name an endpoint of another type.")
     elif preset.name and not is_open(preset.name):
         _check_preset(survey, user, preset, api_type)
 
@@ -60,7 +60,7 @@ def _endpoints_of(node: NodeAt) -> Iterator[Named]:
             yield from _named(node.place / "multiModelList" / index, item)
 
 
-def _named(place: Place, raw: Mapping[str, Any]) -> Iterator[Named]:
+def _named(place: FilePosition, raw: Mapping[str, Any]) -> Iterator[Named]:
     name = raw.get("endpointName")
     if isinstance(name, str) and name:
         yield Named(place=place / "endpointName", name=name)
@@ -79,4 +79,4 @@ def _check_preset(survey: Survey, user: UserTree, preset: Named, api_type: ApiTy
         check_preset_file(survey, user, preset.place, preset.name, api_type, absent)
     elif endpoint.samplers and not api_type.sampler_names:
         cause = f"The samplers of {preset.name} are not sent: the API type of the endpoint asked names none of them."
-        survey.tell(preset.place, cause, "Add samplerFieldMap to the API type.", "warning")
+        survey.report(preset.place, cause, "Add samplerFieldMap to the API type.", "warning")

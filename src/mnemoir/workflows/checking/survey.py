@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.user_files import UserFiles
-from mnemoir.workflows.checking.problem import Hint, Level, Place, Problem
+from mnemoir.workflows.checking.problem import FilePosition, Hint, Level, Problem
 from mnemoir.workflows.config.files import parse, read_bytes
 from mnemoir.workflows.config.lookup import parts_of
 from mnemoir.workflows.config.shape import faults
@@ -47,7 +47,7 @@ class Survey:
         self._only_warns = False
         self._hints: dict[Hint, None] = {}
 
-    def tell(self, place: Place, cause: str, fix: str, level: Level = "error") -> None:
+    def report(self, place: FilePosition, cause: str, fix: str, level: Level = "error") -> None:
         """Write a problem down."""
         level = "warning" if self._only_warns else level
         self._problems[Problem(file=place.file, path=place.path, level=level, cause=cause, fix=fix)] = None
@@ -61,7 +61,7 @@ class Survey:
         finally:
             self._only_warns = before
 
-    def hint(self, place: Place, text: str) -> None:
+    def hint(self, place: FilePosition, text: str) -> None:
         """Write down what could do more; it is no problem."""
         self._hints[Hint(file=place.file, path=place.path, text=text)] = None
 
@@ -76,9 +76,9 @@ class Survey:
         ]
         return sorted(found, key=lambda problem: problem.file)
 
-    def place(self, path: str) -> Place:
+    def place(self, path: str) -> FilePosition:
         """The file as a whole."""
-        return Place(file=self.tree.lookup.relative(path))
+        return FilePosition(file=self.tree.lookup.relative(path))
 
     def raw(self, path: str) -> Any:  # JSON
         """What is in the file; None, which is told, when it cannot be read."""
@@ -103,7 +103,7 @@ class Survey:
 
     def locate(
         self,
-        place: Place,
+        place: FilePosition,
         kind: str,
         name: str,
         folders: Sequence[Folder],
@@ -118,20 +118,22 @@ class Survey:
         try:
             found = self.tree.find(kind, name, folders)
         except SettingsError as exc:
-            self.tell(place, exc.message, "Make it readable.")
+            self.report(place, exc.message, "Make it readable.")
             return None
         if found is None:
             cause, fix = absent or (self.tree.absent(kind, name, folders), self.tree.advice(name, folders))
-            self.tell(place, cause, fix)
+            self.report(place, cause, fix)
             return None
         return found.path
 
-    def allows(self, place: Place, name: str) -> bool:
+    def allows(self, place: FilePosition, name: str) -> bool:
         """Whether the name may be looked up at all; told when not."""
         try:
             parts_of(name)
         except ValueError as exc:
-            self.tell(place, f"{name!r} is not allowed as a name: {exc}.", "Give the name of something in this tree.")
+            self.report(
+                place, f"{name!r} is not allowed as a name: {exc}.", "Give the name of something in this tree."
+            )
             return False
         return True
 
@@ -146,12 +148,12 @@ class Survey:
         try:
             content = read_bytes(path, self.tree.lookup.root)
         except SettingsError as exc:
-            self.tell(place, exc.message, "Put a readable file of reasonable size in its place.")
+            self.report(place, exc.message, "Put a readable file of reasonable size in its place.")
             return None
         try:
             return parse(place.file, content)
         except SettingsError as exc:
-            self.tell(place, exc.message, "Correct the JSON; it allows no comments and no trailing commas.")
+            self.report(place, exc.message, "Correct the JSON; it allows no comments and no trailing commas.")
             return None
 
     def _validated(self, path: str, model: type[M]) -> M | None:
@@ -159,23 +161,23 @@ class Survey:
         if raw is None:
             return None
         if not isinstance(raw, dict):
-            self.tell(place, "The file must hold a JSON object.", "Put its members between { and }.")
+            self.report(place, "The file must hold a JSON object.", "Put its members between { and }.")
             return None
         try:
             return model.model_validate(raw)
         except ValidationError as exc:
-            self.tell_faults(place, exc)
+            self.report_faults(place, exc)
             return None
 
-    def tell_faults(self, place: Place, exc: ValidationError) -> None:
+    def report_faults(self, place: FilePosition, exc: ValidationError) -> None:
         """Everything that does not fit the shape, each at its own place."""
         for steps, cause in faults(exc):
-            inner = Place(file=place.file, steps=(*place.steps, *steps))
+            inner = FilePosition(file=place.file, steps=(*place.steps, *steps))
             if cause == _UNKNOWN:
-                self.tell(inner, f"There is no member {steps[-1]!r} here.", "Remove it, or correct its name.")
+                self.report(inner, f"There is no member {steps[-1]!r} here.", "Remove it, or correct its name.")
                 continue
             missing = cause == "Field required"
-            self.tell(inner, f"{cause}.", "Add it." if missing else "Correct the value.")
+            self.report(inner, f"{cause}.", "Add it." if missing else "Correct the value.")
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemoir.workflows.checking.nodes import type_name
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.tree import UserTree
@@ -25,7 +25,7 @@ _TOOLS = {
 class NodeAt:
     """A node and where it is."""
 
-    place: Place
+    place: FilePosition
     number: int
     raw: Mapping[str, Any]  # JSON
 
@@ -35,7 +35,7 @@ class WorkflowAt:
     """A workflow and where it is."""
 
     path: str
-    place: Place
+    place: FilePosition
     nodes: Sequence[NodeAt]
     variables: Mapping[str, Any] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ class Name:
     One that `may_not_run` is a choice among several.
     """
 
-    place: Place
+    place: FilePosition
     name: str
     folder: str = ""
     inputs: int | None = 0
@@ -62,12 +62,14 @@ def workflow_at(survey: Survey, path: str) -> WorkflowAt | None:
     if isinstance(raw, list):
         return WorkflowAt(path=path, place=place, nodes=tuple(_nodes(survey, place, raw)))
     if not isinstance(raw, dict):
-        survey.tell(place, "A workflow is a list of nodes, or an object with such a list as `nodes`.", "Make it one.")
+        survey.report(
+            place, "A workflow is a list of nodes, or an object with such a list as `nodes`.", "Make it one."
+        )
         return None
     variables = {key: value for key, value in raw.items() if key != "nodes"}
     nodes, inner = raw.get("nodes", []), place / "nodes"
     if not isinstance(nodes, list):
-        survey.tell(inner, "It must be a list of nodes.", "Put the nodes between [ and ].")
+        survey.report(inner, "It must be a list of nodes.", "Put the nodes between [ and ].")
         nodes = []
     return WorkflowAt(path=path, place=place, nodes=tuple(_nodes(survey, inner, nodes)), variables=variables)
 
@@ -118,12 +120,12 @@ def is_open(name: str) -> bool:
     return "{" in name
 
 
-def _nodes(survey: Survey, place: Place, raw: Sequence[Any]) -> Iterator[NodeAt]:
+def _nodes(survey: Survey, place: FilePosition, raw: Sequence[Any]) -> Iterator[NodeAt]:
     for index, node in enumerate(raw):
         if isinstance(node, dict):
             yield NodeAt(place=place / index, number=index + 1, raw=node)
         else:
-            survey.tell(place / index, "A node must be an object.", "Put its properties between { and }.")
+            survey.report(place / index, "A node must be an object.", "Put its properties between { and }.")
 
 
 def _text(raw: Any) -> str:

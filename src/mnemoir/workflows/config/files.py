@@ -15,7 +15,7 @@ import orjson
 import structlog
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.config.lookup import Found, Stamp, is_settled, stamp_of
+from mnemoir.workflows.config.lookup import FileMatch, Stamp, is_settled, stamp_of
 
 MOST_BYTES = 8 * 1024 * 1024
 MOST_LEVELS = 100
@@ -46,7 +46,7 @@ class FileCache:
         self._root = root
         self._versions: dict[tuple[str, Reader[Any]], _Version] = {}
 
-    def read(self, found: Found, reader: Reader[T]) -> T:
+    def read(self, found: FileMatch, reader: Reader[T]) -> T:
         """What `reader` made of the file: the same object as long as the file is unchanged.
 
         Raises SettingsError for a broken file of which no good version was ever read.
@@ -65,7 +65,7 @@ class FileCache:
             del self._versions[key]
         return {self._relative(path): known.problem for (path, _), known in self._versions.items() if known.problem}
 
-    def _read_again(self, found: Found, reader: Reader[Any], before: _Version | None) -> _Version:
+    def _read_again(self, found: FileMatch, reader: Reader[Any], before: _Version | None) -> _Version:
         stamp, settled, digest = stamp_of(found.stat), is_settled(found.stat), b""
         relative = self._relative(found.path)
         try:

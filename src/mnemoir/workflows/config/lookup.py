@@ -25,7 +25,7 @@ _SETTLED_NS = 2_000_000_000  # the coarsest clock of a common file system, FAT's
 Stamp = tuple[int, int, int, int]
 
 
-class Found(NamedTuple):
+class FileMatch(NamedTuple):
     """A file that was there a moment ago, and what the system said of it."""
 
     path: str
@@ -47,7 +47,7 @@ class Lookup:
         self._listings: dict[str, _Listing] = {}
         self._absent: dict[str, Sequence[tuple[str, Stamp]]] = {}  # by path: the folders that were searched in vain
 
-    def find(self, *parts: str) -> Found | None:
+    def find(self, *parts: str) -> FileMatch | None:
         """The file at that path; None when there is none. Each part is one that `parts_of` has let through."""
         exact = os.sep.join((self.root, *parts))  # a quarter of what os.path.join takes
         if exact in self._absent and self._is_still_absent(exact):
@@ -95,7 +95,7 @@ class Lookup:
         for name in self._alike(start, parts[0]):
             yield from self._directories(os.path.join(start, name), parts[1:])
 
-    def _matches(self, start: str, parts: Sequence[str]) -> Iterator[Found]:
+    def _matches(self, start: str, parts: Sequence[str]) -> Iterator[FileMatch]:
         for directory in self._directories(start, parts[:-1]):
             for name in self._alike(directory, parts[-1]):
                 if found := regular_file(os.path.join(directory, name)):
@@ -145,7 +145,7 @@ class Lookup:
         return known.names
 
 
-def regular_file(path: str) -> Found | None:
+def regular_file(path: str) -> FileMatch | None:
     """The file at `path`; None for what is missing or no file. Raises SettingsError where it may not be looked at."""
     try:
         found = os.stat(path)
@@ -153,7 +153,7 @@ def regular_file(path: str) -> Found | None:
         return None
     except OSError as exc:
         raise SettingsError(f"{path} cannot be read: {exc.strerror}. Correct its permissions.") from exc
-    return Found(path, found) if stat.S_ISREG(found.st_mode) else None
+    return FileMatch(path, found) if stat.S_ISREG(found.st_mode) else None
 
 
 def stamp_of(found: os.stat_result) -> Stamp:

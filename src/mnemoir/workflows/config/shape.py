@@ -19,7 +19,7 @@ def shaped(model: type[M], relative: str, raw: Any) -> M:
     try:
         return model.model_validate(raw)
     except ValidationError as exc:
-        raise SettingsError(f"{relative}: {_told(exc)}.") from exc
+        raise SettingsError(f"{relative}: {_failure_text(exc)}.") from exc
 
 
 def faults(exc: ValidationError) -> Sequence[tuple[tuple[str | int, ...], str]]:
@@ -38,7 +38,7 @@ def _step(step: str | int) -> str:
     return f".{step}" if step.replace("-", "_").isidentifier() else f"[{step!r}]"
 
 
-def _told(exc: ValidationError) -> str:
+def _failure_text(exc: ValidationError) -> str:
     told = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
     more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
     return "; ".join(told[:_MOST_TOLD]) + more

@@ -18,7 +18,7 @@ from mnemoir.workflows.config.api_type import ApiType
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.files import FileCache, Reader
-from mnemoir.workflows.config.lookup import Found, Lookup, file_names, file_parts, folder_parts
+from mnemoir.workflows.config.lookup import FileMatch, Lookup, file_names, file_parts, folder_parts
 from mnemoir.workflows.config.model import ConfigModel, Line
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.shape import shaped
@@ -81,7 +81,7 @@ class ConfigTree:
         """What is wrong with files of which an older version is in use, by their paths."""
         return self._files.problems()
 
-    def find(self, field: str, name: str, folders: Iterable[Folder]) -> Found | None:
+    def find(self, field: str, name: str, folders: Iterable[Folder]) -> FileMatch | None:
         """The file of that name in the first folder that has one. Raises SettingsError for a name that is none."""
         for place in _places(field, name, tuple(folders)):
             if found := self.lookup.find(*place):

@@ -65,14 +65,14 @@ class _OfflineWiki(ValueNode[P]):
         except ProviderError as exc:
             step.note(exc.message)
             return f"I'm sorry, I couldn't find any Wikipedia information about '{prompt}'."
-        return self.told(articles) if articles else f"{self.nothing} found for '{prompt}'. {_NOT_THERE}"
+        return self.output(articles) if articles else f"{self.nothing} found for '{prompt}'. {_NOT_THERE}"
 
     @abstractmethod
     def query(self, step: Step) -> Mapping[str, str]:
         """What is sent beside the prompt."""
 
     @abstractmethod
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """The output for at least one article."""
 
 
@@ -88,7 +88,7 @@ class OfflineWikiApiFullArticle(_OfflineWiki[Properties]):
         """One result."""
         return {"percentile": "0.5", "num_results": "1"}
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """Its text alone."""
         return _text(articles[0])
 
@@ -105,7 +105,7 @@ class OfflineWikiApiBestFullArticle(_OfflineWiki[Properties]):
         """Ten results to choose from."""
         return {"percentile": "0.5", "num_results": "10"}
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """Its text alone."""
         return _text(articles[0])
 
@@ -127,7 +127,7 @@ class OfflineWikiApiTopNFullArticles(_OfflineWiki[TopProperties]):
             "num_top_articles": str(step.count(said.top_n_articles, 3, "top_n_articles")),
         }
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
         return "\n\n--- END ARTICLE ---\n\n".join(map(_titled, articles))
 
@@ -149,7 +149,7 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
             "num_results": str(step.count(said.num_results, 1, "num_results")),
         }
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
         return "\n\n--- END SUMMARY ---\n\n".join(map(_titled, articles))
 

@@ -29,7 +29,7 @@ _RECENT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _DiscussionTexts:
     """What is kept of the discussion, as far as the prompts name it."""
 
     summaries: Sequence[str] = ()
@@ -77,12 +77,12 @@ class SlowButQualityRag(ValueNode[Properties]):
             answers += await spread([piece], [_worker(step, question, kept, answers) for question in questions])
         return "".join(answers)
 
-    async def _kept(self, step: Step, prompts: Sequence[str]) -> _Kept:
+    async def _kept(self, step: Step, prompts: Sequence[str]) -> _DiscussionTexts:
         memory, discussion = self.services.discussions, step.discussion
         if discussion is None:
-            return _Kept()
+            return _DiscussionTexts()
         reads_summaries, reads_summary = names_any(prompts, (RECENT, ALL)), names_any(prompts, (SUMMARY,))
-        return _Kept(
+        return _DiscussionTexts(
             summaries=await read_or(step, all_summaries(memory, discussion), []) if reads_summaries else (),
             summary=await read_or(step, rolling_summary_text(memory, discussion), None) if reads_summary else None,
         )
@@ -92,14 +92,14 @@ class SlowButQualityRag(ValueNode[Properties]):
         return marked_question(replace(step, stamped=without_later_system(step.messages)), asked)
 
 
-def _worker(step: Step, question: Question, kept: _Kept, earlier: Sequence[str]) -> Worker[str, str]:
+def _worker(step: Step, question: Question, kept: _DiscussionTexts, earlier: Sequence[str]) -> Worker[str, str]:
     async def work(index: int, piece: str) -> str:
         return await ask(step, with_marks(question, _values(piece, kept, earlier)))
 
     return work
 
 
-def _values(piece: str, kept: _Kept, earlier: Sequence[str]) -> Mapping[str, str]:
+def _values(piece: str, kept: _DiscussionTexts, earlier: Sequence[str]) -> Mapping[str, str]:
     known = [*kept.summaries, *(answer for answer in earlier if answer)]
     return {
         CHUNK: piece,

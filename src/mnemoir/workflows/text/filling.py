@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import structlog
 
 from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
 _log = structlog.get_logger(__name__)
 _MOST_CHARACTERS = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ def fill(
     *,
     jinja: bool = False,
     most_characters: int = _MOST_CHARACTERS,
-    places: Places | None = None,
+    places: TextPositions | None = None,
 ) -> str:
     """`text` with the values of `variables` in it.
 
@@ -54,7 +54,7 @@ def names_in(text: str, *, jinja: bool = False) -> set[str]:
 
 
 def _fill(
-    pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int, places: Places | None
+    pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int, places: TextPositions | None
 ) -> str:
     filled: list[str] = []
     unknown: list[str] = []
@@ -65,7 +65,7 @@ def _fill(
             shown = piece.source
         filled.append(shown)
         if places is not None and isinstance(piece, Field) and shown is not piece.source:
-            places.append(Place(piece.name, size, size + len(shown)))
+            places.append(TextPosition(piece.name, size, size + len(shown)))
         size += len(shown)
     if names := _plausible(unknown):
         _log.debug("unknown variables", names=names)

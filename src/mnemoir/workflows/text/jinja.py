@@ -13,7 +13,7 @@ from traceback import walk_tb
 from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 from mnemoir.workflows.text.sandbox import NamedText, Sandbox
 
 _LONGEST = 256 * 1024  # characters of a template
@@ -30,7 +30,7 @@ class _Compiled:
     names: Set[str]
 
 
-def render(source: str, variables: Mapping[str, object], places: Places | None = None) -> str:
+def render(source: str, variables: Mapping[str, object], places: TextPositions | None = None) -> str:
     """The template with those of the variables it names; only they are worked out.
 
     What is unknown is empty, as are its members. A newline at the end is dropped. Raises SettingsError for a template
@@ -51,11 +51,11 @@ def names_in(source: str) -> Set[str]:
     return _compiled(source).names
 
 
-def _noted(pieces: Iterable[str], places: Places) -> Iterator[str]:
+def _noted(pieces: Iterable[str], places: TextPositions) -> Iterator[str]:
     size = 0
     for piece in pieces:
         if isinstance(piece, NamedText):
-            places.append(Place(piece.name, size, size + len(piece)))
+            places.append(TextPosition(piece.name, size, size + len(piece)))
         size += len(piece)
         yield piece
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class TextPosition(NamedTuple):
     """Characters `start` to `end` are the value of the variable `name`."""
 
     name: str
@@ -11,11 +11,11 @@ class Place(NamedTuple):
     end: int
 
 
-Places = list[Place]  # in the order of the text; whoever fills one appends
+TextPositions = list[TextPosition]  # in the order of the text; whoever fills one appends
 
 
 class Filling(NamedTuple):
     """A text with the variables in it, and where they stand."""
 
     text: str
-    places: Places
+    places: TextPositions
