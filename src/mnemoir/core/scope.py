@@ -1,4 +1,4 @@
-"""Whose data: one value that every store method takes and none can leave out."""
+"""Scopes: the owner of data, as a value that every store method requires."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ DEFAULT_TENANT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """tenant > project > user, and within a user optionally agent, app, conversation and workflow node.
+    """An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
 
-    None for an inner level means "not narrowed by it" when reading and "not set" when writing.
+    None for an inner level means "any" when reading and "not set" when writing.
     """
 
     project: str
@@ -27,16 +27,16 @@ class Scope:
 
     @property
     def owner(self) -> "Scope":
-        """The same user, not narrowed by agent, app, conversation or node."""
+        """The scope of the whole user, without agent, app, conversation and node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who asks, as the guard of the server found out.
+    """The authenticated caller of a request, as determined by the guard of the server.
 
-    For now that is a holder of one of the server's keys, or anybody on a server without keys. Both may do everything
-    within the tenant.
+    It is a holder of one of the server's keys, or any caller on a server without keys. Both may do everything within
+    the tenant.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -44,7 +44,7 @@ class Principal:
 
 
 def project_name(raw: str) -> str:
-    """`raw`, if it may name a project; raises InvalidRequest (`invalid_project`) otherwise."""
+    """`raw`, if it is a valid project name. Raises InvalidRequest (`invalid_project`) otherwise."""
     if not PROJECT_NAME.fullmatch(raw) or raw in (".", ".."):
         raise InvalidRequest(
             f"Project name {raw[:64]!r} is not allowed. Use 1 to 128 letters, digits, '.', '_' or '-', "
@@ -58,7 +58,7 @@ def project_name(raw: str) -> str:
 def entity_name(raw: object, field: str) -> str:
     """A user, agent, app or conversation id: integers become text, text is trimmed, 1 to 256 characters.
 
-    Raises InvalidRequest naming `field`. NUL and lone surrogates are refused, all else is data.
+    Raises InvalidRequest naming `field`. NUL and lone surrogates are refused; all other characters are allowed.
     """
     if isinstance(raw, int) and not isinstance(raw, bool):
         raw = str(raw)

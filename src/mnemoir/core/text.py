@@ -1,4 +1,4 @@
-"""Texts made comparable: normal form and its hash."""
+"""Comparison of texts: a normal form, its hash, and a test for words."""
 
 import hashlib
 import re
@@ -10,13 +10,13 @@ _EDGES = " .!?;,:\"'`“”‘’…"
 
 
 def normalise(text: str) -> str:
-    """Case, width, spacing and closing punctuation taken away: two texts that say the same letter for letter."""
+    """The normal form of a text: without differences of case, width, spacing and closing punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _SPACES.sub(" ", folded).strip(_EDGES)
 
 
 def holds(words: str) -> Callable[[str], bool]:
-    """Tells of a text whether every word of `words` stands in it somewhere, in whatever case and width."""
+    """A test that is True for texts containing every word of `words`, ignoring case and width."""
     wanted = _folded(words).split()
 
     def is_in(text: str) -> bool:
@@ -27,7 +27,7 @@ def holds(words: str) -> Callable[[str], bool]:
 
 
 def content_hash(text: str) -> bytes:
-    """16 bytes, equal for texts of one normal form."""
+    """A hash of 16 bytes, equal for texts with the same normal form."""
     return hashlib.blake2b(normalise(text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
