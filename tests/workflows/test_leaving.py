@@ -36,7 +36,7 @@ async def test_leaving_while_a_node_in_front_of_the_answer_thinks_ends_its_call(
     run = await desk.runs.next()
     assert (run.status, run.error) == ("cancelled", None)
     (node,) = nodes_of(run)
-    assert node.error == "It was stopped: the client left or asked for the end, or the server is stopping."
+    assert node.error == "It was stopped: the client disconnected or cancelled, or the server is stopping."
     assert asked_titles(llm) == ["Plan"]
 
 

@@ -1,4 +1,4 @@
-"""Who asked, and whether memory takes part."""
+"""The caller of a chat: its scope, its kind of request, and whether memory is used for it."""
 
 from dataclasses import dataclass, field, replace
 
@@ -10,10 +10,10 @@ from mnemoir.workflows.config.tree import UserTree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """What the `model` of a request means: the built-in workflow, or with a config tree a user of it.
+    """The meaning of the `model` of a request: the built-in workflow, or a user of the config tree.
 
-    `name` is what the answer says of who answered. `folder` is the folder of shared workflows that is asked for, ""
-    for the user's own workflow.
+    `name` is the model name in the answer. `folder` is the requested folder of shared workflows, "" for the user's
+    own workflow.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it."""
+    """The turn of a stored conversation that is being answered; `message_id` is its newest message."""
 
     conversation_id: str
     message_id: int
@@ -31,14 +31,14 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The party behind one chat request.
+    """The caller of one chat request.
 
-    `client_task` names what an app asks for itself (a title, tags, follow-up questions), None for a person's turn:
-    nothing is recalled for it and nothing of it kept. The same holds for a raw request (`ModelRequest.raw`), whose
-    prompt reaches the model as it came. Nothing of a temporary chat outlives its answer, though it may recall.
-    `credential` is the key it came with, to be sent on to memory.
-    `answerer` is who answers, where that was looked up before: the files of a user are looked at once for a request.
-    `recorded` is where the conversation is stored, None for one that is not. `run_id` names the run in its trace.
+    `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
+    For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
+    whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
+    `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
+    before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
+    None for a conversation that is not stored. `run_id` is the id of the run and its trace.
     """
 
     scope: Scope
@@ -54,12 +54,12 @@ class Caller:
 
     @property
     def recorded_scope(self) -> Scope:
-        """The scope with the conversation it is stored as, also where the client named none."""
+        """The scope with the id of the stored conversation, also when the client sent none."""
         return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
 
     @property
     def memory_skipped(self) -> MemorySkip | None:
-        """Why memory takes no part, as far as the request tells; None where it asks for memory."""
+        """The reason in the request why memory is not used; None when the request asks for memory."""
         if self.client_task is not None:
             return "task"
         if self.is_temporary:
@@ -70,20 +70,20 @@ class Caller:
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether anything of what is said may be kept: a person's turn, in a chat that is not temporary."""
+        """True when messages may be stored: for a person's turn in a chat that is not temporary."""
         return self._is_a_turn and not self.is_temporary
 
     @property
     def recalls(self) -> bool:
-        """Memory was asked for, by a person's turn."""
+        """True when memories are recalled: for a person's turn that asks for memory."""
         return self.memory and self._is_a_turn
 
     @property
     def learns(self) -> bool:
-        """Memory was asked for, by a person's turn that may be kept."""
+        """True when memories are derived: for a person's turn that asks for memory and may be stored."""
         return self.memory and self.may_be_kept
 
     @property
     def _is_a_turn(self) -> bool:
-        """Whether it is a person's turn, which can be recalled for."""
+        """True for a person's turn, False for a task of an app and a raw request."""
         return self.client_task is None and not self.is_raw

@@ -60,7 +60,7 @@ def blocked(tmp_path):
 def test_a_directory_of_discussions_that_cannot_be_made_is_an_error_with_path_cause_and_next_step(tmp_path, blocked):
     [problem] = of_directory(tmp_path, blocked)
     assert (problem.level, problem.file, problem.path) == ("error", "Users/ann.json", "$.discussionDirectory")
-    assert f"{blocked} cannot be made or written (Not a directory)" in problem.cause
+    assert f"{blocked} cannot be created or written (Not a directory)" in problem.cause
     assert "Name a directory that the server may write" in problem.fix
 
 

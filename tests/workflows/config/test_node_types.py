@@ -69,8 +69,8 @@ def test_a_name_that_is_taken_stays_with_the_first_and_ours_come_first():
     loaded = load([*entries, STANDARD])
     assert loaded.types == {"standard": Standard, "weather": Weather, "forecast": Weather}
     assert [problem.rsplit(": ", 1)[1] for problem in loaded.problems] == [
-        "standard is the name of Standard already; choose another.",
-        "forecast is the name of Weather already; choose another.",
+        "standard is already the name of Standard; choose another.",
+        "forecast is already the name of Weather; choose another.",
     ]
 
 

@@ -55,7 +55,7 @@ def test_what_is_neither_a_data_url_nor_on_the_web_is_refused(url):
 def test_what_is_no_base64_is_refused_wherever_it_is_broken(spoilt):
     whole = image(png(filler=bytes(3 * 1024 * 1024)))
     for url in (whole.url + spoilt, whole.url[:2_000_000] + spoilt + whole.url[2_000_000:]):
-        with pytest.raises(InvalidRequest, match="not proper base64"):
+        with pytest.raises(InvalidRequest, match="not valid base64"):
             check_image(ImagePart(url=url), 1)
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_base64_is_refused_wherever_it_is_broken(spoilt):
     [b"", b"<svg width='9' height='9'/>", b"%PDF-1.7", b"\xff\xd8\xff\xd9", png()[:20], png(0, 5), b"GIF89a", b"BM"],
 )
 def test_what_tells_no_size_is_refused(content):
-    with pytest.raises(InvalidRequest, match=r"whose size can be read|not proper base64"):
+    with pytest.raises(InvalidRequest, match=r"whose size can be read|not valid base64"):
         check_image(image(content), 1)
 
 

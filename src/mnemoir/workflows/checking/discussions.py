@@ -1,4 +1,4 @@
-"""Whether memories of discussions can be made: the file of discussion settings, and what nodes of memory run."""
+"""Checks of discussion memory: the file of discussion settings, and the workflows that memory nodes run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,13 +18,13 @@ _MAY_RUN_NOTHING = ("qualitymemory", "recentMemoryToolWorkflow")
 
 
 def set_apart(survey: Survey, user: UserTree) -> None:
-    """Mark the file of discussion settings, which lies among the workflows, as no workflow."""
+    """Exclude the file of discussion settings, which lies among the workflows, from the check of workflows."""
     if path := survey.find(DISCUSSION_SETTINGS, user.settings.discussion_settings, user.workflow_folders()):
         survey.no_workflows.add(path)
 
 
 def keys_used_by(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The keys of the user's file that a node of memory goes by."""
+    """The keys of the user's file that a memory node uses."""
     if key := tool_key(raw):
         yield key
         if key != "conversationMemoryToolWorkflow":
@@ -32,7 +32,7 @@ def keys_used_by(raw: Mapping[str, Any]) -> Iterator[str]:
 
 
 def check_discussion_settings(survey: Survey, user: UserTree, place: FilePosition) -> Sequence[Name]:
-    """The file that a user's settings name, and the models in it; the workflows it names are given back."""
+    """Check the file that a user's settings name, and the models in it; the workflows that it names."""
     name, key = user.settings.discussion_settings, DISCUSSION_SETTINGS
     path = survey.locate(place / key, key, name, user.workflow_folders()) if name else None
     if path is None:
@@ -46,7 +46,7 @@ def check_discussion_settings(survey: Survey, user: UserTree, place: FilePositio
 
 
 def check_needs(survey: Survey, user: UserTree, node: NodeAt) -> None:
-    """What a node of memory cannot do its work without, and the user's settings do not name."""
+    """Report settings that a memory node requires and the user's file lacks."""
     if type_of(survey, node.raw) is None:
         return
     for key in _needs(node, user.settings):
@@ -63,7 +63,10 @@ def _needs(node: NodeAt, settings: UserSettings) -> Iterator[str]:
 
 
 def _summaries(survey: Survey, user: UserTree, place: FilePosition, said: DiscussionSettings) -> Iterator[Name]:
-    """What makes chunk summaries; nothing has to where records are made, though some nodes make them even then."""
+    """Check the model or give the workflow that makes chunk summaries.
+
+    They are optional where records are made, although some nodes make summaries even then.
+    """
     if said.summary_workflow:
         yield Name(place=place / "fileMemoryWorkflowName", name=said.summary_workflow, inputs=_SUMMARY_INPUTS)
         return
@@ -75,7 +78,7 @@ def _summaries(survey: Survey, user: UserTree, place: FilePosition, said: Discus
     for endpoint in endpoints:
         check_model(survey, user, endpoint, Named(place=place / "preset", name=said.preset))
     if _CHUNK not in said.system_prompt + said.prompt:
-        cause = f"Neither systemPrompt nor prompt has {_CHUNK} in it, so the model is not shown what to summarise."
+        cause = f"Neither systemPrompt nor prompt contains {_CHUNK}, so the model does not see what to summarise."
         survey.report(place / "prompt", cause, "Put it where the chunk belongs.", "warning")
 
 
@@ -106,11 +109,11 @@ def _endpoints(place: FilePosition, said: DiscussionSettings) -> Sequence[Named]
 
 
 def _report_no_model(survey: Survey, place: FilePosition, workflow_key: str) -> None:
-    survey.report(place, "Memories are made by a model, and none is named.", f"Name an endpoint, or {workflow_key}.")
+    survey.report(place, "No model that makes memories is named.", f"Name an endpoint, or {workflow_key}.")
 
 
 def _check_keys(survey: Survey, place: FilePosition, said: DiscussionSettings) -> None:
-    """Unknown keys are allowed; one that is nearly a known one is most likely a slip of the pen."""
+    """Warn of unknown keys that are similar to a known one, as most likely misspelled; others are allowed."""
     known = keys_of(DiscussionSettings)
     for key in said.model_extra or ():
         if not is_note(key) and (near := nearest(key, list(known))):

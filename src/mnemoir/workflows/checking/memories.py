@@ -1,4 +1,4 @@
-"""Whether the `memory` of nodes can be shown to their endpoints, and belongs to them alone."""
+"""Checks of the `memory` of nodes: whether endpoints can show it, and whether each node has its own."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -17,14 +17,14 @@ _EXAMPLE = 'Set it, for example to {"user": "Human", "assistant": "Assistant"}.'
 
 
 def check_memory(survey: Survey, user: UserTree, node: NodeAt) -> None:
-    """What is wrong with a memory beyond its shape."""
+    """Report problems of a memory other than its shape."""
     memory = _memory_of(survey, node)
     if memory is None:
         return
     place = node.place / "memory"
     if memory.get("role_prefix") is None:
         for name in _text_endpoints(survey, user, node.raw.get("endpointName")):
-            cause = f"Endpoint {name} completes a text, and nothing says how both sides are called in it."
+            cause = f"Endpoint {name} completes a text, and no role_prefix names both sides in it."
             survey.report(place / "role_prefix", cause, _EXAMPLE)
     window = memory.get("window")
     size = window.get("size") if isinstance(window, dict) else None
@@ -36,7 +36,7 @@ def check_memory(survey: Survey, user: UserTree, node: NodeAt) -> None:
 
 
 def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
-    """Memories of nodes go by the ids of these, if they have any."""
+    """Report nodes that share one memory because they have the same id."""
     first: dict[str, NodeAt] = {}
     for node in nodes:
         memory, id = _memory_of(survey, node), node.raw.get("id")
@@ -60,12 +60,12 @@ def _names(raw: Mapping[str, Any], mark: str) -> bool:
 
 
 def _text_endpoints(survey: Survey, user: UserTree, name: object) -> Iterator[str]:
-    """The endpoint and its backups, as far as they complete a text."""
+    """The text completion endpoints among the endpoint and its backups."""
     seen: set[str] = set()
     while isinstance(name, str) and name and not is_open(name) and name not in seen:
         seen.add(name)
         path = survey.find("endpoint", name, user.endpoint_folders())
-        if path is None:  # told where the name is checked
+        if path is None:  # reported by the check of the name
             return
         api_type = api_type_of(survey, path)
         if api_type is not None and api_type.kind in COMPLETION_KINDS:

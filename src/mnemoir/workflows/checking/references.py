@@ -1,4 +1,4 @@
-"""Whether what a node names is there: its endpoints and its preset."""
+"""Checks of the names in a node: its endpoints and its preset must exist."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from mnemoir.workflows.node import ModelProperties
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The name of a file, and where it is written."""
+    """The name of a file, and the position that names it."""
 
     place: FilePosition
     name: str
 
 
 def check_references(survey: Survey, user: UserTree, node: NodeAt) -> None:
-    """What a node asks a model with. Names with variables in them are only known at run time."""
+    """Check the endpoints and the preset of a node. Names with variables are skipped: they are known at run time."""
     raw, preset = node.raw, node.raw.get("preset")
     named = Named(place=node.place / "preset", name=preset if isinstance(preset, str) else "")
     for endpoint in _endpoints_of(node):
@@ -33,12 +33,12 @@ def check_references(survey: Survey, user: UserTree, node: NodeAt) -> None:
     kind = type_of(survey, raw)
     asks = kind is not None and issubclass(kind.properties_type, ModelProperties)
     if asks and not raw.get("endpointName") and not raw.get("multiModelList"):
-        cause = f"A node of type {raw.get('type') or 'Standard'} asks a model, and none is named."
+        cause = f"A node of type {raw.get('type') or 'Standard'} asks a model, but names no endpoint."
         survey.report(node.place / "endpointName", cause, "Name a file in Endpoints.")
 
 
 def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) -> None:
-    """An endpoint, and the preset it is asked with; "" names none."""
+    """Check an endpoint and the preset for it; "" names none."""
     if is_open(endpoint.name):
         return
     survey.endpoints.setdefault((user.name, endpoint.name), set()).add(endpoint.place.file)
@@ -67,7 +67,7 @@ def _named(place: FilePosition, raw: Mapping[str, Any]) -> Iterator[Named]:
 
 
 def _check_preset(survey: Survey, user: UserTree, preset: Named, api_type: ApiType) -> None:
-    """The endpoint whose samplers it means, else a preset file."""
+    """Check the name of a preset: an endpoint with samplers, else a preset file."""
     if not survey.allows(preset.place, preset.name):
         return
     lender = survey.tree.find("preset", preset.name, user.endpoint_folders())

@@ -1,4 +1,4 @@
-"""Whether samplers of endpoints reach a server: their names, how thinking is asked for, and the preset on top."""
+"""Checks of samplers of endpoints: their names, the switch for thinking, and the preset laid over them."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ _PRESET_KEYS = ("presetSamplers", "appendPresetName")
 def check_samplers(
     survey: Survey, user: UserTree, place: FilePosition, endpoint: EndpointDefinition, api_type: ApiType | None
 ) -> None:
-    """The samplers of an endpoint, and the preset file that it lays over all others."""
+    """Check the samplers of an endpoint, and the preset file that it lays over all others."""
     samplers, appended = endpoint.samplers or {}, endpoint.appended_preset
     own, on_top = (place / key for key in _PRESET_KEYS)
     known = CANONICAL | SPECIAL | (api_type.sampler_names.keys() if api_type else set())
@@ -49,7 +49,7 @@ def check_preset_file(
     api_type: ApiType,
     absent: tuple[str, str] | None = None,
 ) -> None:
-    """That there is such a file, and an object in it; `absent` as for `Survey.locate`."""
+    """Check that the preset file exists and holds an object; `absent` is as in `Survey.locate`."""
     if api_type.preset_type and not survey.allows(place, api_type.preset_type):
         return
     found = survey.locate(place, "preset", name, user.preset_folders(api_type), absent)
@@ -58,7 +58,7 @@ def check_preset_file(
 
 
 def check_translation(survey: Survey, place: FilePosition, api_type: ApiType) -> None:
-    """How an API type tells a server to think; it may name samplers of its own beside the canonical ones."""
+    """Check the switch for thinking of an API type; its sampler names are not limited to the canonical ones."""
     switch, inner = api_type.thinking, place / "thinking"
     if switch is None or switch.mode == "unsupported":
         return
@@ -74,5 +74,5 @@ def check_translation(survey: Survey, place: FilePosition, api_type: ApiType) ->
 
 def _check_thinking(survey: Survey, place: FilePosition, mode: object) -> None:
     if mode is not None and str(mode).strip().lower() not in (*OFF, *_ON, *EFFORTS):
-        cause = f"{mode!r} is no way to think; it counts as on."
+        cause = f"{mode!r} is no thinking mode; it counts as on."
         survey.report(place, cause, "Give off, on, low, medium or high.", "warning")

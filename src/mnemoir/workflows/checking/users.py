@@ -1,4 +1,4 @@
-"""Whether a user can be served: the settings, what they name, and every workflow that is reached from there."""
+"""Checks of users: the settings, the files they name, and every workflow that is reached from there."""
 
 import os
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import DISCUSSION_SETTINGS, UserTree
 from mnemoir.workflows.config.user import UserSettings
 
-_DEFAULT = "_DefaultWorkflow"  # runs where no category was found, and stands for a shared folder
+_DEFAULT = "_DefaultWorkflow"  # runs when no category is found, and when a shared folder is asked for
 
 
 def check_user(survey: Survey, name: str, named_at: FilePosition) -> None:
-    """All of one user. `named_at` is where the user is named, told when there is no such user."""
+    """Check one user. `named_at` is the position that names the user, where a missing user is reported."""
     path = survey.locate(named_at, "user", name.lower(), [("Users",)])
     settings = survey.shaped(path, UserSettings) if path else None
     if path is None or settings is None:
@@ -47,7 +47,7 @@ def check_user(survey: Survey, name: str, named_at: FilePosition) -> None:
 
 
 def _check_memory(survey: Survey, place: FilePosition, user: UserTree, reach: Reach) -> None:
-    """The workflows and settings that make memories of discussions. Only warnings where no node goes by them."""
+    """Check the workflows and settings of discussion memory; only warnings when no node uses them."""
     used = {key for node in reach.nodes() for key in keys_used_by(node.raw)}
     for key, tool in tools_of(user.settings).items():
         if tool:
@@ -59,7 +59,7 @@ def _check_memory(survey: Survey, place: FilePosition, user: UserTree, reach: Re
 
 
 def _has_sound_folders(survey: Survey, place: FilePosition, settings: UserSettings) -> bool:
-    """All of them are told before anything is looked up in one."""
+    """True when the names of all folders are allowed; else each wrong one is reported."""
     folders = {
         "endpointConfigsSubDirectory": settings.endpoint_folder,
         "presetConfigsSubDirectoryOverride": settings.preset_folder,
@@ -72,11 +72,11 @@ def _has_sound_folders(survey: Survey, place: FilePosition, settings: UserSettin
 
 
 def _check_places(survey: Survey, place: FilePosition, settings: UserSettings) -> None:
-    """Directories: not of another system, which would become odd names in ours, and writable."""
+    """Check directories: writable, and not Windows paths, which would become oddly named folders here."""
     places = {"discussionDirectory": settings.discussion_directory, "sqlLiteDirectory": settings.lock_directory}
     for key, written in places.items():
         if os.name != "nt" and "\\" in written:
-            cause = "This is a path of Windows; the default folder is used instead."
+            cause = "This is a Windows path; the default folder is used instead."
             survey.report(place / key, cause, "Give a path of this system, or none.", "warning")
     check_discussion_directory(survey, place / "discussionDirectory", settings)
 
@@ -87,7 +87,7 @@ def _check_template(survey: Survey, place: FilePosition, name: str) -> None:
 
 
 def _tops(survey: Survey, place: FilePosition, settings: UserSettings, user: UserTree) -> Iterator[tuple[Name, bool]]:
-    """The workflows that are run for a message, and whether each is the categoriser."""
+    """The top-level workflows of a message, and for each whether it is the categoriser."""
     if settings.only_shares:
         if not user.shared_folders():
             inner = place / "sharedWorkflowsSubDirectoryOverride"

@@ -1,4 +1,4 @@
-"""Whether the variables that texts name are set by anybody."""
+"""Checks of variables: the names in texts must be set by the workflow, its caller or the server."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -17,16 +17,16 @@ from mnemoir.workflows.text.filling import names_in
 from mnemoir.workflows.text.variables import KNOWN
 
 _NUMBERED = re.compile(r"agent(\d+)(Input|Output)")
-# names: their variables are filled in before any node has run
+# properties with names of files: their variables are filled in before any node runs
 _EARLY = ("endpointName", "preset", "workflowName", "workflowUserFolderOverride")
-# filled in once more by the workflow that gets them, with variables of its own
+# filled in again by the workflow that receives them, with variables of its own
 _PASSED_ON = ("firstNodeSystemPromptOverride", "firstNodePromptOverride", "routeOverrides")
 _CATEGORIES = frozenset(category_variables(RoutingTable.model_validate({})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a workflow is given. `inputs` is how many inputs at most, None where that cannot be known."""
+    """The variables a workflow is called with. `inputs` is the highest number of inputs, None if unknown."""
 
     inputs: int | None = None
     categories: bool = False
@@ -34,7 +34,7 @@ class Given:
 
 
 def check_variables(survey: Survey, workflow: WorkflowAt, given: Given) -> None:
-    """Every text of the workflow that variables are filled into. A name nobody sets stays in it as written."""
+    """Check all texts of the workflow with variables. An unset name stays in its text as written."""
     known = {*(KNOWN if given.categories else KNOWN - _CATEGORIES), *workflow.variables, *given.user_wide}
     for node in workflow.nodes:
         for place, text, outputs in texts_of(survey, node):
@@ -44,7 +44,7 @@ def check_variables(survey: Survey, workflow: WorkflowAt, given: Given) -> None:
 
 
 def texts_of(survey: Survey, node: NodeAt) -> Iterator[tuple[FilePosition, str, int]]:
-    """Texts that variables are filled into, with the number of nodes whose outputs they may name."""
+    """The texts of a node that take variables, each with the number of nodes with outputs it may name."""
     kind = type_of(survey, node.raw)
     filled = () if kind is None else kind.filled
     for key, value in node.raw.items():
@@ -83,7 +83,7 @@ def _report_unset(
     if numbered is None:
         near = nearest(name, list(known))
         fix = f"Did you mean {{{near}}}?" if near else "Set it at the top of the workflow, or double its braces."
-        survey.report(place, f"Nobody sets {{{name}}}; it stays in the text.", fix, "warning")
+        survey.report(place, f"{{{name}}} is not set anywhere; it stays in the text.", fix, "warning")
     elif numbered[2] == "Output":
         _report_output(survey, place, int(numbered[1]), outputs)
     elif given.inputs is not None and not 0 < int(numbered[1]) <= given.inputs:

@@ -1,4 +1,4 @@
-"""Workflows as they are found in files: their nodes, and which workflows these run."""
+"""Workflow files as a check reads them: their nodes, and the workflows that the nodes run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
 
 CUSTOM, CONDITIONAL = "customworkflow", "conditionalcustomworkflow"
-# by type of a node of memory: the key of the user's file that names the workflow it runs
+# by type of memory node: the key of the user's file that names the workflow it runs
 _TOOLS = {
     "fullchatsummary": "chatSummaryToolWorkflow",
     "recentmemory": "recentMemoryToolWorkflow",
@@ -23,7 +23,7 @@ _TOOLS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAt:
-    """A node and where it is."""
+    """A node and its position."""
 
     place: FilePosition
     number: int
@@ -32,7 +32,7 @@ class NodeAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowAt:
-    """A workflow and where it is."""
+    """A workflow and its position."""
 
     path: str
     place: FilePosition
@@ -42,9 +42,9 @@ class WorkflowAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A workflow named at `place`. `inputs` is how many it is given, None where the server decides.
+    """The name of a workflow at `place`. `inputs` is the number of its inputs, None where the server decides.
 
-    One that `may_not_run` is a choice among several.
+    `may_not_run` marks a choice among several workflows.
     """
 
     place: FilePosition
@@ -55,7 +55,7 @@ class Name:
 
 
 def workflow_at(survey: Survey, path: str) -> WorkflowAt | None:
-    """The workflow in a file; None, which is told, when it is none."""
+    """The workflow in a file; None, with a reported problem, for any other file."""
     raw, place = survey.raw(path), survey.place(path)
     if raw is None:
         return None
@@ -75,7 +75,7 @@ def workflow_at(survey: Survey, path: str) -> WorkflowAt | None:
 
 
 def named_by(node: NodeAt, settings: UserSettings) -> Iterator[Name]:
-    """The workflows a node runs, as far as its file tells."""
+    """The workflows that a node runs, as far as its file names them."""
     kind, raw, place = type_name(node.raw), node.raw, node.place
     folder, inputs = _text(raw.get("workflowUserFolderOverride")), raw.get("scoped_variables")
     given = len(inputs) if isinstance(inputs, list) else 0
@@ -91,7 +91,7 @@ def named_by(node: NodeAt, settings: UserSettings) -> Iterator[Name]:
 
 
 def tools_of(settings: UserSettings) -> Mapping[str, str]:
-    """The workflows that nodes of memory run, by their keys; "" for one that is not named."""
+    """The workflows that memory nodes run, by the keys of the user's file; "" for one that is not named."""
     return {
         "chatSummaryToolWorkflow": settings.chat_summary_workflow,
         "recentMemoryToolWorkflow": settings.recent_memory_workflow,
@@ -100,14 +100,14 @@ def tools_of(settings: UserSettings) -> Mapping[str, str]:
 
 
 def tool_key(raw: Mapping[str, Any]) -> str:
-    """Under which of these keys the node finds the workflow that it runs; "" for one that runs none of them."""
+    """The key of the workflow that the node runs; "" for a node that runs none of them."""
     kind = type_name(raw)
     only_reads = kind == "fullchatsummary" and is_set(raw, "isManualConfig")
     return "" if only_reads else _TOOLS.get(kind, "")
 
 
 def find_workflow(survey: Survey, user: UserTree, name: Name) -> str | None:
-    """The file a name means; None, which is told, when there is none, or when it is only known at run time."""
+    """The path of the named workflow; None for a missing file, which is reported, and for a name with variables."""
     if is_open(name.name) or is_open(name.folder):
         return None
     if name.folder and not survey.allows(name.place, name.folder.removesuffix("/")):
@@ -116,7 +116,7 @@ def find_workflow(survey: Survey, user: UserTree, name: Name) -> str | None:
 
 
 def is_open(name: str) -> bool:
-    """Whether the name has variables in it, so that it is only known at run time."""
+    """True when the name contains variables, so that it is known only at run time."""
     return "{" in name
 
 
@@ -129,5 +129,5 @@ def _nodes(survey: Survey, place: FilePosition, raw: Sequence[Any]) -> Iterator[
 
 
 def _text(raw: Any) -> str:
-    """A wrong type is told where the node's shape is checked."""
+    """The text, or "" for another type, which the check of the node's shape reports."""
     return raw if isinstance(raw, str) else ""

@@ -1,7 +1,7 @@
 """The offline Wikipedia nodes: articles or summaries for a text, from a service on the user's own network.
 
-A service that is switched off, finds nothing or fails never ends a run: a sentence stands in the output's place. The
-sentences are those of the format, to the letter, for prompts and conditions of existing trees look for them.
+A service that is switched off, finds nothing or fails never ends a run: the output is then a fixed sentence. The
+sentences are exactly those of the format, because prompts and conditions of existing trees search for them.
 """
 
 from abc import abstractmethod
@@ -21,20 +21,20 @@ _NO_TEXT = "No text element found"
 
 
 class Properties(NodeProperties):
-    """What every offline Wikipedia node says."""
+    """Properties of every offline Wikipedia node."""
 
     prompt: Line = Field(alias="promptToSearch", description="What to look for, with variables.")
 
 
 class SummaryProperties(Properties):
-    """What an OfflineWikiApiPartialArticle node may say."""
+    """Properties of an OfflineWikiApiPartialArticle node."""
 
     percentile: float | str = Field(0.5, description="How near an article must be, from 0 to 1.")
     num_results: Count = Field(1, description="How many summaries.")
 
 
 class TopProperties(Properties):
-    """What an OfflineWikiApiTopNFullArticles node may say."""
+    """Properties of an OfflineWikiApiTopNFullArticles node."""
 
     percentile: float | str = Field(0.5, description="How near an article must be, from 0 to 1.")
     num_results: Count = Field(10, description="How many articles to choose from.")
@@ -45,7 +45,7 @@ P = TypeVar("P", bound=Properties)
 
 
 class _OfflineWiki(ValueNode[P]):
-    """`path` is asked; `nothing` begins the sentence for nothing found, `off` is the output when switched off."""
+    """A query of `path`. `nothing` begins the sentence for no results; `off` is the output when switched off."""
 
     filled = ("promptToSearch",)
     path: str
@@ -69,7 +69,7 @@ class _OfflineWiki(ValueNode[P]):
 
     @abstractmethod
     def query(self, step: Step) -> Mapping[str, str]:
-        """What is sent beside the prompt."""
+        """The query parameters beside the prompt."""
 
     @abstractmethod
     def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
@@ -119,7 +119,7 @@ class OfflineWikiApiTopNFullArticles(_OfflineWiki[TopProperties]):
     nothing = "No articles"
 
     def query(self, step: Step) -> Mapping[str, str]:
-        """As the node says."""
+        """The parameters as given by the node."""
         said = self.properties
         return {
             "percentile": _share(step, said.percentile),
@@ -142,7 +142,7 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
     off = f"Title: Offline Wiki Disabled\n{_OFF}"
 
     def query(self, step: Step) -> Mapping[str, str]:
-        """As the node says."""
+        """The parameters as given by the node."""
         said = self.properties
         return {
             "percentile": _share(step, said.percentile),

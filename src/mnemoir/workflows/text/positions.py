@@ -1,21 +1,21 @@
-"""Where variables stand in a text that was filled."""
+"""Positions of variables in a filled text."""
 
 from typing import NamedTuple
 
 
 class TextPosition(NamedTuple):
-    """Characters `start` to `end` are the value of the variable `name`."""
+    """The position of a variable: characters `start` to `end` are the value of `name`."""
 
     name: str
     start: int
     end: int
 
 
-TextPositions = list[TextPosition]  # in the order of the text; whoever fills one appends
+TextPositions = list[TextPosition]  # in the order of the text; functions that fill a text append to it
 
 
 class Filling(NamedTuple):
-    """A text with the variables in it, and where they stand."""
+    """A filled text, and the positions of its variables."""
 
     text: str
     places: TextPositions
