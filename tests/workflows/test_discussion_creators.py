@@ -176,7 +176,7 @@ async def test_a_missing_settings_file_is_told_in_the_trace_and_spoils_no_answer
     assert "discussionIdMemoryFileWorkflowSettings" in run.error
 
 
-async def test_a_settings_file_without_an_endpoint_is_told(desk, llm):
+async def test_a_settings_file_without_an_endpoint_is_an_error_with_the_remedy(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "endpointName": ""})
     llm.reply("the answer")
     await reply(workflows, of("d1", *said(8)))
@@ -228,7 +228,7 @@ class TestSummarising:
         summary = await desk.discussions.summaries.load(place(desk, "d1"))
         assert summary.text == numbers == nodes_of(run)[-1].output
 
-    async def test_nobody_makes_or_forgets_a_chunk_while_a_plain_prompt_is_answered(self, desk, llm):
+    async def test_no_chunk_is_made_or_forgotten_while_a_plain_prompt_is_answered(self, desk, llm):
         free = []
 
         async def is_free():
@@ -251,7 +251,7 @@ class TestSummarising:
         assert nodes_of(run)[-1].output == "All about lines."
         assert free == [False]
 
-    async def test_a_summary_that_is_not_written_is_told(self, desk, llm):
+    async def test_a_summary_that_is_not_written_is_noted(self, desk, llm):
         llm.rule(lambda asked: "PLAINLY" in asked.prompt, "<think>Nothing to say.</think>")
         plain = {"title": "Fold", "type": "chatSummarySummarizer", "endpointName": "Main", "prompt": "PLAINLY"}
         await reply(self.tree(desk, llm, RESPONDER, QUALITY, plain), of("d1", *said(12)))
@@ -281,7 +281,7 @@ class TestSummarising:
         assert await reply(workflows, of("d1", *said(8))) == "All about {Tea}."
         assert (await desk.discussions.summaries.load(place(desk, "d1"))).text == "All about {Tea}."
 
-    async def test_a_summary_without_anything_it_sums_up_is_an_error(self, desk, llm):
+    async def test_a_summary_without_any_chunk_summary_is_an_error(self, desk, llm):
         write = {"title": "Keep", "type": "WriteCurrentSummaryToFileAndReturnIt", "input": "All."}
         workflows = memory_tree(desk, {**write, "returnToUser": True})
         with pytest.raises(Exception, match="summar"):

@@ -77,7 +77,7 @@ async def test_a_temporary_chat_belongs_to_no_discussion(desk):
     assert folders(desk) == []
 
 
-async def test_a_message_is_known_by_all_of_what_was_sent_with_its_documents(desk):
+async def test_a_message_is_hashed_with_its_documents(desk):
     framed = rag(DOCUMENT, QUESTION)
     await told(desk, framed, asker("tea"))
     (times,) = desk.public.rglob("timestamps.json")

@@ -81,7 +81,7 @@ async def test_a_server_that_stops_lets_a_call_behind_an_answer_finish_and_begin
     assert [node.output for node in nodes_of(run)][:2] == ["The answer.", "kept"]
 
 
-async def test_a_server_that_stops_cancels_what_does_not_finish(desk, llm):
+async def test_a_server_that_stops_cancels_nodes_that_do_not_finish(desk, llm):
     llm.rule(asked_by("Say"), "The answer.")
     llm.reply("kept", silent=True)
     workflows = desk.tree(answers("Say"), asks("Keep", "x"), grace_s=0.01)

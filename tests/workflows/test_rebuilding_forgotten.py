@@ -111,7 +111,7 @@ def larger(desk, kind):
     write_json(desk.public / "Configs/Workflows/Ann/Memory.json", settings)
 
 
-async def test_no_model_reads_it_and_it_is_forgotten_afterwards(desk, llm, kind, forgotten, messages):
+async def test_no_model_reads_a_forgotten_chunk_and_it_stays_forgotten(desk, llm, kind, forgotten, messages):
     larger(desk, kind)
     progress = await rebuilt(desk, messages)
     assert progress[-1].finished
@@ -120,7 +120,7 @@ async def test_no_model_reads_it_and_it_is_forgotten_afterwards(desk, llm, kind,
     assert [block.is_forgotten for block in await blocks(desk, kind)] == [False, True, False]
 
 
-async def test_the_next_turn_finds_all_places_and_makes_nothing_anew(desk, llm, kind, forgotten, messages):
+async def test_the_next_turn_locates_all_chunks_and_makes_none_again(desk, llm, kind, forgotten, messages):
     larger(desk, kind)
     await rebuilt(desk, messages)
     before = await blocks(desk, kind)
@@ -130,7 +130,7 @@ async def test_the_next_turn_finds_all_places_and_makes_nothing_anew(desk, llm, 
     assert await blocks(desk, kind) == before
 
 
-async def test_a_rebuild_that_goes_on_begins_anew_when_more_was_forgotten_meanwhile(desk, kind, forgotten, broken):
+async def test_an_interrupted_rebuild_starts_again_when_more_was_forgotten(desk, kind, forgotten, broken):
     broken.append("line 04 has")
     assert (await rebuilt(desk))[-1].notes
     made = aside(place(desk, "d1"), "rebuild")
@@ -143,7 +143,7 @@ async def test_a_rebuild_that_goes_on_begins_anew_when_more_was_forgotten_meanwh
     assert [block.is_forgotten for block in await blocks(desk, kind)][:3] == [True, True, False]
 
 
-async def test_where_all_was_forgotten_there_is_nothing_to_rebuild(desk, llm, kind, forgotten):
+async def test_a_discussion_with_all_chunks_forgotten_has_nothing_to_rebuild(desk, llm, kind, forgotten):
     for block in await blocks(desk, kind):
         await forget_chunk(desk.discussions, place(desk, "d1"), block.key, kind=kind)
     with pytest.raises(InvalidRequest, match="Nothing is remembered"):
@@ -197,7 +197,7 @@ async def of_another_program(desk, llm):
     return discussion.root / "d1_memories.json"
 
 
-async def test_a_chunk_of_another_program_gets_its_place_from_the_conversation(desk, llm, of_another_program):
+async def test_a_chunk_of_another_program_is_located_in_the_conversation(desk, llm, of_another_program):
     await rebuilt(desk, said(12))
     assert asked_about(llm) == {6, 7, 8, 9, 10}
     entries = json.loads(of_another_program.read_text())
@@ -208,7 +208,7 @@ async def test_a_chunk_of_another_program_gets_its_place_from_the_conversation(d
 
 
 @pytest.mark.usefixtures("of_another_program")
-async def test_without_a_conversation_its_place_is_not_known(desk):
+async def test_without_a_conversation_its_position_is_unknown(desk):
     user = ConfigTree.open(desk.public).user("Ann")
     with pytest.raises(InvalidRequest, match="2 of the 2 chunks"):
         await Rebuilding(Engineless(), desk.services, desk.runs).plan(caller(), user, place(desk, "d1"), None)

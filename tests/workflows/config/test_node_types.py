@@ -51,7 +51,7 @@ def test_types_are_found_by_kind_and_alias_in_lower_case():
     assert loaded.problems == []
 
 
-def test_an_entry_that_is_broken_is_told_and_leaves_the_others_alone():
+def test_a_broken_entry_is_reported_and_the_others_work():
     broken = ["no_such_package:Node", f"{__name__}:Missing", "json:loads", f"{__name__}:Nameless"]
     loaded = load([*(entry(f"e{number}", value) for number, value in enumerate(broken)), STANDARD])
     assert loaded.types == {"standard": Standard}
@@ -60,7 +60,7 @@ def test_an_entry_that_is_broken_is_told_and_leaves_the_others_alone():
     ]
 
 
-def test_a_name_that_is_taken_stays_with_the_first_and_ours_come_first():
+def test_a_name_used_twice_goes_to_the_first_type_and_ours_come_first():
     entries = [
         entry("a", f"{__name__}:Usurper"),
         entry("b", f"{__name__}:Weather"),

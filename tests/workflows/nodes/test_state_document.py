@@ -16,12 +16,12 @@ def put(bench, content):
     return file
 
 
-async def test_the_document_is_given_as_it_is(bench):
+async def test_the_document_is_returned_as_it_is(bench):
     put(bench, "\ufeff# Bées\n\n- likes {tea}\n".encode())
     assert await bench.run(GetCurrentStateDocument) == "# Bées\n\n- likes {tea}\n"
 
 
-async def test_without_a_discussion_or_a_document_a_sentence_is_given_and_no_file_is_made(bench):
+async def test_without_a_discussion_or_a_document_a_sentence_is_returned_and_no_file_is_made(bench):
     assert await bench.run(GetCurrentStateDocument) == NONE_YET
     place = begun(bench)
     assert await bench.run(GetCurrentStateDocument) == NONE_YET

@@ -127,7 +127,7 @@ def check_numbers(values: Iterable[object]) -> None:
 
 
 def check_insertion(value: object, inserted: Iterable[object]) -> None:
-    """Raise SecurityError if inserting one of `inserted`, texts or widths, everywhere in `value` makes it too large."""
+    """Raise SecurityError if one of `inserted`, a text or a width, put in everywhere makes `value` too large."""
     places = len(value) if isinstance(value, str) else weight_of(value) // _ITEM
     for piece in inserted:
         _checked((places + 1) * (piece if isinstance(piece, int) else weight_of(piece)))
