@@ -1,4 +1,4 @@
-"""The one writer of files on a disk that fails at any call, and the way to the disk that each of its users takes."""
+"""The file writer on a disk that fails at any call, and the system calls that each of its users makes."""
 
 import errno
 import os

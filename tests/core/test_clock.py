@@ -1,4 +1,4 @@
-"""Times as text and back."""
+"""Conversion of times to text and back."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Discussion tags, and the file names of what they name."""
+"""Discussion tags, and the directory names of discussions."""
 
 import os
 import re

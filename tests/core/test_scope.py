@@ -1,4 +1,4 @@
-"""Names that may select data, and names that may not."""
+"""Valid and invalid names of projects and users."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Texts made comparable."""
+"""The normal form of texts, and its hash."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Thinking cut out of answers, whole and in pieces."""
+"""Removal of thinking from answers, whole and in pieces."""
 
 import tracemalloc
 

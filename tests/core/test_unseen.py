@@ -1,4 +1,4 @@
-"""What nobody sees in a memory is told to no model; what writing needs stays."""
+"""Removal of invisible characters from memories; characters needed for writing stay."""
 
 import pytest
 

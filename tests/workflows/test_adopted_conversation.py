@@ -1,4 +1,4 @@
-"""What of a client's messages the nodes of a config tree read."""
+"""A client's conversation in the form that nodes of a config tree read."""
 
 import pytest
 

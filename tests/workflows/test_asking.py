@@ -1,4 +1,4 @@
-"""What models are sent, over HTTP, by every kind of endpoint, and what of their answers comes through."""
+"""Requests to models over HTTP for every kind of endpoint, and the cleaned answers."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def node(endpoint_name="There", **members):
 
 
 def asking(desk, kind="Chat", *, of_endpoint=None, files=None, settings=None, **members):
-    """A workflow of one node of these members that asks an endpoint of that kind."""
+    """A workflow with one node of these properties that asks an endpoint of that kind."""
     types = {
         f"ApiTypes/{name}.json": {
             "type": wire,

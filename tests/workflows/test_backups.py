@@ -1,4 +1,4 @@
-"""Endpoints with a backup: asked when the first fails before its first word, and never after it."""
+"""Backups of endpoints, which are asked when an endpoint fails before its first token, and never after it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A workflow file made ready to run: which node answers, and what is said of one that cannot run."""
+"""Compiled workflows: the answering node, and the errors of faulty nodes."""
 
 import gc
 

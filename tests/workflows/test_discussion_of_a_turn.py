@@ -1,4 +1,4 @@
-"""Which discussion a turn belongs to: the tag's, else the session's; a client's own task belongs to none."""
+"""The discussion of a turn: that of the tag, else of the session; a task of an app has none."""
 
 import json
 from dataclasses import replace

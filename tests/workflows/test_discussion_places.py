@@ -1,4 +1,4 @@
-"""Where the discussions of a user are kept, and that two users of one tree never share one by accident."""
+"""The directories of users' discussions, which two users of one tree never share by accident."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The built-in workflow: order, the responder's stream, what runs behind it, and failures."""
+"""The built-in workflow: order, the responder's stream, nodes behind it, and failures."""
 
 import asyncio
 from functools import partial

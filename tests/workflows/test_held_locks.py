@@ -1,4 +1,4 @@
-"""Workflow locks over whole runs: what a held one ends, and when one is let go of."""
+"""Workflow locks over whole runs: the effect of a held lock, and the release of locks."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ def calling(workflow, **members):
 
 
 async def is_free(desk):
-    """Whether the lock can be had; asked of the locks themselves, and given back."""
+    """True when the lock can be acquired; it is released at once."""
     database = desk.public / "data" / "WilmerDb.Ann.sqlite"
     taken = await desk.locks.acquire(database, "one", run="probe")
     await desk.locks.release(run="probe")

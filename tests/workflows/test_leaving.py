@@ -1,4 +1,4 @@
-"""Clients that leave and servers that stop: what ends with them, and what does not."""
+"""Clients that disconnect and servers that stop: which nodes and calls end, and which continue."""
 
 import asyncio
 from functools import partial

@@ -1,4 +1,4 @@
-"""What recall puts into a prompt, and what remember takes out of a turn."""
+"""The memories that Recall puts into a prompt, and the turns that Remember queues."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nodes that are shown the turns of the stored conversation."""
+"""Node memory in mode `conversation`: the turns of the stored conversation."""
 
 import pytest
 from structlog.testing import capture_logs

@@ -1,4 +1,4 @@
-"""Nodes that remember what they were sent and what they answered themselves."""
+"""Node memory in mode `node`: the node's own prompts and answers."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def records(path: Path):
 
 
 def of(llm, title):
-    """What the node of that title was sent each time, without its system prompt."""
+    """The messages sent for the node of that title in each run, without its system prompt."""
     fits = asked_by(title)
     return [sent(llm, at)[1:] for at, request in enumerate(llm.requests) if fits(request)]
 

@@ -1,4 +1,4 @@
-"""The page about memory of nodes holds to the code."""
+"""The documentation page on node memory agrees with the code."""
 
 import pytest
 

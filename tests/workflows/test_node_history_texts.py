@@ -1,4 +1,4 @@
-"""Histories for endpoints that complete a text, and the check of what nodes say of their memory."""
+"""Histories for text completion endpoints, and the check of the `memory` of nodes."""
 
 import pytest
 
@@ -19,7 +19,7 @@ async def talks(desk, tmp_path):
 
 
 def completing(talks, llm, memory, prompt="#sys.query#", **members):
-    """One node that asks the endpoint of texts."""
+    """A node that asks the text completion endpoint."""
     endpoint = {"maxContextTokenSize": 8192, **members.pop("of_endpoint", {})}
     node = remembering(memory, prompt=prompt, endpointName="Text", **members)
     return talks.serve(node, files=text_endpoint(llm.url, **endpoint))
@@ -117,7 +117,7 @@ async def test_a_memory_of_the_wrong_shape_ends_the_run_with_its_position(told, 
 
 
 def problems(tmp_path, *nodes, **files):
-    """What the check says of Ann's workflow of these nodes, by the place in it."""
+    """The problems of Ann's workflow with these nodes, by position."""
     public = tmp_path / "Public"
     tree = {
         "Users/ann.json": user(),

@@ -1,4 +1,4 @@
-"""Where the files of a discussion are kept."""
+"""The directory of discussions that a configuration names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Presets: samplers of an endpoint before a preset file, in the words of the endpoint that is asked."""
+"""Presets: samplers of an endpoint before a preset file, by the names of the endpoint that is asked."""
 
 import pytest
 from structlog.testing import capture_logs

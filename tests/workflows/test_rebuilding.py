@@ -1,4 +1,4 @@
-"""Memories of a discussion made anew: from the words kept with them, or from a conversation."""
+"""Rebuilding the memories of a discussion, from the messages stored with them or from a given conversation."""
 
 import pytest
 

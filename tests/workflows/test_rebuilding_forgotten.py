@@ -1,4 +1,4 @@
-"""A rebuild makes no memory of what was forgotten, and leaves it forgotten."""
+"""A rebuild makes no memories of forgotten chunks, which stay forgotten."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def store(desk, kind):
 
 
 async def chat(desk, count=12):
-    """Another turn of the discussion, and what is made of it behind the answer."""
+    """Run another turn of the discussion with the nodes behind its answer."""
     await reply(desk.made[-1], of("d1", *said(count)))
     await desk.runs.next()
 
@@ -81,7 +81,7 @@ def kind(request):
 
 @pytest.fixture
 def broken(llm):
-    """Words; of an excerpt that holds any of them the model makes nothing."""
+    """Words; for an excerpt that contains any of them the model fails."""
     words = []
     llm.rule(lambda asked: "ANSWER" not in asked.prompt and any(word in asked.prompt for word in words), failure(400))
     return words
@@ -105,7 +105,7 @@ def messages(request):
 
 
 def larger(desk, kind):
-    """Chunks so large that one would reach across what was forgotten."""
+    """Chunks so large that one would extend across the forgotten messages."""
     tokens = {"chunkEstimatedTokenSize": 10_000, "vectorMemoryChunkEstimatedTokenSize": 10_000}
     settings = {**(RECORDS if kind == "records" else SUMMARIES), **tokens}
     write_json(desk.public / "Configs/Workflows/Ann/Memory.json", settings)
@@ -157,7 +157,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
     refused = []
 
     class Runs:
-        """Somebody asks to forget a chunk when the run begins, which is after the words were read."""
+        """Forget a chunk when the run begins, which is after the messages were read."""
 
         def begun(self, trace):
             somebody = Thread(target=asyncio.run, args=(self.forget(),))
@@ -165,7 +165,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
             somebody.join()
 
         def moved(self, trace, node):
-            """Nobody follows."""
+            """Nothing: there are no subscribers."""
 
         async def forget(self):
             try:
@@ -184,7 +184,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
 
 @pytest.fixture
 async def of_another_program(desk, llm):
-    """Two chunks that WilmerAI made, up to line 5 and up to line 10; the first one is forgotten."""
+    """Two chunks made by WilmerAI, up to line 5 and up to line 10; the first one is forgotten."""
     await remembered(desk, llm, SUMMARIES)
     discussion = place(desk, "d1")
     async with desk.discussions.files.making(discussion):

@@ -1,4 +1,4 @@
-"""Prompt routing: what a categoriser reads, what its answer means, and which workflow then runs."""
+"""Prompt routing: the categoriser's variables, the category in its answer, and the chosen workflow."""
 
 import pytest
 

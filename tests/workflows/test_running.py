@@ -1,4 +1,4 @@
-"""Workflows of a config tree: which node answers, what runs when, and what inner workflows are given."""
+"""Workflows of a config tree: the answering node, the order of nodes, and the inputs of inner workflows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When messages were said: what is worked out, stored and shown."""
+"""Times of messages: assigned, stored and shown."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""What a trace tells of memory: what each node read of it, and what each wrote to it."""
+"""Memories in traces: those that each node read, and those that each node wrote."""
 
 import json
 
@@ -14,7 +14,7 @@ QUALITY = {"title": "Make", "type": "QualityMemory"}
 
 
 async def written(desk, llm, *nodes, answer="A memory.", **tree):
-    """What the last of the nodes behind an answer wrote in a long discussion."""
+    """The memories that the last node behind an answer wrote in a long discussion."""
     llm.rule(lambda asked: "ANSWER" not in asked.prompt, answer)
     llm.reply("the answer")
     await reply(memory_tree(desk, RESPONDER, *nodes, **tree), of("d1", *said(8)))

@@ -1,4 +1,4 @@
-"""Where variables stand in the prompts of a trace: exactly, or not at all."""
+"""Positions of variables in traced prompts: exact, or left out."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.workflows.workflow_kit import caller, chat, events, nodes_of, reply, 
 
 
 def shown(node):
-    """Each variable of a node with what stands in its place."""
+    """Each variable of a node with the text at its position."""
     texts = [node.prompt] if isinstance(node.prompt, str) else [message["content"] for message in node.prompt]
     return [(place.name, texts[place.message][place.start : place.end]) for place in node.variables]
 

@@ -1,4 +1,4 @@
-"""What the trace of a run tells: its nodes, what they were asked and said, how long and how much it took."""
+"""Traces of runs: nodes, prompts, outputs, times and token counts."""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,4 @@
-"""Whatever is in the files, the check ends with a list and a run with an error of ours."""
+"""For files with any content, the check ends with a list of problems, and a run with a MnemoirError."""
 
 import tempfile
 from contextlib import suppress

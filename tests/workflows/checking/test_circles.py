@@ -1,4 +1,4 @@
-"""Things that lead back to themselves."""
+"""Search for circles in a graph."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ def test_circles_are_found_exactly_if_there_are_any(edges):
 
 
 def leads_back(edges):
-    """Whether anything is left when what leads nowhere is taken away again and again."""
+    """True when nodes remain after repeatedly removing all nodes without edges to others: there is a circle."""
     left = {node: set(edges.get(node, ())) for node in {*edges, *(n for many in edges.values() for n in many)}}
     while ends := [node for node, following in left.items() if not following & left.keys()]:
         for node in ends:

@@ -1,4 +1,4 @@
-"""The check of a config tree: all problems at once, each at its place."""
+"""The check of a config tree: all problems at once, each with its position."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def in_chat(tmp_path, *nodes, **files):
 
 
 def routed(**more):
-    """A user whose messages are sorted into categories."""
+    """A user with prompt routing."""
     settings = {"routingConfig": "Mine", "categorizationWorkflow": "Sort", **more}
     return {
         "Users/ann.json": settings,

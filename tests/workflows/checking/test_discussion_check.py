@@ -1,4 +1,4 @@
-"""The check of discussion settings, and of what nodes of memory need."""
+"""The check of discussion settings, and of the settings that memory nodes require."""
 
 import pytest
 
@@ -13,20 +13,20 @@ DIRECT = {"endpointName": "Main", "preset": "Calm", "prompt": "Sum up: [TextChun
 
 
 def problems(tmp_path, settings, files=(), *users):
-    """The problems of the small tree whose user has these settings more."""
+    """The problems of the small tree with additional settings of its user."""
     ann = {**SMALL["Users/ann.json"], **settings}
     return check(tree_of(tmp_path, {"Users/ann.json": ann, **dict(files)}), users, loaded().types)
 
 
 def of_settings(tmp_path, said, **files):
-    """The problems of a file of discussion settings by which memories are made: level, path and cause."""
+    """The problems of a discussion settings file that a memory node uses: level, path and cause."""
     found = problems(tmp_path, {KEY: "Mine"}, {**MAKES, "Workflows/Ann/Mine.json": said, **files})
     assert {problem.file for problem in found} <= {"Workflows/Ann/Mine.json"}
     return [(problem.level, problem.path, problem.cause) for problem in found]
 
 
 def of_node(tmp_path, node, **settings):
-    """The problems of the user's one workflow, which has this node and an answer."""
+    """The problems of the user's only workflow, which has this node and a responder."""
     found = problems(tmp_path, settings, {"Workflows/Ann/Chat.json": [node, SAYS]})
     return [(problem.level, problem.file, problem.path, problem.cause) for problem in found]
 

@@ -12,7 +12,7 @@ TEXT_ENDPOINT = {"endpoint": "http://127.0.0.1:8080", "apiTypeConfigFileName": "
 
 
 def hinted(tmp_path, *nodes, **files):
-    """Where hints are given in the workflows of a user whose Chat is made of these nodes."""
+    """The positions of hints in the workflows of a user with these nodes in Chat."""
     tree = tree_of(tmp_path, {"Workflows/Ann/Chat.json": list(nodes), **files})
     return [f"{hint.file} {hint.path}" for hint in check_with_hints(tree, ["Ann"], loaded().types)[1]]
 

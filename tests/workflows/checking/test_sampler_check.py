@@ -25,7 +25,7 @@ def asking(name="Far", preset="Far", **more):
 
 
 def found(tmp_path, far, *, llama=None, node=None, files=None, users=()):
-    """What is wrong with a tree whose one node asks the endpoint Far with its own samplers."""
+    """The problems of a tree with one node that asks the endpoint Far with its own samplers."""
     tree = {
         "ApiTypes/Llama.json": {**LLAMA, **(llama or {})},
         "Endpoints/Far.json": endpoint(**far),

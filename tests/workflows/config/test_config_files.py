@@ -1,4 +1,4 @@
-"""Files of a config tree: read once per change, and never taken half-written."""
+"""The cache of config files: files are read once per change, and a half-written file is never used."""
 
 import os
 
@@ -12,7 +12,7 @@ from tests.workflows.config.config_kit import write
 
 
 class Folder:
-    """A folder, its cache, and how often a file was really read."""
+    """A folder, its cache, and the number of times a file was read."""
 
     def __init__(self, root):
         self.root = root
@@ -24,7 +24,7 @@ class Folder:
         write(self.root, {name: content})
 
     def edit(self, content, name="a.json"):
-        """As an editor does it, with the time of now."""
+        """Write the file as an editor does, with the current time."""
         (self.root / name).write_bytes(content)
 
     def read(self, name="a.json"):

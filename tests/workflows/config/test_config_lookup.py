@@ -1,4 +1,4 @@
-"""Names in a config tree, and the files they mean."""
+"""Lookup of files in a config tree by name."""
 
 import os
 
@@ -153,7 +153,7 @@ def relative(lookup, *parts):
 
 
 class Searched:
-    """A lookup over folders that have not changed for long, so that what is known of them is believed."""
+    """A lookup over folders that have not changed for long, so that their cached listings are used."""
 
     def __init__(self, root):
         self.root = root

@@ -1,4 +1,4 @@
-"""The file that tells how memories of discussions are made."""
+"""The file of discussion settings."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def read(**said):
 
 
 def user_of(folder, files, **settings):
-    """A user with these settings more."""
+    """A user with these additional settings."""
     return tree_of(folder, {"Users/ann.json": {**SMALL["Users/ann.json"], **settings}, **files}).user("Ann")
 
 

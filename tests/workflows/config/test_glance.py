@@ -1,4 +1,4 @@
-"""The tree for one request: each file is looked at once between nodes."""
+"""The tree for one request: each file is checked for changes once between nodes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which node types there are."""
+"""The registry of node types."""
 
 from importlib.metadata import EntryPoint
 
@@ -18,21 +18,21 @@ class Weather(ValueNode):
 
 
 class Impostor(Weather):
-    """A second one that wants a name of the first, or of ours."""
+    """A second type with a name of the first, or of Mnemoir's types."""
 
     kind = "Climate"
     aliases = ("forecast",)
 
 
 class Usurper(Weather):
-    """One that wants the name of ours."""
+    """A type with the name of one of Mnemoir's types."""
 
     kind = "STANDARD"
     aliases = ()
 
 
 class Nameless(ValueNode):
-    """One that forgot its kind."""
+    """A type without a `kind`."""
 
     async def value(self, step):
         return ""

@@ -1,4 +1,4 @@
-"""Secrets in config files: covered wherever they are written, sound file or broken; nothing else is."""
+"""Redaction of config files, valid or broken: secrets are covered anywhere, and nothing else is."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Sums of two numbers."""
+"""Operations on two numbers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Nodes that read chunk summaries and the rolling summary: with a discussion, without one, and in trouble."""
+"""Nodes that read chunk summaries and the rolling summary: with a discussion, without one, and with damaged files."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -176,7 +176,7 @@ TOOL = {"Workflows/Ann/Known.json": [{"type": "StaticResponse", "content": "know
 
 
 class TestConversationMemory:
-    """It runs a workflow of the user, unheard."""
+    """It runs a workflow of the user without sending events to the client."""
 
     def tree(self, desk, **members):
         answer = {**RESPONDER, "systemPrompt": "ANSWER {agent1Output}"}

@@ -1,4 +1,4 @@
-"""GetCurrentStateDocument: reads what another program or a person keeps of a discussion."""
+"""GetCurrentStateDocument: reads the state document that another program or a person writes."""
 
 import pytest
 
@@ -9,7 +9,7 @@ NONE_YET = "No state document has been created yet"
 
 
 def put(bench, content):
-    """The document of the discussion that the bench is in from now on."""
+    """Set the discussion of the bench, with this state document."""
     file = begun(bench).root / "d1" / "state_document.md"
     file.parent.mkdir(parents=True)
     file.write_bytes(content)

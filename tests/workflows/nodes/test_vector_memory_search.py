@@ -1,4 +1,4 @@
-"""VectorMemorySearch: records of the discussion that bear on some keywords."""
+"""VectorMemorySearch: search for records of the discussion by keywords."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which messages of a conversation are sent where a node has no prompt of its own."""
+"""Selection of the last messages of a conversation for a node without a prompt of its own."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is sent beside a prompt."""
+"""The options sent beside a prompt."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_the_preset_itself_is_not_changed():
 
 
 def sent_of(*layers, protocol=None):
-    """What these layers come to, without the three members that are always written."""
+    """The options of these layers, without the three members that are always sent."""
     named = ApiType.model_validate({"type": "openAIChatCompletion"})
     return options(layers, protocol or named, context_tokens=None, max_tokens=5, stream=True)
 

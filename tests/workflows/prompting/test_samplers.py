@@ -1,4 +1,4 @@
-"""Canonical samplers in the words of each server."""
+"""Translation of canonical samplers to the names of each server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Texts taken off the beginning of answers, whole and in pieces."""
+"""Removal of texts from the beginning of answers, whole and in pieces."""
 
 import pytest
 

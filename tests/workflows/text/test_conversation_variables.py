@@ -1,4 +1,4 @@
-"""Variables that tell the conversation."""
+"""Variables with parts of the conversation."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

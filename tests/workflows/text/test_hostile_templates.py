@@ -1,4 +1,4 @@
-"""Templates that reach for Python, or would work until the test times out or the memory is full."""
+"""Templates that try to reach Python's internals, or that would run until the time or the memory is used up."""
 
 import pytest
 

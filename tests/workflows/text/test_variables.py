@@ -1,4 +1,4 @@
-"""Variables: where they come from and which of two counts."""
+"""Variables: their sources, and the precedence of sources."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -48,7 +48,7 @@ def test_inputs_and_outputs_are_numbered_from_one():
     assert fill(text, found) == "in 2 {'a': None} None <> {agent2Output}"
 
 
-def test_of_two_sources_the_later_one_wins():
+def test_of_two_sources_the_one_of_higher_rank_wins():
     names = ("mine", "todays_date_iso", "Discussion_Id", "chat_system_prompt", "agent1Input", "messages")
     found = variables(
         user_wide=dict.fromkeys((*names, "wide", "lastUserMessage"), "user-wide"),
