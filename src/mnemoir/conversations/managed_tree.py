@@ -7,18 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import (
+from mnemoir.conversations.managed_search import ManagedSearch
+from mnemoir.core.branches import Branch, in_tree_order
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
     MessageNotFoundError,
-    Resumed,
+    Placed,
     SessionMetadata,
     SessionRecord,
     StoredMessage,
     checked_session_id,
     metadata_of,
 )
-from mnemoir.conversations.log.ways import Branch, in_tree_order
-from mnemoir.conversations.managed_search import ManagedSearch
 
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
 _PAGE = 500
@@ -62,23 +62,23 @@ class ManagedTree(ManagedSearch):
         parent_id: int | None = None,
         system_prompt: str = "",
         run_id: str | None = None,
-    ) -> Resumed:
+    ) -> Placed:
         """Take the history that a client holds: add what is new; its end becomes the head.
 
-        System messages are passed over and have no id in the result. `TreeRows.resume_history` says how the others
-        are found again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
+        System messages are passed over and have no id in the result. `TreeRows.append` says how the others are found
+        again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
         """
         checked_session_id(session_id)
         records = [record_of(session_id, one, run_id=run_id) for one in history if one.role != "system"]
-        resumed = self.storage.resume_history(
+        placed = self.storage.append(
             session_id,
             records,
-            parent_id=parent_id,
+            after=parent_id,
             system_prompt=system_prompt,
             embedding_model=self.embedding_model,
         )
-        self._saved(resumed.added, records[len(records) - len(resumed.added) :])
-        return resumed
+        self._saved(placed.added, records[len(records) - len(placed.added) :])
+        return placed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""

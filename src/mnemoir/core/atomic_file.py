@@ -25,11 +25,20 @@ _PRIVATE_FILE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Identity of one version of a file, taken from its status without reading the content."""
+    """Identity of one version of a file, taken from its status without reading the content.
+
+    Only `ctime_ns` shows an edit in place that restores the old time. It also changes when the file is renamed or its
+    permissions change, so a different stamp means that the content may be different.
+    """
 
     mtime_ns: int
     size: int
     inode: int
+    ctime_ns: int
+
+    def is_renamed(self, before: "Stamp") -> bool:
+        """Whether the file may be the one of that stamp under another name."""
+        return (self.mtime_ns, self.size, self.inode) == (before.mtime_ns, before.size, before.inode)
 
 
 def stamp_of(folder: int, name: str) -> Stamp | None:
@@ -62,8 +71,8 @@ def replace_file(
 ) -> Stamp:
     """Replace the file by `content` durably and return the stamp of the new file.
 
-    `before_rename` is called with that stamp before readers can see the new file. The new file has mode 0600, or with
-    `keep_mode` the mode of the file it replaces. The caller must hold a lock.
+    `before_rename` is called with that stamp before readers can see the new file; if it raises, the old file stays.
+    The new file has mode 0600, or with `keep_mode` the mode of the file it replaces. The caller must hold a lock.
     """
     replaced = _status(folder, name) if keep_mode else None
     temporary = leftover_of(name)
@@ -75,7 +84,8 @@ def replace_file(
         stamp = _stamp(os.stat(temporary, dir_fd=folder, follow_symlinks=False))
         before_rename(stamp)
         _rename(folder, temporary, name)
-    return stamp
+    renamed = stamp_of(folder, name)
+    return renamed if renamed is not None and renamed.is_renamed(stamp) else stamp
 
 
 @contextmanager
@@ -192,4 +202,4 @@ def _stamp(status: os.stat_result) -> Stamp:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
+    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)

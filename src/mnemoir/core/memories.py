@@ -49,12 +49,16 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTurn:
-    """A turn that a memory was derived from, word for word. `said_at` is as in `core.clock`."""
+    """A turn that a memory was derived from, word for word. `said_at` is as in `core.clock`.
+
+    `message_uid` is the uid of its stored message, None without one.
+    """
 
     role: str
     text: str
     speaker: str | None = None
     said_at: str | None = None
+    message_uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

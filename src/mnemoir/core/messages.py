@@ -75,7 +75,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message. `name` is the speaker; `tool_call_id` is the call that a tool message answers."""
+    """One message. `name` is the speaker; `tool_call_id` is the call that a tool message answers.
+
+    `uid` is the uid of the stored message, if it is known; it is ignored in comparisons of messages.
+    """
 
     role: Role
     parts: Sequence[Part] = ()
@@ -83,6 +86,7 @@ class Message:
     tool_calls: Sequence[ToolCall] = ()
     tool_call_id: str | None = None
     extra: Extra | None = None
+    uid: str | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

@@ -137,7 +137,8 @@ class RunTrace:
     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-    was not used, None when it was. Traces of temporary chats are shown without texts.
+    was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+    Traces of temporary chats are shown without texts.
     """
 
     id: str
@@ -154,6 +155,7 @@ class RunTrace:
     error: str | None = None
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
+    message_uids: Sequence[str] = field(default_factory=list)
     asked: Sequence[TracedMessage] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)

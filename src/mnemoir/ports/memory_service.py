@@ -20,12 +20,15 @@ class RecallResult:
 class ChatTurn:
     """One finished turn: the user's text as typed, and the answer. `said_at` is as in `core.clock`.
 
-    `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories.
+    `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories. The uids
+    are those of the messages in a stored conversation.
     """
 
     user_text: str
     answer: str
     said_at: str
+    user_uid: str | None = None
+    answer_uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

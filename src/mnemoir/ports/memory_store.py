@@ -201,8 +201,8 @@ class MemoryStore(Protocol):
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None for a current, unknown or forgotten one."""
 
-    async def users(self, project: Project) -> list[Scope]:
-        """The scopes of all users with memories, ordered by name."""
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
+        """The scopes of all users with memories, ordered by name; with `agent` and `app`, with memories of both."""
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
         """At most `limit` texts without a vector of `model`, of all scopes, oldest first."""

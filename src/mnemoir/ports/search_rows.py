@@ -9,6 +9,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import ListFilter
 
 T = TypeVar("T")
+MOST_CHANGES = 2**62  # more than there ever are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,8 @@ class SearchRow:
     `seq` is the order in which rows were stored and never changes. Times are seconds since 1970: `effective_at` is
     `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
     `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours; a
-    fact has no neighbours, and its `conversation` is the one it was learned in.
+    fact has no neighbours, and its `conversation` is the one it was learned in. Only messages of conversations have a
+    `role`.
     """
 
     seq: int
@@ -27,6 +29,7 @@ class SearchRow:
     agent: str | None
     app: str | None
     conversation: str | None
+    role: str | None = None
     effective_at: float
     said_at: float
     expires_at: float
@@ -54,11 +57,17 @@ class SearchSnapshot(Protocol):
     def revision(self, scope: Scope) -> Revision:
         """The revision of the scope; zeros for an unknown scope."""
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        """Rows written after revision `changes`, in order of `seq`; all rows for -1. Rewritten rows are included."""
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        """Rows written after revision `changes` and up to `until`, in order of `seq`; all rows for -1.
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
-        """The first `limit` rows after `seq`, in its order; a store with all rows in memory may give all of them."""
+        Rewritten rows are included.
+        """
+
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
+        """The first `limit` rows after `seq`, in its order, that were written after revision `changes`.
+
+        A store with all rows in memory may give all of them at once.
+        """
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""

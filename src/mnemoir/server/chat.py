@@ -21,14 +21,12 @@ from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemoryS
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary
-from mnemoir.server.bodies import read_json
-from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.guard import presented_key
-from mnemoir.server.site import Site
-from mnemoir.server.streaming import Headers, Outflow
-from mnemoir.server.visit import header, query, visit_of
-from mnemoir.wire.client_tasks import TASK_HEADER, named_task, recognised_task
+from mnemoir.server.request import header, query, read_json, visit_of
+from mnemoir.server.rest import Site
+from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.caller import Answerer, Caller

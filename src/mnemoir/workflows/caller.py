@@ -1,8 +1,9 @@
 """The caller of a chat: its scope, its kind of request, and whether memory is used for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from mnemoir.core.ids import new_run_id
+from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.runs import MemorySkip
 from mnemoir.core.scope import Scope
 from mnemoir.workflows.config.tree import UserTree
@@ -23,10 +24,21 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The turn of a stored conversation that is being answered; `message_id` is its newest message."""
+    """The turn of a stored conversation that is being answered; `message_id` is its newest message.
+
+    `question_uid` is the uid of the user's newest message, None without one; `answer_uid` is that of the answer to
+    come.
+    """
 
     conversation_id: str
     message_id: int
+    question_uid: str | None = None
+    answer_uid: str = field(default_factory=new_message_uid)
+
+    @property
+    def message_uids(self) -> Sequence[str]:
+        """Question and answer."""
+        return [uid for uid in (self.question_uid, self.answer_uid) if uid is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

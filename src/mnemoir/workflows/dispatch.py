@@ -11,9 +11,9 @@ from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
-from mnemoir.wire.client_tasks import asks_for_tools
+from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
-from mnemoir.wire.legacy_functions import without_further_calls
+from mnemoir.wire.openai_chat_answers import without_further_calls
 from mnemoir.workflows.abilities import Abilities
 from mnemoir.workflows.caller import Answerer, Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
@@ -172,6 +172,7 @@ class Workflows:
             stream=chat.stream,
             memory_skipped=caller.memory_skipped,
             is_temporary=caller.is_temporary,
+            message_uids=caller.recorded.message_uids if caller.recorded else [],
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         told = self._runs.moved

@@ -1,6 +1,6 @@
-"""Commands that change something: which conversation this is, what is stored of it, what models are shown of it."""
+"""Commands that change the chat: its conversation, the stored messages, and the messages that models get."""
 
-from mnemoir.cli.chat.conversation import Stored, Unstored
+from mnemoir.cli.chat.conversation import StoredConversation, UnstoredConversation
 from mnemoir.cli.chat.inert import clipped
 from mnemoir.cli.chat.looking import listed
 from mnemoir.cli.chat.session import Chat
@@ -14,7 +14,7 @@ _PIN = "Usage: /pin [id] [off], with the number that /history shows behind #"
 
 
 async def load(chat: Chat, argument: str) -> None:
-    """Go on with another conversation."""
+    """Continue another conversation."""
     if not argument:
         raise InvalidRequest("Usage: /load <session>")
     found = await chat.server.called(argument)
@@ -25,19 +25,19 @@ async def load(chat: Chat, argument: str) -> None:
         now = utc_now()
         chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
         return
-    chat.conversation = Stored(id=found[0]["id"])
+    chat.conversation = StoredConversation(id=found[0]["id"])
     title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
     chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
 
 
 async def save(chat: Chat, argument: str) -> None:
-    """Finish now what is still to be made of this conversation: vectors and summaries."""
+    """Wait until the vectors and summaries of this conversation are complete."""
     done = await chat.server.flush(chat.stored_id)
     chat.display.note(f"Saved {clipped(done['id'], _LONGEST_ID)}: {counted(done['messages'], 'message')}.")
 
 
 async def clear(chat: Chat, argument: str) -> None:
-    """Begin a new context; what was said stays stored. Without memory: empty the screen."""
+    """Start a new context; all messages stay stored. Without memory: clear the screen."""
     if chat.unstored is not None:
         chat.display.clear()
         return
@@ -46,17 +46,17 @@ async def clear(chat: Chat, argument: str) -> None:
 
 
 async def forget(chat: Chat, argument: str) -> None:
-    """Delete this conversation and all that was made of it, and begin a new one."""
+    """Delete this conversation with all data derived from it, and start a new one."""
     if not await chat.input.confirm("Forget this conversation and all that was made of it?"):
         chat.display.note("Nothing was forgotten.")
         return
     if chat.unstored is not None:
         told = f"Forgot {counted(len(chat.unstored.said), 'message')}."
-        chat.conversation = Unstored()
+        chat.conversation = UnstoredConversation()
     else:
         typed = await chat.server.said(chat.stored_id)
         gone = await chat.server.delete(chat.stored_id)
-        chat.conversation = Stored()
+        chat.conversation = StoredConversation()
         chat.input.forget(typed)
         derived = gone["memories"] + gone["node_memories"]
         told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."
@@ -64,7 +64,7 @@ async def forget(chat: Chat, argument: str) -> None:
 
 
 async def pin(chat: Chat, argument: str) -> None:
-    """Keep a message in every window, the last one without an id; with `off` no longer."""
+    """Pin a message, so that every window contains it; with `off` unpin it. Without an id: the last message."""
     words = argument.lower().split()
     is_pinned = words[-1:] != ["off"]
     ids = words if is_pinned else words[:-1]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import structlog
 
-from mnemoir.conversations.log.messages import (
+from mnemoir.core.conversation_messages import (
     Content,
     MediaPart,
     MediaType,
@@ -21,7 +21,7 @@ from mnemoir.conversations.log.messages import (
     ToolCall,
     calls_of,
 )
-from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest
 
 _log = structlog.get_logger(__name__)
@@ -41,9 +41,14 @@ class Columns(NamedTuple):
 
 
 def record_of(
-    session_id: str, message: Message, *, run_id: str | None = None, finish_reason: str | None = None
+    session_id: str,
+    message: Message,
+    *,
+    run_id: str | None = None,
+    finish_reason: str | None = None,
+    uid: str | None = None,
 ) -> MessageRecord:
-    """The row for a message; `finish_reason` is noted of an answer alone.
+    """The row for a message; `finish_reason` is noted of an answer alone. Without a `uid` it gets a new one.
 
     Raises InvalidRequest for an unknown role, and for arguments that are no JSON.
     """
@@ -61,6 +66,7 @@ def record_of(
         files=_files_as_json(message.content),
         run_id=run_id,
         finish_reason=finish_reason if message.role == "assistant" else None,
+        uid=uid,
     )
 
 

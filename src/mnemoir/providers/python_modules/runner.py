@@ -1,4 +1,4 @@
-"""The runners of Python modules: each call in a process of its own, in a thread of the server, or not at all."""
+"""The runners of Python modules: a process per call, a thread of the server, or a refusal of every call."""
 
 import asyncio
 import json
@@ -16,9 +16,9 @@ from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.ports.modules import ModuleCall, ModuleRunner
 from mnemoir.providers.python_modules import child
 from mnemoir.providers.python_modules.environment import module_environment
+from mnemoir.providers.python_modules.module_folders import ModuleFolders
 from mnemoir.providers.python_modules.outcome import CallLimits, timed_out, value_of_answer, value_of_ending
-from mnemoir.providers.python_modules.places import ModulePlaces
-from mnemoir.providers.python_modules.process import Ending, ModuleProcess
+from mnemoir.providers.python_modules.process import ModuleProcess, ProcessEnd
 
 COMPATIBILITY: Final = Path(__file__).with_name("compatibility")
 _MIB: Final = 1024 * 1024
@@ -30,10 +30,10 @@ _log = structlog.get_logger(__name__)
 
 
 class ProcessModuleRunner:
-    """A fresh interpreter per call, of which time, memory and output are limited.
+    """Runs each call in a new interpreter with limits on time, memory and output.
 
-    This holds accidents, not attackers: a module may do what the server's user may do. `roots` are the directories
-    modules may come from, `base` the public root; calls beyond `at_once` wait.
+    This protects against accidents, not against attackers: a module has all rights of the server's user. `roots` are
+    the allowed directories of modules, `base` is the public root; calls beyond `at_once` wait.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ProcessModuleRunner:
         most_output_bytes: int = _MOST_OUTPUT_BYTES,
         at_once: int = 4,
     ) -> None:
-        self._places = ModulePlaces(roots, base)
+        self._folders = ModuleFolders(roots, base)
         self._most_memory_mib = most_memory_mib
         self._most_output_bytes = most_output_bytes
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="python-module")
@@ -53,7 +53,7 @@ class ProcessModuleRunner:
         self._is_closed = False
 
     async def call(self, call: ModuleCall) -> Any:
-        """See ModuleRunner. Cancelling it kills the process."""
+        """See ModuleRunner. Cancelling the call kills its process."""
         if self._is_closed:
             raise ModuleFailed(f"Python module {call.path} was not started: the program is stopping.")
         process = ModuleProcess(timeout_s=call.timeout_s, most_bytes=self._most_output_bytes)
@@ -63,7 +63,7 @@ class ProcessModuleRunner:
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            if not submitted.cancel():  # it is at work, no longer in the queue
+            if not submitted.cancel():  # it has left the queue and runs
                 process.stop()
                 await asyncio.wait([work])
             raise
@@ -71,19 +71,19 @@ class ProcessModuleRunner:
             self._running.discard(process)
 
     async def aclose(self) -> None:
-        """Kill what runs; those who wait for it get ModuleFailed. May be called again."""
+        """Kill the running processes; their callers get ModuleFailed. May be called again."""
         self._is_closed = True
         for process in tuple(self._running):
             process.stop()
         await asyncio.to_thread(self._threads.shutdown)
 
     def _run(self, process: ModuleProcess, call: ModuleCall) -> Any:
-        path = self._places.find(call.path)
+        path = self._folders.find(call.path)
         try:
             ending = process.run(
                 self._line(call, path),
                 environment=module_environment(os.environ),
-                directory=self._places.install_root,
+                directory=self._folders.install_root,
             )
         except OSError as exc:
             raise ModuleFailed(f"Python module {path} could not be started: {exc}. Try again later.") from exc
@@ -98,32 +98,31 @@ class ProcessModuleRunner:
     def _line(self, call: ModuleCall, path: Path) -> bytes:
         most_cpu_s = ceil(min(call.timeout_s, _MOST_CPU_S)) * (os.cpu_count() or 1) + 1  # on all processors at once
         process_limits = {"memory_bytes": self._most_memory_mib * _MIB, "cpu_s": most_cpu_s}
-        described = _described(call, path, self._places, self._limits(call))
+        described = _described(call, path, self._folders, self._limits(call))
         return json.dumps(described | process_limits).encode() + b"\n"
 
 
 class InProcessModuleRunner:
-    """Modules in threads of the server itself: quicker to start, and with no limit on memory or processor time.
+    """Runs each call in a thread of the server: starts faster, but has no limit on memory or processor time.
 
-    A thread cannot be killed: a module that never returns is reported and runs on, until the server ends. Memory is
-    the server's, prints go where the server's do, and what a module does to the interpreter it does to the server.
-    What modules import stays loaded, and the folders they import from stay on the server's import path. For modules
-    of one's own that are known to behave.
+    A thread cannot be killed: a module that never returns is reported and runs until the server ends. It uses the
+    server's memory, prints to the server's output, and any change of the interpreter affects the server. Imported
+    packages stay loaded, and import folders stay on the server's import path. Use it only for trusted modules.
     """
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
-        self._places = ModulePlaces(roots, base)
+        self._folders = ModuleFolders(roots, base)
         self._free_threads = threading.BoundedSemaphore(_MOST_THREADS)
 
     async def call(self, call: ModuleCall) -> Any:
-        """See ModuleRunner; the time limit ends the waiting alone."""
+        """See ModuleRunner. The time limit ends the waiting, not the module."""
         if not self._free_threads.acquire(blocking=False):
             raise ModuleFailed(
                 f"Python module {call.path} was not started: {_MOST_THREADS} others have not returned. "
                 "Set workflows.python_modules to process, where modules can be ended."
             )
         done: Future[Any] = Future()
-        done.set_running_or_notify_cancel()  # from here on only the thread settles it
+        done.set_running_or_notify_cancel()  # from here on only the thread sets its result
         threading.Thread(target=self._settle, args=(done, call), daemon=True, name="python-module").start()
         try:
             return await asyncio.wait_for(asyncio.wrap_future(done), call.timeout_s)
@@ -131,22 +130,22 @@ class InProcessModuleRunner:
             raise timed_out(call.path, call.timeout_s) from exc
 
     async def aclose(self) -> None:
-        """Nothing can be ended: threads at work run on."""
+        """Does nothing: running threads cannot be ended."""
 
     def _settle(self, done: Future[Any], call: ModuleCall) -> None:
         limits = CallLimits(timeout_s=call.timeout_s, memory_mib=None, output_bytes=_MOST_OUTPUT_BYTES)
         try:
-            path = self._places.find(call.path)
-            answer = child.run_in_thread(_described(call, path, self._places, limits))
+            path = self._folders.find(call.path)
+            answer = child.run_in_thread(_described(call, path, self._folders, limits))
             done.set_result(value_of_answer(answer, str(path), limits))
-        except BaseException as exc:  # noqa: BLE001 - what it is, the one who waits will see
+        except BaseException as exc:  # noqa: BLE001 - the waiting caller gets it
             done.set_exception(exc)
         finally:
             self._free_threads.release()
 
 
 class NoModules:
-    """Modules are code, and code runs only where the settings say so."""
+    """Refuses every call: code runs only when the settings allow it."""
 
     async def call(self, call: ModuleCall) -> Any:
         """Always raises SettingsError."""
@@ -156,11 +155,11 @@ class NoModules:
         )
 
     async def aclose(self) -> None:
-        """Nothing runs."""
+        """Does nothing: no module runs."""
 
 
-def _described(call: ModuleCall, path: Path, places: ModulePlaces, limits: CallLimits) -> dict[str, Any]:
-    """The call as the child program reads it."""
+def _described(call: ModuleCall, path: Path, folders: ModuleFolders, limits: CallLimits) -> dict[str, Any]:
+    """The call in the form that the child program reads."""
     return {
         "path": str(path),
         "args": list(call.args),
@@ -168,12 +167,12 @@ def _described(call: ModuleCall, path: Path, places: ModulePlaces, limits: CallL
         "config_root": str(call.config_root),
         "user": call.user,
         "compatibility": str(COMPATIBILITY),
-        "import_roots": [str(root) for root in places.import_roots],
+        "import_roots": [str(root) for root in folders.import_roots],
         "output_bytes": limits.output_bytes,
     }
 
 
-def _log_prints(ending: Ending, path: Path) -> None:
+def _log_prints(ending: ProcessEnd, path: Path) -> None:
     if ending.printed:
         _log.debug("module output", module=str(path), text=ending.printed.decode(errors="replace"))
 

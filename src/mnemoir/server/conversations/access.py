@@ -12,15 +12,13 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from mnemoir.app.conversations import SESSIONS_FILE
 from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.access import owner
-from mnemoir.server.raw_paths import register_names
-from mnemoir.server.rest import ProjectHere, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import ProjectHere, Site, SiteHere
+from mnemoir.server.routing import register_names
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"
@@ -50,8 +48,7 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
 @asynccontextmanager
 async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
     """The owner's conversations until the context ends; None where there never were any."""
-    file = site.parts.conversations.folder_of(scope) / SESSIONS_FILE
-    if not await asyncio.to_thread(file.exists):
+    if not await site.parts.conversations.exist(scope):
         yield None
         return
     async with site.parts.conversations.of(scope) as own:
@@ -62,6 +59,6 @@ async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | N
 async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConversations]:
     """The owner's conversations, one of that id among them. Raises NotFound."""
     async with opened(site, scope) as own:
-        if own is None or not await asyncio.to_thread(own.manager.session_exists, id):
+        if own is None or await asyncio.to_thread(own.log.get_session, id) is None:
             raise not_found(id)
         yield own

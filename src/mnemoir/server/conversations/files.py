@@ -15,8 +15,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_files import ProjectFile
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 
 _FILES = "/api/files"
 
@@ -124,7 +123,7 @@ def attachments_page(
     own: OwnConversations, limit: int, before: int | None, id: str | None = None
 ) -> tuple[list[SentFile], str | None]:
     """Files of so many messages, of one conversation or of all, and the cursor of the next page. Blocks."""
-    found = own.manager.messages_with_files(limit + 1, before=before, session_id=id)
+    found = own.log.messages_with_files(limit + 1, before=before, session_id=id)
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].id) if len(found) > limit else None
     return sent_files(own.node_parts.objects, page), following

@@ -1806,7 +1806,7 @@ export interface components {
         };
         /**
          * ConfigFile
-         * @description One file of the tree. `can_remember` tells whether a workflow recalls or remembers, None for other files.
+         * @description One file of the tree. `can_remember` is True for workflows that recall or remember, None for other files.
          */
         ConfigFile: {
             /** Path */
@@ -1853,7 +1853,7 @@ export interface components {
         };
         /**
          * ConfigText
-         * @description A file to read: its text, with secrets covered where `is_redacted` says so.
+         * @description The text of a file; `is_redacted` is True when secrets in it were covered.
          */
         ConfigText: {
             /** Path */
@@ -2306,9 +2306,9 @@ export interface components {
         };
         /**
          * GraphCall
-         * @description A workflow that a node runs. `path` is None where no file is found, or it is only known at run time.
+         * @description A workflow that a node runs. `path` is None for a missing file and for a name known only at run time.
          *
-         *     `when` is what leads to it, None for one that always runs; `at` is the place in the file that names it.
+         *     `when` is the condition of the call, None for one that always runs; `at` is the position of the name in the file.
          */
         GraphCall: {
             /** Name */
@@ -2322,9 +2322,9 @@ export interface components {
         };
         /**
          * GraphNode
-         * @description One step. `type` is as the file has it, `kind` the type's own spelling, None for a type there is not.
+         * @description One node. `type` is spelled as in the file, `kind` as the type's own name; None for an unknown type.
          *
-         *     `at` is the place in the file, like `$[0]`. `role` tells whether it answers, or runs when that is done.
+         *     `at` is the position in the file, like `$[0]`. `role` is the node's position relative to the responder.
          */
         GraphNode: {
             /** Number */
@@ -2359,7 +2359,7 @@ export interface components {
         };
         /**
          * GraphUse
-         * @description A variable that a text of a node names. `source` is the number of the node whose output it is, if it is one.
+         * @description A variable in a text of a node. `source` is the number of the node whose output it is, None for others.
          */
         GraphUse: {
             /** Name */
@@ -2727,11 +2727,14 @@ export interface components {
          * MessageAnswer
          * @description A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
          *
-         *     `siblings` are the ids of all that stands behind its parent, itself among it.
+         *     `uid` names it anywhere, in exports too. `siblings` are the ids of all that stands behind its parent, itself among
+         *     it.
          */
         MessageAnswer: {
             /** Id */
             id: number;
+            /** Uid */
+            uid: string | null;
             /** Parent Id */
             parent_id: number | null;
             /**
@@ -2974,9 +2977,9 @@ export interface components {
         };
         /**
          * Problem
-         * @description `file` is as seen from the Configs folder, `path` the place in it, like `$.nodes[2].endpointName`.
+         * @description A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
          *
-         *     An error ends a run that comes to it, or keeps one from starting; a warning is most likely not what was meant.
+         *     An error ends or prevents a run that reaches it; a warning marks something that is probably unintended.
          */
         Problem: {
             /** File */
@@ -3345,7 +3348,7 @@ export interface components {
          * @description A run in a list.
          *
          *     `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
-         *     stored conversation of the answer. `nodes`, `memories` and the token counts are sums over all workflows of the run.
+         *     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
          */
         RunSummary: {
             /** Id */
@@ -3397,7 +3400,8 @@ export interface components {
          *     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
          *     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
          *     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-         *     was not used, None when it was. Traces of temporary chats are shown without texts.
+         *     was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+         *     Traces of temporary chats are shown without texts.
          */
         RunTrace: {
             /** Id */
@@ -3430,6 +3434,8 @@ export interface components {
             memory_skipped: ("task" | "temporary" | "raw" | "off" | "workflow") | null;
             /** Is Temporary */
             is_temporary: boolean;
+            /** Message Uids */
+            message_uids: string[];
             /** Asked */
             asked: components["schemas"]["TracedMessage"][];
             /** Dropped */
@@ -3439,13 +3445,15 @@ export interface components {
         };
         /**
          * SaidAnswer
-         * @description A message word for word.
+         * @description A message word for word; `uid` names it where the conversation is kept.
          */
         SaidAnswer: {
             /** Role */
             role: string;
             /** Content */
             content: string;
+            /** Uid */
+            uid?: string;
         };
         /**
          * Sampling
@@ -3555,6 +3563,8 @@ export interface components {
             name: string | null;
             /** Timestamp */
             timestamp: string | null;
+            /** Message Uid */
+            message_uid: string | null;
             /** Event Id */
             event_id: string;
             /** Session */
@@ -3685,7 +3695,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description Words that a change came from.
+         * @description Words that a change came from; `message_uid` names the message that was stored of them.
          */
         Turn: {
             /** Role */
@@ -3696,6 +3706,8 @@ export interface components {
             name: string | null;
             /** Timestamp */
             timestamp: string | null;
+            /** Message Uid */
+            message_uid: string | null;
         };
         /**
          * Unhealthy
@@ -3850,7 +3862,7 @@ export interface components {
         };
         /**
          * WorkflowGraph
-         * @description `user` is whose folders names were looked up in, None for nobody's; `variables` are those of the file.
+         * @description A workflow as a graph. Names are looked up in the folders of `user`, if any; `variables` are the file's own.
          */
         WorkflowGraph: {
             /** Path */
@@ -5028,6 +5040,8 @@ export interface components {
             role: string;
             /** Content */
             content: string;
+            /** Uid */
+            uid?: string | null;
         };
         /**
          * SearchBody

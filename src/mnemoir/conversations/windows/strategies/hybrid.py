@@ -4,34 +4,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
-from mnemoir.conversations.windows.strategies.retained import Retained, retained_rounds
+from mnemoir.conversations.windows.strategies.retained import RetainedRound, retained_rounds
 from mnemoir.conversations.windows.strategies.scoring import Score, score_new
-from mnemoir.conversations.windows.strategies.shares import Draft, shared
+from mnemoir.conversations.windows.strategies.shares import WindowDraft, shared
 from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
-from mnemoir.conversations.windows.strategies.summarising import Extension, Summarising, SummaryOptions
+from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
 from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message
 from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
 from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.ports.log import WindowRows
 
 _LEFT_OUT = "Earlier messages are left out here; important ones follow."
 
 
 class BudgetTooSmall(InvalidRequest):
-    """The system messages of a session, which are never dropped, do not fit its budget."""
+    """The system messages of a session, which are never dropped, do not fit into the budget."""
 
     code = "budget_too_small"
 
 
 class HybridStrategy(StoredStrategy):
-    """All messages when they fit; else the important ones of the older, word for word, in front of the recent part.
+    """All messages when they fit; else the important older messages unchanged, followed by the recent part.
 
-    Important is what is pinned, or scores `importance_threshold` or more. With `options` the rest is summarised; when
-    that fails, the window is made with the summary there was.
+    A message is important when it is pinned or scores `importance_threshold` or more. With `options` the other older
+    messages are summarised; when that fails, the window uses the previous summary.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class HybridStrategy(StoredStrategy):
             raise SettingsError(f"importance_threshold is a number from 0 to 1, not {importance_threshold!r:.40}.")
         self._counter = options.counter if options else counter
         self._most_summary = options.max_summary_tokens if options else 512
-        self._summarising = Summarising(options) if options else None
+        self._summarising = SummaryExtender(options) if options else None
         self._threshold = importance_threshold
         self._score = score
 
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
-        """Raises BudgetTooSmall when the system messages alone are over the budget. At most one model call."""
+        """See StoredStrategy. At most one model call. Raises BudgetTooSmall when the system messages do not fit."""
         tail = read_tail(rows, session_id, budget, self._counter, "turn")
         if tail.fits:
             return [*tail.stored]
@@ -70,7 +70,7 @@ class HybridStrategy(StoredStrategy):
         return [*system, *self._behind_system(self._summaries(rows, session_id, summarises), tail, kept, room)]
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for the summaries under way; whether all of them are done."""
+        """Wait for running summaries; True when all have ended."""
         return self._summarising is None or self._summarising.drain(timeout_s)
 
     def _summaries(self, rows: WindowRows, session_id: str, summarises: bool) -> "_Summaries":
@@ -80,9 +80,13 @@ class HybridStrategy(StoredStrategy):
         return _Summaries(known=rows.get_summary(session_id), extend=extend)
 
     def _behind_system(
-        self, summaries: "_Summaries", tail: Tail, kept: Sequence[Retained], room: int
+        self, summaries: "_Summaries", tail: Tail, kept: Sequence[RetainedRound], room: int
     ) -> list[StoredMessage]:
-        """A history that begins with an answer is refused, unless it says why: that is paid for before all else."""
+        """The window after the system messages.
+
+        Providers refuse a history that begins with an answer, unless a system message explains it; then the tokens of
+        that message are reserved first.
+        """
         talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
         draft = self._draft(summaries, tail, talk, kept, room)
         if not (draft.retained and _begins_with_answer(draft.stored)):
@@ -91,7 +95,9 @@ class HybridStrategy(StoredStrategy):
         stored = self._shared(talk, kept, None, room - self._counter.count([hint.message])).stored
         return [hint, *stored] if _begins_with_answer(stored) else stored
 
-    def _draft(self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[Retained], room: int) -> Draft:
+    def _draft(
+        self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[RetainedRound], room: int
+    ) -> WindowDraft:
         known = summaries.known
         draft = self._shared(talk, kept, known, room)
         if summaries.extend and _has_gap(draft, tail, known):
@@ -100,7 +106,7 @@ class HybridStrategy(StoredStrategy):
             draft = self._shared(talk, kept, known if extension.failed else extension.summary, room)
         return draft
 
-    def _shared(self, talk: Tail, kept: Sequence[Retained], summary: Summary | None, room: int) -> Draft:
+    def _shared(self, talk: Tail, kept: Sequence[RetainedRound], summary: Summary | None, room: int) -> WindowDraft:
         text = summary.text if summary else ""
         return shared(talk, kept, text, room, self._most_summary, self._counter)
 
@@ -111,7 +117,7 @@ class HybridStrategy(StoredStrategy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Summaries:
-    """The session's summary, and what extends it up to a message; None where no model is to be asked."""
+    """The session's summary, and the function that extends it up to a message; None when no model may be called."""
 
     known: Summary | None = None
     extend: Callable[[int | None, Callable[[StoredMessage], bool]], Extension] | None = None
@@ -122,18 +128,18 @@ def _begins_with_answer(stored: Sequence[StoredMessage]) -> bool:
 
 
 def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[StoredMessage]:
-    """All of the session, in order: those with a score, and the newest ones that have none yet."""
+    """All system messages of the session, in order: scored ones, then new ones without a score."""
     known = {one.id: one for one in [*important, *tail.stored] if one.message.role == "system"}
     return list(known.values())
 
 
-def _has_gap(draft: Draft, tail: Tail, summary: Summary | None) -> bool:
-    """Whether messages in front of the recent part are in no summary."""
+def _has_gap(draft: WindowDraft, tail: Tail, summary: Summary | None) -> bool:
+    """True when messages before the recent part are in no summary."""
     uncovered = _uncovered(tail, summary)
     return uncovered is None or draft.start > uncovered
 
 
 def _uncovered(tail: Tail, summary: Summary | None) -> int | None:
-    """`Tail.uncovered`, as an index among the messages that are no system messages."""
+    """`Tail.uncovered`, as an index among the messages other than system messages."""
     at = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
     return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])

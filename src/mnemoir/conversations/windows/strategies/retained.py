@@ -1,21 +1,21 @@
-"""Important messages that a hybrid window keeps although they are old, each with the rest of its tool round."""
+"""Important older messages that a hybrid window keeps, each with its whole tool round."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemoir.conversations.log.messages import Message, calls_of
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.strategies.tail import with_closed_calls
 from mnemoir.conversations.windows.tool_rounds import match_results
+from mnemoir.core.conversation_messages import Message, calls_of
+from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
-_ROUND_REACH = 64  # messages on each side, within which the rest of a tool round is looked for
+_ROUND_REACH = 64  # messages on each side that are searched for the rest of a tool round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retained:
-    """An important message, or a tool round with one in it: what is kept or dropped together."""
+class RetainedRound:
+    """An important message, or a tool round that contains one; its messages are kept or dropped together."""
 
     stored: Sequence[StoredMessage]
     score: float
@@ -23,24 +23,24 @@ class Retained:
 
     @property
     def id(self) -> int:
-        """Of its first message."""
+        """The id of its first message."""
         return self.stored[0].id
 
     @property
     def messages(self) -> list[Message]:
-        """In their order."""
+        """The messages in their order."""
         return messages_of(self.stored)
 
 
-def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[Retained]:
-    """The important messages in their order, each tool round once; a result whose call is gone is not there."""
-    found: dict[int, Retained] = {}
+def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[RetainedRound]:
+    """The important messages in their order, each tool round once; results whose call is missing are left out."""
+    found: dict[int, RetainedRound] = {}
     for one in important:
         stored = _round(rows, session_id, one)
         if not stored:
             continue
         other = found.get(stored[0].id)
-        found[stored[0].id] = Retained(
+        found[stored[0].id] = RetainedRound(
             stored=stored,
             score=max(one.importance or 0.0, other.score if other else 0.0),
             pinned=one.pinned or (other is not None and other.pinned),
@@ -48,10 +48,10 @@ def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[Store
     return list(found.values())
 
 
-def best_of(candidates: Sequence[Retained], share: int, counter: TokenCounter) -> list[Retained]:
-    """Those to keep, in their order: all pinned ones, and the best of the others within `share` tokens together.
+def best_of(candidates: Sequence[RetainedRound], share: int, counter: TokenCounter) -> list[RetainedRound]:
+    """The candidates to keep, in their order: all pinned ones, and the best others, within `share` tokens in all.
 
-    The lowest score is dropped first, of equal ones the oldest; what alone is over the share is not considered.
+    The lowest score is dropped first, of equal scores the oldest; a candidate over the share alone is ignored.
     """
     cost = {one.id: counter.count(one.messages) for one in candidates}
     kept = {one.id for one in candidates if one.pinned}

@@ -1,8 +1,8 @@
-"""How a hybrid window shares its budget among the summary, the retained messages and the recent part.
+"""Division of a hybrid window's budget among the summary, the retained messages and the recent part.
 
-Retained messages get up to 30 % of it and the summary up to 20 %; what they leave goes to the recent part. When all
-that is wanted is over the budget, retained messages are dropped first, then the summary is shortened, then the oldest
-turns of the recent part go. Pinned messages stay as long as the newest turn fits beside them.
+Retained messages get up to 30 % of the budget and the summary up to 20 %; the recent part gets the rest. When the
+window is over the budget, retained messages are dropped first, then the summary is shortened, then the oldest turns
+of the recent part are dropped. Pinned messages stay as long as the newest turn fits beside them.
 """
 
 from collections.abc import Sequence
@@ -10,81 +10,81 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.fitting import borders, fitting_cut
-from mnemoir.conversations.windows.strategies.retained import Retained, best_of
+from mnemoir.conversations.windows.strategies.retained import RetainedRound, best_of
 from mnemoir.conversations.windows.strategies.tail import Tail
 from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary, summary_message
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage, messages_of
 
 _RETAINED_SHARE = 0.3
 _SUMMARY_SHARE = 0.2
-_SUMMARY_LEAST = 24  # tokens; a shorter piece of a summary says nothing
+_SUMMARY_LEAST = 24  # tokens; a shorter part of a summary is useless
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A window in the making, without system messages. The recent part is the tail from `start` on."""
+class WindowDraft:
+    """An unfinished window, without system messages. The recent part is the tail from `start` on."""
 
     tail: Tail
     start: int
-    candidates: Sequence[Retained]
-    retained: Sequence[Retained]
+    candidates: Sequence[RetainedRound]
+    retained: Sequence[RetainedRound]
     summary: str
 
     @property
     def stored(self) -> list[StoredMessage]:
-        """What is sent, in order."""
+        """The messages of the window, in order."""
         lead = [made_message(self.summary)] if self.summary else []
         kept = [message for one in self.retained for message in one.stored]
         return [*lead, *kept, *self.tail.stored[self.start :]]
 
     @property
     def messages(self) -> list[Message]:
-        """The same without their places."""
+        """The messages without their storage rows."""
         return messages_of(self.stored)
 
 
 def summary_share(room: int, most: int) -> int:
-    """The tokens that a summary may take of a budget."""
+    """The maximal tokens of a summary within a budget."""
     return min(most, int(room * _SUMMARY_SHARE))
 
 
 def shared(
-    tail: Tail, candidates: Sequence[Retained], summary: str, room: int, most_summary: int, counter: TokenCounter
-) -> Draft:
-    """The fullest window within `room` tokens; its retained messages all stand in front of its recent part."""
+    tail: Tail, candidates: Sequence[RetainedRound], summary: str, room: int, most_summary: int, counter: TokenCounter
+) -> WindowDraft:
+    """The fullest window within `room` tokens; all retained messages are before the recent part."""
     summary = shortened_summary(summary, summary_share(room, most_summary), counter)
     start = _least_start(tail, room, counter)
-    draft = Draft(tail=tail, start=start, candidates=candidates, retained=(), summary=summary)
+    draft = WindowDraft(tail=tail, start=start, candidates=candidates, retained=(), summary=summary)
     while True:
         draft = replace(draft, retained=best_of(_in_front(draft), int(room * _RETAINED_SHARE), counter))
         longer = _longest_start(draft, room, counter)
         if longer >= draft.start:
             return _reduced(draft, room, counter)
-        draft = replace(draft, start=longer)  # it can only grow, so this ends
+        draft = replace(draft, start=longer)  # it only grows, so the loop ends
 
 
 def _least_start(tail: Tail, room: int, counter: TokenCounter) -> int:
-    """Half of the budget, and the newest turn even if it takes more; nothing when that is over all of it."""
+    """The start of a recent part of half the budget, at least one turn; the end when that is over the budget."""
     start = fitting_cut(tail.messages, room // 2, counter, "turn", min_keep=1)
     return start if counter.count(messages_of(tail.stored[start:])) <= room else len(tail.stored)
 
 
-def _longest_start(draft: Draft, room: int, counter: TokenCounter) -> int:
+def _longest_start(draft: WindowDraft, room: int, counter: TokenCounter) -> int:
     rest = replace(draft, start=len(draft.tail.stored)).messages
     return fitting_cut(draft.tail.messages, room - counter.count(rest), counter, "turn")
 
 
-def _in_front(draft: Draft) -> list[Retained]:
+def _in_front(draft: WindowDraft) -> list[RetainedRound]:
     recent = {one.id for one in draft.tail.stored[draft.start :]}
     return [one for one in draft.candidates if one.id not in recent]
 
 
-def _reduced(draft: Draft, room: int, counter: TokenCounter) -> Draft:
+def _reduced(draft: WindowDraft, room: int, counter: TokenCounter) -> WindowDraft:
     for reduce in (_without_lowest, _with_shorter_summary, _without_oldest_turn, _without_oldest_pinned):
         while (over := counter.count(draft.messages) - room) > 0:
             less = reduce(draft, over, counter)
@@ -94,7 +94,7 @@ def _reduced(draft: Draft, room: int, counter: TokenCounter) -> Draft:
     return draft
 
 
-def _without_lowest(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _without_lowest(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     loose = [one for one in draft.retained if not one.pinned]
     if not loose:
         return draft
@@ -102,7 +102,7 @@ def _without_lowest(draft: Draft, over: int, counter: TokenCounter) -> Draft:
     return replace(draft, retained=[one for one in draft.retained if one is not lowest])
 
 
-def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _with_shorter_summary(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     if not draft.summary:
         return draft
     left = counter.count([summary_message(draft.summary)]) - over
@@ -110,8 +110,8 @@ def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Dra
     return replace(draft, summary="" if shorter == draft.summary else shorter)
 
 
-def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draft:
-    """As long as another is left. What is pinned in it joins the retained."""
+def _without_oldest_turn(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
+    """The draft without its oldest turn, if another is left. Pinned messages of the turn become retained."""
     later = [at for at in borders(draft.tail.messages, "turn") if at > draft.start]
     if not later:
         return draft
@@ -120,7 +120,7 @@ def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draf
     return replace(moved, retained=[one for one in _in_front(moved) if one.pinned or one.id in kept])
 
 
-def _without_oldest_pinned(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _without_oldest_pinned(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     if not draft.retained:
         return draft
     _log.warning("pinned_message_left_out", message_id=draft.retained[0].id, cause="over the budget")

@@ -1,0 +1,229 @@
+"""Sessions and their messages as they are stored: the values and errors of session memory.
+
+A session's system prompt stands in its own row and is never one of its messages. Times are naive UTC, to the
+microsecond. Messages are a tree: each stands behind its parent, and a regenerated answer or an edited question beside
+the one of before. One way through the tree is the session's thread; it ends with the head. Along every way messages
+have one order, by time and then by id.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.errors import StorageBusyError as StorageBusyError  # a public name of `conversations`
+
+_LONGEST_ID = 512
+ROOT = 0  # the parent of a message that begins a thread
+HEAD = -1  # in place of a message's id: whichever the thread ends with
+
+
+class SessionExistsError(Conflict):
+    """A session of that id is there already."""
+
+    code = "session_exists"
+
+
+class MessageNotFoundError(NotFound):
+    """The session has no message of that id."""
+
+    code = "message_not_found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMetadata:
+    """What a program notes about a session. `custom.keep` keeps it from being pruned."""
+
+    user: str | None = None
+    tags: list[str] = field(default_factory=list)
+    title: str | None = None
+    custom: dict[str, Any] = field(default_factory=dict)  # JSON
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether no pruning takes the session, however old."""
+        return bool(self.custom.get("keep"))
+
+    def to_json(self) -> str:
+        """Its JSON text. Raises InvalidRequest for what JSON cannot say."""
+        members = {member.name: getattr(self, member.name) for member in fields(self)}
+        try:
+            return json.dumps(members, ensure_ascii=False, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as exc:
+            raise InvalidRequest(f"The metadata of a session must be JSON: {exc}.", field="metadata") from exc
+
+
+_KNOWN = frozenset(member.name for member in fields(SessionMetadata))
+
+
+def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMetadata:
+    """Metadata as a caller gives it; unknown keys of a mapping go to `custom`.
+
+    Raises InvalidRequest, naming the member, for one of another type.
+    """
+    if isinstance(given, SessionMetadata):
+        return given
+    members = dict(given or {})
+    others = {key: members.pop(key) for key in list(members) if key not in _KNOWN}
+    user, title = _text_or_none(members, "user"), _text_or_none(members, "title")
+    tags, custom = members.get("tags") or [], members.get("custom") or {}
+    if not isinstance(tags, list | tuple | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
+        raise _wrong("tags", "a list of texts", tags)
+    if not isinstance(custom, Mapping):
+        raise _wrong("custom", "a mapping", custom)
+    in_order = sorted(tags) if isinstance(tags, set | frozenset) else list(tags)
+    return SessionMetadata(user=user, tags=in_order, title=title, custom={**custom, **others})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """A session. It can be read like a mapping as well: `record["id"]`, `dict(record)`."""
+
+    id: str
+    created_at: datetime
+    updated_at: datetime  # of its last activity
+    system_prompt: str
+    metadata: SessionMetadata
+    context_after: int | None = None  # windows begin after the message of this id
+    head: int | None = None  # the newest message of the thread; None before the first
+
+    def keys(self) -> Iterator[str]:
+        """The names of its members."""
+        return (member.name for member in fields(self))
+
+    def __getitem__(self, name: str) -> Any:  # each member has a type of its own
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecord:
+    """The row of a message. `tool_calls` and `files` are JSON texts.
+
+    Without a time it gets the moment of its saving. It is never older than its parent. Without a parent it stands
+    behind the head of its session, or where its time belongs on the thread. `finish_reason` tells how an answer
+    ended: as models say it (`stop`, `length`, `tool_calls`, `content_filter`), or `incomplete` for one that was cut
+    off.
+    """
+
+    session_id: str
+    role: str
+    content: str | None = None
+    tool_calls: str | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    created_at: datetime | None = None
+    id: int | None = None  # given by the store
+    parent_id: int | None = None
+    turn_id: str | None = None
+    token_count: int | None = None
+    importance: float | None = None  # 0 to 1
+    pinned: bool = False
+    files: str | None = None
+    run_id: str | None = None  # the run that answered
+    finish_reason: str | None = None
+    uid: str | None = None  # without one it gets a new one
+
+    @property
+    def is_embeddable(self) -> bool:
+        """Whether search by meaning finds it: it says something, and it is no instruction."""
+        return self.role != "system" and bool(self.content and self.content.strip())
+
+
+@dataclass(slots=True, kw_only=True)  # not frozen: a window makes hundreds, and each would cost half as much again
+class StoredMessage:
+    """A message with its place in the store. The thread is the way from the first message to the head.
+
+    `id` is a number within its file, `uid` names the message anywhere: it goes along with an export.
+
+    A strategy may add messages that are stored nowhere, such as a summary: `made` marks them, and `id` is that of the
+    message that they stand behind, or ROOT.
+    """
+
+    id: int
+    session_id: str
+    message: Message
+    created_at: datetime | None  # None when the stored time cannot be read
+    parent_id: int | None = None  # ROOT at the beginning; None before a branch mattered in an older file
+    turn_id: str | None = None
+    token_count: int | None = None
+    importance: float | None = None
+    pinned: bool = False
+    run_id: str | None = None
+    finish_reason: str | None = None
+    is_on_thread: bool = True
+    uid: str | None = None
+    made: bool = False
+
+
+def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
+    """The messages without their places."""
+    return [one.message for one in stored]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What became of a history that a client sent.
+
+    `ids` are those of its messages, in order; `added` those of them that are new. `parent_id` is the message behind
+    which the first new one stands, or would stand: ROOT at the beginning.
+    """
+
+    ids: list[int]
+    added: list[int]
+    parent_id: int
+
+
+Resumed = Placed  # its name in `mnemoir.conversations`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was said in a session up to and with the message `upto_message_id`, in short."""
+
+    upto_message_id: int
+    text: str
+    token_count: int
+    model: str
+    created_at: datetime | None = None  # None for the moment of its saving
+
+
+def checked_session_id(session_id: str) -> str:
+    """The id itself. Raises InvalidRequest for what is no text, empty, too long, not storable, or "." or "..".
+
+    Whoever follows an address takes these two out of its path, so a session called so could not be asked about.
+    """
+    if not isinstance(session_id, str) or not 0 < len(session_id) <= _LONGEST_ID:
+        raise InvalidRequest(
+            f"A session's id is a text of 1 to {_LONGEST_ID} characters, not {session_id!r:.80}.", field="session_id"
+        )
+    if "\0" in session_id or not session_id.isprintable():
+        raise InvalidRequest(f"A session's id has printable characters only: {session_id!a:.80}.", field="session_id")
+    if session_id in (".", ".."):
+        raise InvalidRequest(
+            f"A session cannot be called {session_id!r}: no address could name it. Choose another id.",
+            field="session_id",
+        )
+    return session_id
+
+
+def naive_utc(instant: datetime) -> datetime:
+    """The same instant without its zone; one that has none is read as UTC."""
+    return instant.astimezone(UTC).replace(tzinfo=None) if instant.tzinfo else instant
+
+
+def _text_or_none(members: Mapping[str, Any], name: str) -> str | None:
+    value = members.get(name)
+    if value is not None and not isinstance(value, str):
+        raise _wrong(name, "a text or None", value)
+    return value
+
+
+def _wrong(name: str, wanted: str, found: object) -> InvalidRequest:
+    return InvalidRequest(
+        f"The member {name} of a session's metadata must be {wanted}, not {type(found).__name__}.", field=name
+    )
