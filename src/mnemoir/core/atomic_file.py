@@ -37,7 +37,7 @@ class Stamp:
     ctime_ns: int
 
     def is_renamed(self, before: "Stamp") -> bool:
-        """Whether the file may be the one of that stamp under another name."""
+        """True when the file may be the file of the stamp `before`, renamed."""
         return (self.mtime_ns, self.size, self.inode) == (before.mtime_ns, before.size, before.inode)
 
 

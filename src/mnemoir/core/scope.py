@@ -32,9 +32,9 @@ class Scope:
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
     def hash(self, digest: bytes) -> bytes:
-        """What is stored in place of the digest of a user's text, to know the text again within the scope.
+        """The value stored in place of the digest of a user's text, by which the text is found within the scope.
 
-        The digest itself, as long as scopes have no keys.
+        It is the digest itself, as long as scopes have no keys.
         """
         return digest
 
@@ -53,13 +53,13 @@ class Principal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Who does something, and in which request; "" behind the requests."""
+    """The caller of an operation and the id of its request; `request_id` is "" for background work."""
 
     principal: Principal = field(default_factory=Principal)
     request_id: str = ""
 
 
-# Travels with a request, its tasks and its threads, and into every transaction that it writes in.
+# the act of the current request, inherited by its tasks and threads, and available in every transaction
 acting: ContextVar[Act] = ContextVar("acting", default=Act())  # noqa: B039  # it is frozen
 
 

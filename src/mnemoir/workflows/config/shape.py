@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
 
-_MOST_TOLD = 3
+_MOST_NAMED = 3
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -39,6 +39,6 @@ def _step(step: str | int) -> str:
 
 
 def _failure_text(exc: ValidationError) -> str:
-    told = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
-    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    return "; ".join(told[:_MOST_TOLD]) + more
+    causes = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
+    more = f"; and {len(causes) - _MOST_NAMED} more" if len(causes) > _MOST_TOLD else ""
+    return "; ".join(causes[:_MOST_NAMED]) + more

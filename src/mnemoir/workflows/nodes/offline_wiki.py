@@ -155,7 +155,7 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
 
 
 def _articles(found: object) -> list[Mapping[str, Any]]:
-    """What the service gave, an object alone or a list of them; empty for None, which means nothing found."""
+    """The articles in the service's answer, which is one object or a list; [] for None, which means no results."""
     if found is None:
         return []
     articles: list[Any] = found if isinstance(found, list) else [found]
