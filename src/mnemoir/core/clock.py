@@ -14,6 +14,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def now_text() -> str:
+    """The current time as text, as `to_text` writes it."""
+    return to_text(utc_now())
+
+
 def to_text(instant: datetime) -> str:
     """The instant as text, like `2026-03-04T09:15:00.000Z`. An instant without a zone is taken as UTC."""
     if instant.tzinfo is not UTC:

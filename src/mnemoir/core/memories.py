@@ -144,6 +144,11 @@ class Restore:
 Change = Add | Update | Remove | Restore
 
 
+def lacks_vector(changes: Sequence[Change]) -> bool:
+    """True when any of the changes has a text without a vector."""
+    return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
     """A change that was made. For a Remove, `memory` is the removed memory."""

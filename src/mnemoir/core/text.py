@@ -1,6 +1,10 @@
-"""Comparison of texts: a normal form, its hash, and a test for words."""
+"""Comparison of texts by a normal form, and estimates of their tokens without a tokenizer.
+
+The estimates are too high rather than too low for most models.
+"""
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -38,3 +42,17 @@ def digest(text: str) -> bytes:
 
 def _folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def estimate_tokens(text: str) -> int:
+    """About one token per four characters of ASCII and one per other character; 0 for an empty text."""
+    ascii_count = len(text.encode("ascii", "ignore"))
+    return math.ceil(ascii_count / 4) + len(text) - ascii_count
+
+
+def estimate_prompt_tokens(text: str) -> int:
+    """The larger of two estimates, 1.35 tokens a word or 1 for 3.5 characters, plus 10 %; 0 for an empty text.
+
+    Source: WilmerAI, whose configurations state limits and chunk sizes in this measure.
+    """
+    return int(max(len(text.split()) * 1.35, len(text) / 3.5) * 1.10)

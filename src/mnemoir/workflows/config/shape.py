@@ -40,5 +40,5 @@ def _step(step: str | int) -> str:
 
 def _failure_text(exc: ValidationError) -> str:
     causes = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
-    more = f"; and {len(causes) - _MOST_NAMED} more" if len(causes) > _MOST_TOLD else ""
+    more = f"; and {len(causes) - _MOST_NAMED} more" if len(causes) > _MOST_NAMED else ""
     return "; ".join(causes[:_MOST_NAMED]) + more
