@@ -337,7 +337,7 @@ async def test_a_branched_off_conversation_can_take_the_memories_along(talks, ll
     await client.says("q1")
     await client.says("q2")
     async with talks.desk.conversations.of(client.scope) as own:
-        first_answer = (await asyncio.to_thread(own.manager.thread, "tea", 3))[-1].id
+        first_answer = (await asyncio.to_thread(own.manager.storage.thread_messages, "tea", 3))[-1].id
         await asyncio.to_thread(own.manager.branch_session, "tea", first_answer, "side")
         assert copy_node_memories(own.node_parts.objects, "tea", "side") == 1
     await talks.client("side").says("q3")
