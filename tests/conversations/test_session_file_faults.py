@@ -82,7 +82,7 @@ def test_what_is_acknowledged_was_synced_behind_its_last_write(disk, storage):
     for change in (
         lambda: storage.save_messages([said("a", role="assistant")]),
         lambda: storage.append_messages("s", [said("b", role="assistant")], parent_id=question),
-        lambda: storage.resume_history("s", [said("q"), said("a", role="assistant"), said("more")]),
+        lambda: storage.append("s", [said("q"), said("a", role="assistant"), said("more")]),
         lambda: storage.set_head("s", question),
         lambda: storage.branch_session("s", question, "copy", SessionMetadata()),
         lambda: storage.delete_session("s"),

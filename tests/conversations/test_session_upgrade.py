@@ -91,7 +91,7 @@ def test_branches_begin_in_a_file_of_before(tmp_path, made):
         assert tree == [(1, ROOT, True), (2, 1, False), (4, 2, False), (new, 1, True)]
         call = '[{"id": "other", "name": "look", "arguments": {"at": 1}}]'
         history = [said("hi"), said("", role="assistant", tool_calls=call)]
-        assert storage.resume_history("s", history).ids == [1, 2]
+        assert storage.append("s", history).ids == [1, 2]
         assert texts(storage, "gone") == ["orphan"]
 
 

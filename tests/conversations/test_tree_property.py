@@ -115,12 +115,12 @@ class BranchesOfSessions(RuleBasedStateMachine):
     def history_comes(self, name: str, said: list[Said]) -> None:
         tree = self.tree(name)
         found, behind = tree.place(said)
-        resumed = self.storage.resume_history(name, records(name, said))
+        resumed = self.storage.append(name, records(name, said))
         assert resumed.ids[: len(found)] == found
         assert (resumed.added, resumed.parent_id) == (resumed.ids[len(found) :], behind)
         tree.head = behind
         tree.append(resumed.added, behind, said[len(found) :], self.now)
-        again = self.storage.resume_history(name, records(name, said))
+        again = self.storage.append(name, records(name, said))
         assert (again.ids, again.added) == (resumed.ids, [])
 
     @rule(name=sessions, place=places)
