@@ -19,10 +19,9 @@ from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.ports.index_packs import IndexPacks
-from mnemoir.ports.memory_store import Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
-from mnemoir.search.budget import MOST_BYTES
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import (
@@ -36,7 +35,7 @@ from mnemoir.search.ranking import (
     scope_rows,
     visible_rows,
 )
-from mnemoir.search.residents import Residents
+from mnemoir.search.residents import MOST_BYTES, Residents
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"
@@ -56,7 +55,7 @@ class Question:
     limit: int = 5
     threshold: float = 0.0
     asked_at: datetime
-    among: Wanted | None = None
+    among: ListFilter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

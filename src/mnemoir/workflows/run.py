@@ -1,40 +1,134 @@
-"""The state of a request and of the workflows that run for it."""
+"""The state of a request: its caller, its turn, and the workflow runs for it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
+from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
-from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
+from mnemoir.core.scope import Scope
 from mnemoir.wire.app_prompts import typed
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
-MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """The meaning of the `model` of a request: the built-in workflow, or a user of the config tree.
+
+    `name` is the model name in the answer. `folder` is the requested folder of shared workflows, "" for the user's
+    own workflow.
+    """
+
+    name: str
+    user: UserTree | None = None
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTurn:
+    """The turn of a stored conversation that is being answered; `message_id` is its newest message.
+
+    `question_uid` is the uid of the user's newest message, None without one; `answer_uid` is that of the answer to
+    come.
+    """
+
+    conversation_id: str
+    message_id: int
+    question_uid: str | None = None
+    answer_uid: str = field(default_factory=new_message_uid)
+
+    @property
+    def message_uids(self) -> Sequence[str]:
+        """The uids of question and answer."""
+        return [uid for uid in (self.question_uid, self.answer_uid) if uid is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The caller of one chat request.
+
+    `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
+    For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
+    whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
+    `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
+    before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
+    None for a conversation that is not stored. `run_id` is the id of the run and its trace.
+    """
+
+    scope: Scope
+    request_id: str
+    memory: bool = False
+    client_task: str | None = None
+    is_temporary: bool = False
+    is_raw: bool = False
+    credential: str | None = field(default=None, repr=False)
+    answerer: Answerer | None = None
+    recorded: RecordedTurn | None = None
+    run_id: str = field(default_factory=new_run_id)
+
+    @property
+    def recorded_scope(self) -> Scope:
+        """The scope with the id of the stored conversation, also when the client sent none."""
+        return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
+
+    @property
+    def memory_skipped(self) -> MemorySkip | None:
+        """The reason in the request why memory is not used; None when the request asks for memory."""
+        if self.client_task is not None:
+            return "task"
+        if self.is_temporary:
+            return "temporary"
+        if self.is_raw:
+            return "raw"
+        return None if self.memory else "off"
+
+    @property
+    def may_be_kept(self) -> bool:
+        """True when messages may be stored: for a person's turn in a chat that is not temporary."""
+        return self._is_a_turn and not self.is_temporary
+
+    @property
+    def recalls(self) -> bool:
+        """True when memories are recalled: for a person's turn that asks for memory."""
+        return self.memory and self._is_a_turn
+
+    @property
+    def learns(self) -> bool:
+        """True when memories are derived: for a person's turn that asks for memory and may be stored."""
+        return self.memory and self.may_be_kept
+
+    @property
+    def _is_a_turn(self) -> bool:
+        """True for a person's turn, False for a task of an app and a raw request."""
+        return self.client_task is None and not self.is_raw
+
+
+MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: an endless one must not exhaust the memory
 
 
 async def _no_client(batch: Sequence[Event]) -> None:
-    """Takes what is said where no client asked."""
+    """The `emit` of requests without a client: discards the events."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Turn:
-    """One request of a client, shared by all workflows that run for it.
+    """One request of a client, shared by all workflow runs for it.
 
-    `messages` is the conversation as nodes read it: without discussion tags and blank messages, with the role names
-    the user asked for. Nodes may insert into it, and all later ones see that. `user` is None without a config tree.
-    `discussion` is the one of `discussion_id`, once it is known where that is kept.
-    `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
-    client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
-    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning. `on_node` is called for each
-    node that begins, says its first word, or ends. `answering` are the traces of the nodes that answer the client,
-    outermost first. Batches reach the client through `say` alone.
+    `messages` is the conversation as nodes read it: without discussion tags and blank messages, with role names if
+    the user's settings add them. Nodes may insert messages, which all later nodes see. `user` is None without a
+    config tree. `discussion` belongs to `discussion_id`, and is set when its paths are known. `times` are the
+    times of its messages by hash, if a workflow shows them. `rest` are the nodes left to run when the client has its
+    answer, innermost workflow first; a turn that `is_answered` does not need the client any more. `answer` is the
+    answer in pieces; if `is_overlong`, only its beginning. `on_node` is called for each node that begins, sends its
+    first token, or ends. `answering` are the traces of the nodes that answer the client, outermost first. Events are
+    sent to the client only through `say`.
     """
 
     chat: ChatRequest
@@ -62,7 +156,7 @@ class Turn:
     _emitting_since: float | None = None
 
     async def say(self, batch: Sequence[Event]) -> None:
-        """Send a batch to the client, all but its Finished: that is kept in `finished`."""
+        """Send a batch to the client, except for a Finished, which is stored in `finished`."""
         self.note(batch)
         if self.finished is not None:
             batch = [event for event in batch if not isinstance(event, Finished)]
@@ -77,12 +171,12 @@ class Turn:
 
     @property
     def emitted_s(self) -> float:
-        """Seconds spent on handing batches to the client, the one under way included."""
+        """Seconds spent on sending batches to the client, including the current one."""
         since = self._emitting_since
         return self._emitted_s if since is None else self._emitted_s + perf_counter() - since
 
     def note(self, batch: Sequence[Event]) -> None:
-        """Keep what the nodes behind the responder will need of its answer, and when it began."""
+        """Store the parts of the answer that nodes behind the responder need, and the time of the first token."""
         for event in batch:
             if type(event) is Text:  # exact type: this runs for every streamed piece
                 if not self._said:
@@ -103,12 +197,12 @@ class Turn:
 
     @property
     def is_overlong(self) -> bool:
-        """Whether more was answered than is kept."""
+        """True when the answer is longer than the part stored in `answer`."""
         return self._said > MOST_KEPT_CHARACTERS
 
     @property
     def user_text(self) -> str:
-        """The last user message as typed, without the documents an app put around it; "" when there is none."""
+        """The last user message as typed, without the documents an app put around it; "" without one."""
         messages = self.chat.request.messages
         place = last_user_message(messages)
         return "" if place is None else typed(messages[place].text)
@@ -120,19 +214,22 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """A text of a parent node for the prompt of a child's.
+    """A text of a parent node that replaces a prompt of its child workflow.
 
-    It may name variables of both. It is filled once, in the child, with the parent's variables first, so that nothing
-    that was put into it is ever read as a variable again. With `variables` of None it is filled already, and `places`
-    are where its variables stand.
+    It may name variables of both. It is filled once, in the child, with the parent's variables taking precedence, so
+    that filled-in text is never read as a variable again. With `variables` None it is already filled, and `places`
+    are the positions of its variables.
     """
 
     text: str
     variables: Mapping[str, object] | None
-    places: Sequence[Place] = ()
+    places: Sequence[TextPosition] = ()
 
-    def filled(self, variables: Mapping[str, object], places: Places) -> str:
-        """The text with the parent's variables in it, and where those have no such name the child's."""
+    def filled(self, variables: Mapping[str, object], places: TextPositions) -> str:
+        """The text filled with the parent's variables, and with the child's for names the parent does not have.
+
+        The positions of variables are appended to `places`.
+        """
         if self.variables is None:
             places += self.places
             return self.text
@@ -140,7 +237,7 @@ class Override:
 
 
 class _Layers(Mapping[str, object]):
-    """The variables of a parent before those of its child, each worked out only when it is asked for."""
+    """Several mappings as one: the first with a name gives its value. Values are computed only when read."""
 
     def __init__(self, *layers: Mapping[str, object]) -> None:
         self._layers = layers
@@ -162,7 +259,7 @@ class _Layers(Mapping[str, object]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """Texts that replace those of the first node that has any; None replaces nothing."""
+    """Texts that replace those of the first node with a prompt in a child workflow; None replaces nothing."""
 
     system_prompt: Override | None = None
     prompt: Override | None = None
@@ -173,10 +270,10 @@ NO_OVERRIDES = Overrides()
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """One run of one workflow. `inputs` are its agent1Input and on, `outputs` the results of its nodes by number.
+    """One run of one workflow. `inputs` are agent1Input and following, `outputs` the outputs of its nodes by number.
 
-    A silent run answers another node and not the client. `categories` are the variables of a categoriser.
-    `lock_database` is where it took a workflow lock, None when it took none.
+    A silent run gives its output to another node, not to the client. `categories` are the variables of a categoriser.
+    `lock_database` is the database of the workflow lock that the run holds, None without one.
     """
 
     id: str
@@ -194,12 +291,12 @@ class Run:
 
 @dataclass(slots=True, kw_only=True)
 class Rest:
-    """What a workflow has left to run behind its responder; `nodes` are indexes, in order."""
+    """The nodes of a run left to run behind its responder; `nodes` are their indexes, in order."""
 
     run: Run
     nodes: list[int]
 
 
 def last_user_message(messages: Sequence[Message]) -> int | None:
-    """The index of the last message of role user; None when there is none."""
+    """The index of the last message of role user; None without one."""
     return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user"), None)

@@ -18,16 +18,15 @@ from mnemoir.memory.facts.conversation import analysed
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.duplicates import NEAR, Duplicates, duplicate_groups
-from mnemoir.memory.facts.exchange import Exchange
+from mnemoir.memory.facts.exchange import Exchange, extraction_policy
 from mnemoir.memory.facts.extraction import extract
 from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.policy import extraction_policy
 from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
 from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_store import MemoryStore, Project, Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.indexing import Indexing
@@ -77,7 +76,7 @@ class Facts:
             return await self._add(scope, request)
 
     async def search(
-        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: Wanted | None = None
+        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: ListFilter | None = None
     ) -> SearchResult:
         """What bears on `text`, best first; with `among`, only of what such a list shows."""
         visible = await self.visible(scope) if among is None else among.visible

@@ -27,8 +27,8 @@ from mnemoir.storage.discussions.record_place import identity_of, records_file_o
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.shared_file import SharedFile
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 _MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each
 
@@ -81,7 +81,7 @@ class DiscussionListing:
         rows = (self._row(root, legacy, name, files) for name, files in all_files.items() if files.kinds)
         return sorted(rows, key=lambda row: row.id)
 
-    def told(self, discussion: Discussion) -> DiscussionListed | None:
+    def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """One of them; None where nothing is kept of it. Raises as `listed` does."""
         name, files = directory_name(discussion.id), _Files()
         for seen in _seen(discussion.root, discussion.legacy):
