@@ -54,7 +54,7 @@ class Reembedding:
         self._embedding = embedding
         self._background = background
         self._noted = noted
-        self._queue = f"{KIND}:memories:{embedding.name}"
+        self.queue = f"{KIND}:memories:{embedding.name}"
         self._task: asyncio.Task[None] | None = None
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
         self.trouble = ""  # why the last look could not be finished; never with a word of the texts
@@ -132,9 +132,9 @@ class Reembedding:
         """Put a job, unless one waits. One that was put back goes: there is a reason to try again now."""
         if not await self._waiting():
             return
-        await self._background.withdraw(self._queue, _was_put_back, patience_s=_PATIENCE_S)
-        if not any(job.state == "PENDING" for job in await self._background.waiting(self._queue, limit=2)):
-            await self._background.put(KIND, {"model": self._embedding.name}, queue=self._queue)
+        await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
+        if not any(job.state == "PENDING" for job in await self._background.waiting(self.queue, limit=2)):
+            await self._background.put(KIND, {"model": self._embedding.name}, queue=self.queue)
 
     async def _look_for(self, job: Job) -> Mapping[str, Any]:
         """Work such a job off; one of a model used before has nothing to do. Raises ProviderUnavailable."""
