@@ -73,9 +73,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are processors: tests wait for servers and disks more than they compute."""
-    processors = os.cpu_count() or 1
-    return processors + (processors + 1) // 2
+    """Two for each processor: tests wait for servers, browsers and disks more than they compute."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(trylast=True)
