@@ -83,8 +83,8 @@ async def lookup_time(root: Path, data: Path) -> float:
     try:
         with stopwatch.on(ConfigTree, Glance):
             for _ in range(CHATS):
-                parts.workflows.model_name(chat)
-                caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
+                scope = Scope(project="default", user="bench")
+                caller = Caller(scope=scope, request_id="bench", answerer=parts.workflows.answerer(chat))
                 await parts.workflows.answer(chat, caller, discard)
                 taken.append(stopwatch.seconds)
                 stopwatch.seconds = 0.0

@@ -4,21 +4,25 @@ import errno
 import os
 import resource
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 _CALLS = ["open", "mkdir", "stat", "write", "fsync", "fchmod", "replace", "unlink", "ftruncate"]
 
 
 class FaultyFiles:
-    """Notes each call with the name of its file in `seen`; the call number `failing` fails, from 1; 0 is never."""
+    """Notes each call with the name of its file in `seen`; the call number `failing` fails, from 1; 0 is never.
+
+    With `strike` that is called in front of the call, which then goes on.
+    """
 
     def __init__(self, monkeypatch):
-        self.seen, self.failing, self.error = [], 0, errno.EIO
+        self.arm(0)
         for name in _CALLS:
             monkeypatch.setattr(os, name, self._noted(name, getattr(os, name)))
 
-    def arm(self, failing, error=errno.EIO):
-        self.seen, self.failing, self.error = [], failing, error
+    def arm(self, failing, error=errno.EIO, *, strike=None):
+        self.seen, self.failing, self._strike = [], failing, strike or partial(_fail, error)
 
     def disarm(self):
         """Whether a call failed."""
@@ -29,10 +33,14 @@ class FaultyFiles:
         def noted(*args, **kwargs):
             self.seen.append((name, _subject(name, args)))
             if len(self.seen) == self.failing:
-                raise OSError(self.error, os.strerror(self.error))
+                self._strike()
             return call(*args, **kwargs)
 
         return noted
+
+
+def _fail(error):
+    raise OSError(error, os.strerror(error))
 
 
 def _subject(name, args):

@@ -45,6 +45,11 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
         asked = {"memoryEnabled": True, "conversation_id": "s-17"}
         answer = chat(server, query="?project=atlas", headers={"Authorization": f"Bearer {KEY}"}, **asked)
         (search,), (refused, add) = memory.asked(SEARCH), memory.wait_for(ADD, count=2)
+        stored = requests.get(
+            f"{server.url}/api/conversations/s-17/messages?project=atlas&user_id=mira",
+            headers={"Authorization": f"Bearer {KEY}"},
+            timeout=60,
+        ).json()["results"]
     assert answer.json()["choices"][0]["message"]["content"] == "Lentils."
     assert answer.headers["X-Memory-Injected"] == "1"
     assert search.body == {"query": QUESTION, "user_id": "mira", "limit": 5}
@@ -54,7 +59,10 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
     text = prompt if isinstance(prompt, str) else prompt[0]["text"]
     assert "- [2026-03-04] Is vegetarian" in text
     assert text.endswith(QUESTION)
-    said = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": "Lentils."}]
+    said = [
+        {"role": one["role"], "content": one["content"], "metadata": {"message_uid": one["uid"]}} for one in stored
+    ]
+    assert [one["content"] for one in said] == [QUESTION, "Lentils."]
     at = add.body["timestamp"]
     metadata = {"session_id": "s-17", "source": "chat", "timestamp": at}
     assert add.body == {"messages": said, "user_id": "mira", "metadata": metadata, "timestamp": at}

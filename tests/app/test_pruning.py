@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.app.conversations import Conversations
+from mnemoir.app.kinds import conversation_kind
 from mnemoir.app.pruning import STAMP_FILE, Pruning
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.messages import Message
@@ -17,6 +19,8 @@ from mnemoir.conversations.log.sessions import MessageRecord, SessionMetadata
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.scope import Scope
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sqlite import open_database
 
 MIRA, OTTO = Scope(project="tea", user="mira"), Scope(project="tea", user="otto")
 DAY_S = 24 * 3600
@@ -39,9 +43,16 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def conversations(tmp_path):
-    opened = Conversations(tmp_path / "conversations", lambda folder: MemoryManager(folder / SESSIONS_FILE))
+    database = open_database(tmp_path / "data" / "mnemoir.db")
+    root = tmp_path / "conversations"
+    opened = Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
     yield opened
     await opened.aclose()
+    await database.aclose()
+
+
+def pruning_of(conversations: Conversations, days: int | None, clock: Clock) -> Pruning:
+    return Pruning([conversation_kind(conversations, {}, embeds=False)], conversations.root, days, clock)
 
 
 def talk(conversations: Conversations, scope: Scope, id: str, *, days_ago: float, **custom: object) -> None:
@@ -65,14 +76,14 @@ async def test_what_was_not_used_for_so_many_days_goes_for_every_user(conversati
     talk(conversations, MIRA, "old", days_ago=31)
     talk(conversations, MIRA, "new", days_ago=29)
     talk(conversations, OTTO, "old", days_ago=300)
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 2
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 2
     assert (await ids(conversations), await ids(conversations, OTTO)) == (["new"], [])
 
 
 async def test_what_is_to_be_kept_stays(conversations, clock):
     talk(conversations, MIRA, "kept", days_ago=300, keep=True)
     talk(conversations, MIRA, "not kept", days_ago=300, keep=False)
-    await Pruning(conversations, 30, clock).prune_if_due()
+    await pruning_of(conversations, 30, clock).prune_if_due()
     assert await ids(conversations) == ["kept"]
 
 
@@ -82,44 +93,44 @@ async def test_attachments_and_node_memories_go_with_it(conversations, clock):
         own.node_parts.objects.save("node_memory/app/old/node.json", b"{}")
         own.node_parts.objects.save("node_memory/app/new/node.json", b"{}")
         own.node_parts.objects.save(f"attachments/old/{'0' * 64}.bin", b"tea")
-        await Pruning(conversations, 30, clock).prune_if_due()
+        await pruning_of(conversations, 30, clock).prune_if_due()
         assert [entry.key for entry in own.node_parts.objects.scan("")] == ["node_memory/app/new/node.json"]
         assert Attachments(own.node_parts.objects).delete("old") == 0
 
 
 async def test_it_is_done_once_a_day_however_often_the_server_is_started(conversations, clock):
     talk(conversations, MIRA, "a", days_ago=31)
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     talk(conversations, MIRA, "b", days_ago=31)
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
     clock.moved_s = DAY_S - 60
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
     clock.moved_s = DAY_S + 60
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     assert await ids(conversations) == []
 
 
 async def test_a_clock_that_was_set_back_by_days_does_not_stop_it(conversations, clock):
     talk(conversations, MIRA, "a", days_ago=31)
-    await Pruning(conversations, 30, clock).prune_if_due()
+    await pruning_of(conversations, 30, clock).prune_if_due()
     talk(conversations, MIRA, "b", days_ago=31)
     future = time.time() + 400 * DAY_S  # when the clock was ahead
     os.utime(stamp_of(conversations), (future, future))
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     assert stamp_of(conversations).stat().st_mtime < future - DAY_S
     clock.moved_s = -3600
     talk(conversations, MIRA, "c", days_ago=31)
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
 
 
 async def test_where_nobody_has_said_anything_nothing_is_made(conversations, clock):
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 0
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
     assert not conversations.root.exists()
 
 
 async def test_without_days_nothing_is_ever_pruned(conversations, clock):
     talk(conversations, MIRA, "old", days_ago=10_000)
-    pruning = Pruning(conversations, None, clock)
+    pruning = pruning_of(conversations, None, clock)
     pruning.start()
     assert await pruning.prune_if_due() == 0
     await pruning.aclose()
@@ -128,14 +139,14 @@ async def test_without_days_nothing_is_ever_pruned(conversations, clock):
 
 async def test_the_note_of_the_last_time_is_for_nobody_else(conversations, clock):
     talk(conversations, MIRA, "old", days_ago=31)
-    await Pruning(conversations, 30, clock).prune_if_due()
+    await pruning_of(conversations, 30, clock).prune_if_due()
     assert stat.S_IMODE(stamp_of(conversations).stat().st_mode) == 0o600
 
 
 async def test_a_user_whose_files_cannot_be_used_stops_nobody_else_s(conversations, clock):
     (conversations.folder_of(MIRA) / SESSIONS_FILE).mkdir(parents=True)
     talk(conversations, OTTO, "old", days_ago=31)
-    assert await Pruning(conversations, 30, clock).prune_if_due() == 1
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     assert await ids(conversations, OTTO) == []
 
 
@@ -143,7 +154,7 @@ async def test_it_begins_with_the_start_and_what_is_begun_is_ended_whole(convers
     names = [f"talk {number}" for number in range(40)]
     for name in names:
         talk(conversations, MIRA, name, days_ago=31)
-    pruning = Pruning(conversations, 30, clock)
+    pruning = pruning_of(conversations, 30, clock)
     pruning.start()
     async with asyncio.timeout(60):
         while len(await ids(conversations)) == len(names):  # noqa: ASYNC110  # nothing tells it

@@ -41,9 +41,20 @@ def test_a_question_and_its_answer_are_one_write_each_and_nothing_is_read_back(o
     own.manager.create_session("You are helpful.", session_id="tea")
     trips.clear()
     place = Place(parent_id=None, sends_new_only=False)
-    turn, new = store_question(own, "tea", history=[Message("user", "Hello")], prompt="", place=place)
-    assert (trips, [one.text for one in new]) == (["write"], ["Hello"])
+    stored = store_question(own, "tea", history=[Message("user", "Hello")], prompt="", place=place)
+    assert (trips, [one.text for one in stored.new]) == (["write"], ["Hello"])
     gathering = Gathering()
     gathering.take([Text(text="Hi")])
-    assert store_answer(own, turn, gathering, "run_1")
+    assert store_answer(own, stored.turn, gathering, "run_1")
     assert trips == ["write", "write"]
+
+
+def test_a_question_is_stored_and_the_window_behind_it_is_read_in_one_step(own, trips):
+    own.manager.append_messages(
+        "tea", [Message("user", "Hello"), Message("assistant", "Hi")], system_prompt="Be kind"
+    )
+    trips.clear()
+    place = Place(parent_id=None, sends_new_only=True, shows_stored=True)
+    stored = store_question(own, "tea", history=[Message("user", "And now?")], prompt="", place=place)
+    assert (trips, stored.shown.prompt) == (["write"], "Be kind")
+    assert [one.text for one in stored.shown.window] == ["Hello", "Hi", "And now?"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Download, Locator, Page, expect
 
-from mnemoir.app.conversations import SESSIONS_FILE
+from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.core.scope import Scope
 from tests.browser.conftest import OpenWindow, StartSite, each_look
 from tests.browser.project_kit import ask, begin, learn, say

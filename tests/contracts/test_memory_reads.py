@@ -123,6 +123,26 @@ async def test_users_are_those_with_memories_in_name_order(store):
     assert await store.users(Project(tenant="acme", project="demo")) == []
 
 
+async def test_the_users_of_an_agent_or_an_app_are_those_with_memories_of_it(store):
+    for user, place in (
+        ("noah", {"agent": "cook"}),
+        ("mira", {"agent": "cook", "app": "web"}),
+        ("zoe", {"app": "web"}),
+    ):
+        scope = replace(MIRA, user=user, **place)
+        await keep(store, fact("Likes tea", scope=scope), scope=scope)
+
+    async def users(**place: str) -> list[str]:
+        return [scope.user for scope in await store.users(DEMO, **place)]
+
+    assert await users(agent="cook") == ["mira", "noah"]
+    assert await users(app="web") == ["mira", "zoe"]
+    assert await users(agent="cook", app="web") == ["mira"]
+    assert await users(agent="gardener") == []
+    await store.delete_all(replace(MIRA, user="noah"))
+    assert await users(agent="cook") == ["mira"]
+
+
 async def test_the_check_of_a_sound_store_says_nothing(store):
     assert await store.check() is None
 

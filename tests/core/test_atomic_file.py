@@ -14,7 +14,7 @@ from mnemoir.core.atomic_file import append_file, replace_file, replacing
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
-from mnemoir.storage.discussions.placed_file import PlacedFile
+from mnemoir.storage.discussions.placed_file import placed
 from mnemoir.storage.discussions.places import Place
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.timestamps import FileTimestamps
@@ -186,7 +186,7 @@ async def save_memories(folder):
 
 
 async def save_a_ledger(folder):
-    PlacedFile(root=folder, place=Place(file="d1_memories.jsonl")).replace(b"{}\n")
+    placed(folder, Place(file="d1_memories.jsonl")).replace(b"{}\n")
     return "d1_memories.jsonl"
 
 

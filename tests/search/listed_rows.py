@@ -10,7 +10,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Wanted
-from mnemoir.ports.search_rows import Revision, SearchRow
+from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow
 
 T = TypeVar("T")
 
@@ -67,14 +67,14 @@ class ListedRows:
         user = self._user(scope)
         return Revision(changes=user.changes, removals=user.removals, epoch=self.epoch)
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        rows = [s.row for s in self._user(scope).stored.values() if s.change > changes]
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        rows = [s.row for s in self._user(scope).stored.values() if changes < s.change <= until]
         self.rows_read += len(rows)
         return sorted((replace(r, entry=replace(r.entry, token_codes=None)) for r in rows), key=lambda r: r.seq)
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         read = self.rows_read
-        rows = [row for row in self.rows_since(scope, -1) if row.seq > seq][:limit]
+        rows = [row for row in self.rows_since(scope, changes) if row.seq > seq][:limit]
         self.rows_read = read + len(rows)
         return rows
 

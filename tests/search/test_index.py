@@ -12,8 +12,10 @@ from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.search.codes import pack_ids, pack_vector
 from mnemoir.search.index import ScopeIndex
+from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Residents
 from mnemoir.search.terms import query_terms, terms_of
 from mnemoir.search.words import word_scores
@@ -26,7 +28,8 @@ TOKENS = np.arange(50, dtype=np.uint16)
 
 texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 steps = st.lists(
-    st.tuples(st.sampled_from(["say", "state", "rewrite", "remove", "look"]), texts, st.integers(0, 3)), max_size=25
+    st.tuples(st.sampled_from(["say", "state", "rewrite", "remove", "look", "restart"]), texts, st.integers(0, 3)),
+    max_size=25,
 )
 
 
@@ -62,28 +65,64 @@ def seen(index: ScopeIndex) -> dict[int, tuple[object, ...]]:
     }
 
 
+class Shelf:
+    """Packs in memory."""
+
+    def __init__(self) -> None:
+        self.arrays: Arrays | None = None
+
+    def read(self, scope: Scope, model: str) -> Arrays | None:
+        return self.arrays
+
+    def mark(self, scope: Scope) -> int:
+        return 0
+
+    def write(self, scope: Scope, model: str, arrays: Arrays, mark: int) -> None:
+        self.arrays = {name: array.copy() for name, array in arrays.items()}
+
+    def drop(self, scope: Scope) -> None:
+        self.arrays = None
+
+
+def resident(packs: IndexPacks | None = None) -> Resident:
+    return Resident(MIRA, lambda: ScopeIndex("model", None), packs)
+
+
+def restarted(before: Resident, store: ListedRows, packs: Shelf) -> Resident:
+    """An index that was kept and is taken up again."""
+    before.pack(0, store)()
+    after = resident(packs)
+    kept = after.read_pack()
+    assert kept is not None
+    after.begin_with(kept, store)
+    return after
+
+
 @settings(max_examples=150)
 @given(steps)
 def test_an_index_kept_up_to_date_equals_a_rebuilt_one(history: list[tuple[str, str, int]]) -> None:
-    store, residents = ListedRows(), Residents("model", None)
+    store, shelf = ListedRows(), Shelf()
+    kept = resident(shelf)
     kinds: dict[int, str] = {}
     for kind, text, number in history:
         known = sorted(store.live(MIRA))
         if kind in ("say", "state"):
             kinds[store.add(MIRA, made(kind, text, number), entry(text))] = kind
         elif kind == "look":
-            with residents.index(store, MIRA):
+            with kept.up_to_date(store):
                 pass
+        elif kind == "restart":
+            kept = restarted(kept, store, shelf)
         elif known and kind == "rewrite":
             seq = known[number % len(known)]
             old = store.memories(MIRA, [seq])[seq]
             store.rewrite(MIRA, seq, Memory(**{**vars_of(old), "text": text}), entry(text))
         elif known:
             store.remove(MIRA, known[number % len(known)])
-    with residents.index(store, MIRA) as kept, Residents("model", None).index(store, MIRA) as rebuilt:
-        assert seen(kept) == seen(rebuilt)
-        assert kept.token_rows(TOKENS).tolist() == rebuilt.token_rows(TOKENS).tolist()
-        assert kept.speaker_names() == rebuilt.speaker_names()
+    with kept.up_to_date(store) as one, resident().up_to_date(store) as other:
+        assert seen(one) == seen(other)
+        assert one.token_rows(TOKENS).tolist() == other.token_rows(TOKENS).tolist()
+        assert one.speaker_names() == other.speaker_names()
 
 
 def vars_of(memory: Memory) -> dict[str, object]:
@@ -144,7 +183,7 @@ class ChangingRows(ListedRows):
 
 
 async def test_an_index_is_made_in_short_looks_and_knows_what_changed_between_them(monkeypatch) -> None:
-    monkeypatch.setattr("mnemoir.search.residents._ROWS_AT_ONCE", 4)
+    monkeypatch.setattr("mnemoir.search.resident.PAGE", 4)
     store, residents = ChangingRows(), Residents("model", None)
     for number in range(10):
         store.add(MIRA, made("say", WORDS[number % 5], number % 4), entry(WORDS[number % 5]))

@@ -14,7 +14,7 @@ from mnemoir.server.options import ServerOptions
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
 SERVER = Path(mnemoir.server.__file__).parent
-FROM_A_SCOPE = {"memories/later.py", "memories/local.py", "memories/transfer.py"}  # which a request was given before
+FROM_A_SCOPE = {"memories/later.py"}  # which a request was given before
 
 
 def asked(path="/api/memories/search", query=b"", **headers):

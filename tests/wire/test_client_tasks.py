@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import text_message
-from mnemoir.wire.client_tasks import is_task_prompt, named_task, recognised_task
+from mnemoir.wire.app_prompts import is_task_prompt, named_task, recognised_task
 from tests.wire.framed_prompts import FRAMED, PLANTED, TYPED, rag
 from tests.wire.task_prompts import CHATS, SIDE_TASKS, TITLE, user
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.wire.legacy_functions import of_function_call, with_tools
-from mnemoir.wire.openai_chat import read_request, write_request
+from mnemoir.wire.openai_chat import read_request, with_tools, write_request
+from mnemoir.wire.openai_chat_answers import of_function_call
 
 WEATHER = {"name": "weather", "description": "of a town", "parameters": {"type": "object", "properties": {}}}
 TOOL = {"type": "function", "function": WEATHER}

@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.app.conversations import Conversations
 from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.core.scope import Scope
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.services import Services
 from tests.tree_kit import answers
@@ -68,6 +71,7 @@ class Talks:
 
     desk: KeepingDesk
     root: Path
+    database: SqliteEngine
     recorder: Recorder | None = None
     nodes: Sequence[Mapping[str, Any]] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -81,7 +85,7 @@ class Talks:
 
     async def restart(self) -> None:
         await self.desk.conversations.aclose()
-        self.desk = replace(self.desk, conversations=_conversations(self.root))
+        self.desk = replace(self.desk, conversations=_conversations(self.root, self.database))
         self.serve(*self.nodes, **self.options)
 
     def client(self, session: str | None = "tea", *, user: str = "alex", **members: Any) -> "Client":
@@ -140,15 +144,18 @@ class Client:
 async def keeping(desk: Desk, root: Path) -> AsyncIterator[Talks]:
     """The stored chats below `root`, over the parts of a desk."""
     parts = {part.name: getattr(desk, part.name) for part in fields(Desk)}
-    talks = Talks(desk=KeepingDesk(**parts, conversations=_conversations(root)), root=root)
+    database = open_database(root / "data" / "mnemoir.db")
+    desk = KeepingDesk(**parts, conversations=_conversations(root, database))
+    talks = Talks(desk=desk, root=root, database=database)
     yield talks
     if talks.recorder is not None:
         await talks.recorder.aclose()
     await talks.desk.conversations.aclose()
+    await database.aclose()
 
 
-def _conversations(root: Path) -> Conversations:
-    return Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE))
+def _conversations(root: Path, database: SqliteEngine) -> Conversations:
+    return Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
 
 
 def sent(llm: Any, at: int = -1) -> list[tuple[str, str]]:

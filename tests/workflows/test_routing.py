@@ -182,7 +182,7 @@ async def test_with_several_users_the_model_of_a_request_names_the_user(desk, mo
 async def test_the_models_are_the_users_and_the_shared_folders_of_those_who_offer_them(desk):
     workflows = desk.tree(files=SHARED, users=("Ann", "Bob"), settings={"allowSharedWorkflows": True})
     assert workflows.model_names() == ["Ann", "Bob", "Ann:Cook"]
-    assert workflows.model_name(chat(model="ann:Cook")) == "Ann:Cook"
+    assert workflows.answerer(chat(model="ann:Cook")).name == "Ann:Cook"
 
 
 ONLY_SHARED = {"customWorkflowOverride": False, "allowSharedWorkflows": True}
@@ -196,7 +196,7 @@ async def test_a_user_of_shared_workflows_alone_says_which_there_are(desk, model
         await reply(workflows, chat(text_message("user", "Hi"), model=model))
     assert refused.value.field == "model"
     with pytest.raises(InvalidRequest, match="choose one of"):
-        workflows.model_name(chat(model=model))
+        workflows.answerer(chat(model=model))
 
 
 async def test_a_user_of_shared_workflows_alone_answers_by_each_of_them(desk):

@@ -16,7 +16,7 @@ from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.embedding.dimensions import with_dimension
 from mnemoir.providers.embedding.remote import RemoteEmbeddings
 from mnemoir.providers.embedding.token_arrays import texts_of_tokens
-from mnemoir.wire.forwarding import Forward, passed_on
+from mnemoir.wire.passed_members import Forward, passed_on
 
 
 class ClientEmbedding:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mnemoir.agent.retrieval import RetrievalLimits
-from mnemoir.app.conversations import SESSIONS_FILE, Conversations
+from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.app.conversations import Conversations
 from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.recording import RecordingOptions
 from mnemoir.conversations.log.model_messages import to_model
@@ -21,6 +22,8 @@ from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
@@ -30,10 +33,13 @@ _MOST_SUMMARY = 512  # tokens; of a small window a quarter, or it would hold the
 _OPENAI_MODEL = "text-embedding-3-small"
 
 
-def open_conversations(settings: Settings, model: ChatModel, embedding: EmbeddingModel) -> Conversations:
-    """No user's files are opened yet. Raises SettingsError for a vector store or an embedding client not installed.
+def open_conversations(
+    settings: Settings, model: ChatModel, embedding: EmbeddingModel, database: Engine
+) -> Conversations:
+    """No user's files are opened yet; `database` holds the catalogue of them.
 
-    Raises StorageUnavailable when another server has the folder that the settings name.
+    Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
+    another server has the folder that the settings name.
     """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
@@ -53,8 +59,10 @@ def open_conversations(settings: Settings, model: ChatModel, embedding: Embeddin
     return Conversations(
         folder_of_conversations(settings),
         manager,
+        Catalogue(database),
         lambda folder: folder_of_vectors(settings, folder),
         lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
+        model=embedding.name if chosen.vector_store.embedding_provider == "server" else None,
     )
 
 

@@ -8,12 +8,13 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import structlog
 
+from mnemoir.app.catalogue import SESSIONS_FILE, CatalogueUpkeep, place_of
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.user_pool import UserPool
 from mnemoir.conversations.log.sessions import naive_utc
@@ -26,14 +27,13 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
-from mnemoir.storage.conversations.census import Census, Counted
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversations.rows import time_text
 from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-
-SESSIONS_FILE = "conversations.db"
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
 _PATIENCE_S = 30.0  # for who still has something to do in a folder that is to go
@@ -51,16 +51,18 @@ class Conversations:
     """Implements `UserConversations`. `root` is made when somebody first says something.
 
     `elsewhere` names a second folder of a user, by the first one, where the files of a vector store lie. `lock` is
-    given up at the end.
+    given up at the end. `model` is whose vectors of messages are counted; None for those of any.
     """
 
     def __init__(
         self,
         root: Path,
         make_manager: MakeManager,
+        catalogue: Catalogue,
         elsewhere: Callable[[Path], Path | None] = lambda folder: None,
         *,
         lock: ProcessLock | None = None,
+        model: str | None = None,
     ) -> None:
         self.root = root
         self._make_manager = make_manager
@@ -68,12 +70,17 @@ class Conversations:
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = KeyedLock()
+        self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.untouched, self._pool.is_used, model)
 
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
         """Those of the scope's owner, open until the context ends. Raises StorageUnavailable."""
-        async with self._pool.holding(self.folder_of(scope)) as own:
+        async with self._opened_in(self.folder_of(scope)) as own:
             yield own
+
+    async def exist(self, scope: Scope) -> bool:
+        """Whether the scope's owner has, or had, any."""
+        return await asyncio.to_thread(self.folder_of(scope).exists)
 
     def folder_of(self, scope: Scope) -> Path:
         """Where they are, or will be."""
@@ -84,11 +91,15 @@ class Conversations:
         return self._one_by_one.hold((self.folder_of(scope), session_id))
 
     async def others_have(self, scope: Scope, session_id: str) -> bool:
-        """Whether another user has a conversation of that id, too. Looks at the files of all of them."""
-        for folder in await asyncio.to_thread(self._folders):
-            if folder != self.folder_of(scope):
-                async with self._pool.holding(folder) as own:
-                    if await asyncio.to_thread(own.manager.session_exists, session_id):
+        """Whether another user has a conversation of that id, too."""
+        own = self.folder_of(scope)
+        unread = await self._catalogue.refresh()
+        if set(await self._catalogue.rows.places_with(session_id)) - {place_of(own)}:
+            return True
+        for folder in unread:
+            if folder != own:
+                async with self._opened_in(folder) as other:
+                    if await asyncio.to_thread(other.manager.session_exists, session_id):
                         return True
         return False
 
@@ -99,29 +110,33 @@ class Conversations:
         """
         folder = self.folder_of(scope)
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
-            return await in_thread(self._removed_empty, folder)
+            if not await in_thread(self._removed_empty, folder):
+                return False
+        await self._catalogue.drop(folder)
+        return True
 
     async def prune(self, days: int) -> int:
         """Delete every user's conversations not used for so many days, unless they are to be kept; how many.
 
         A user whose files cannot be read or written is passed over, with a warning.
         """
-        pruned = 0
-        for folder in await asyncio.to_thread(self._folders):
+        before, pruned = _days_ago(days), 0
+        unread = await self._catalogue.refresh(compare=True)
+        places = await self._catalogue.rows.places_used_before(time_text(before))
+        for folder in sorted({*unread, *(self.root / place for place in places)}):
             try:
-                pruned += await self._pruned(folder, days)
+                pruned += await self._pruned(folder, days, before)
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
 
-    async def count(self, census: Census) -> Counted:
-        """What all users' files hold. One that cannot be read counts as empty."""
-        folders = await asyncio.to_thread(self._folders)
-        total = Counted()
-        for folder in folders:
-            total = _sum(total, await self._counted(census, folder))
-        census.forget_others({folder / SESSIONS_FILE for folder in folders})
-        return total
+    async def counts(self) -> dict[str, int]:
+        """How many `conversations` and `messages` all users have, and how many are `embeddable` and `embedded`.
+
+        A file that cannot be read counts as it was before.
+        """
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.totals()
 
     async def aclose(self) -> None:
         """Finish what is under way, for some seconds at most, and let go of all files."""
@@ -130,20 +145,19 @@ class Conversations:
         if lock is not None:
             lock.release()
 
-    async def _pruned(self, folder: Path, days: int) -> int:
+    @asynccontextmanager
+    async def _opened_in(self, folder: Path) -> AsyncIterator[OwnConversations]:
+        self._catalogue.note(folder)
         async with self._pool.holding(folder) as own:
-            before, pruned = naive_utc(utc_now()) - timedelta(days=days), 0
+            yield own
+
+    async def _pruned(self, folder: Path, days: int, before: datetime) -> int:
+        pruned = 0
+        async with self._opened_in(folder) as own:
             for session_id in await asyncio.to_thread(own.manager.storage.old_sessions, days):
                 async with self._one_by_one.hold((folder, session_id)):
                     pruned += await in_thread(remove_if_old, own, session_id, before)
-            return pruned
-
-    async def _counted(self, census: Census, folder: Path) -> Counted | None:
-        async with self._pool.untouched(folder):
-            return await in_thread(_count, census, folder / SESSIONS_FILE)
-
-    def _folders(self) -> list[Path]:
-        return sorted(file.parent for file in self.root.glob(f"*/*/{SESSIONS_FILE}"))
+        return pruned
 
     def _opened(self, folder: Path) -> OwnConversations:
         manager = self._make_manager(folder)
@@ -165,6 +179,12 @@ class Conversations:
         return True
 
 
+def _days_ago(days: int) -> datetime:
+    """Naive UTC, as the files have it; the first day of the calendar for what lies before it."""
+    now = naive_utc(utc_now())
+    return now - timedelta(days=min(days, (now - datetime.min).days))
+
+
 def _close(own: OwnConversations) -> None:
     """The vectors last: closing the manager finishes those under way. Raises StorageUnavailable."""
     with storage_errors(own.folder):
@@ -173,24 +193,6 @@ def _close(own: OwnConversations) -> None:
         finally:
             if isinstance(own.manager.vector_store, _Closable):
                 own.manager.vector_store.close()
-
-
-def _count(census: Census, file: Path) -> Counted | None:
-    try:
-        return census.known(file) or census.count(file)
-    except OSError:
-        return None  # it was taken away a moment ago
-
-
-def _sum(total: Counted, more: Counted | None) -> Counted:
-    if more is None:
-        return total
-    return Counted(
-        conversations=total.conversations + more.conversations,
-        messages=total.messages + more.messages,
-        embeddable=total.embeddable + more.embeddable,
-        embedded=total.embedded + more.embedded,
-    )
 
 
 def _remove(folder: Path) -> None:

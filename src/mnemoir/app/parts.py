@@ -1,10 +1,11 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,6 +19,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.folders import outside
 from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
+from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
@@ -30,12 +32,14 @@ from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
-from mnemoir.memory.background import Background
+from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.reembedding import Reembedding
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.jobs import JobQueue
+from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_files import ProjectFiles
@@ -47,12 +51,16 @@ from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
+from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.erasing import ERASE
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
 
 DATABASE_FILE = "mnemoir.db"
+PACKS_FOLDER = "cache/memories"
 _NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -83,6 +91,7 @@ class Parts:
     workflow_files: WorkflowFiles
     conversations: Conversations
     recorder: Recorder
+    kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
     discussions: Discussions
@@ -127,11 +136,13 @@ async def open_parts(settings: Settings) -> Parts:
         model = own(await choose_model(settings.llm, session))
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
-        store, project_settings = _storage(settings, database)
+        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
+        store, project_settings = _storage(settings, database, packs)
+        recall = own(Recall(store, embedding, packs=packs if isinstance(store, SqlMemoryStore) else None))
         indexing = Indexing(embedding)
         facts = Facts(
             store=own(store),
-            recall=Recall(store, embedding),
+            recall=recall,
             indexing=indexing,
             model=model,
             project_settings=project_settings,
@@ -141,16 +152,25 @@ async def open_parts(settings: Settings) -> Parts:
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
-        conversations = own(open_conversations(settings, model, embedding))
-        background = own(Background(jobs, {remembering.KIND: remembering.rememberer(timed)}))
+        conversations = own(open_conversations(settings, model, embedding, database))
+        handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
+        background = own(Background(jobs, handlers))
         runs = own(open_runs(settings))
-        memory = _chat_memory(settings, timed, Turns(background, conversations), project_settings)
+        turns = Turns(background, conversations)
+        memory = _chat_memory(settings, timed, turns, project_settings)
         kept = open_discussions(embedding, indexing, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
-        recorder = own(Recorder(conversations, workflows, runs, recording_options(settings)))
+        kinds = [
+            job_kind(background, JOB_TABLES),
+            run_kind(runs),
+            fact_kind(facts, store, indexing, FACT_TABLES),
+            discussion_kind(discussions, conversations),
+            conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
+        ]
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
             database=database,
@@ -171,18 +191,13 @@ async def open_parts(settings: Settings) -> Parts:
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
             conversations=conversations,
             recorder=recorder,
-            forgetting=Forgetting(
-                conversations=conversations,
-                facts=facts,
-                background=background,
-                runs=runs,
-                discussions=discussions,
-            ),
-            pruning=own(Pruning(conversations, settings.memory.auto_prune_days)),
+            kinds=kinds,
+            forgetting=Forgetting(conversations=conversations, kinds=kinds),
+            pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(settings, model, session)),
-            stock=own(Stock(settings, store, runs, conversations, embedding.name)),
+            stock=own(Stock(settings, kinds)),
             times=times,
             _open=opened.pop_all(),
         )
@@ -202,13 +217,23 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: SqliteEngine
+    settings: Settings, database: SqliteEngine, packs: PackFiles
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(root, database), FileProjectSettings(root)
-    return SqlMemoryStore(database), SqlProjectSettings(database)
+    return SqlMemoryStore(database, packs=packs), SqlProjectSettings(database)
+
+
+def _eraser(database: SqliteEngine) -> Handler:
+    """Goes on with the deletion of a user's rows that a crash cut short."""
+
+    async def run(job: Job) -> Mapping[str, Any]:
+        await SqlMemoryStore(database).erase()
+        return {}
+
+    return run
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:

@@ -19,11 +19,13 @@ from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import Recalled, RetrievalLimits, recalled_for
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
-from mnemoir.app.shown_history import INSTRUCTIONS, stored_history, with_recalled
-from mnemoir.app.stored_turns import Place, UnknownParent, said, store_answer, store_question
+from mnemoir.app.remembering import Turns
+from mnemoir.app.shown_history import INSTRUCTIONS, messages_shown, shown_history, with_recalled
+from mnemoir.app.stored_turns import Place, StoredQuestion, UnknownParent, said, store_answer, store_question
 from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core import messages as core
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Emit, Event
 from mnemoir.core.gathering import Gathering
@@ -68,10 +70,16 @@ class Recorder:
     """Stores chats and runs them."""
 
     def __init__(
-        self, conversations: Conversations, workflows: Workflows, runs: RunStore, options: RecordingOptions
+        self,
+        conversations: Conversations,
+        workflows: Workflows,
+        turns: Turns,
+        runs: RunStore,
+        options: RecordingOptions,
     ) -> None:
         self._conversations = conversations
         self._workflows = workflows
+        self._turns = turns
         self._runs = runs
         self._options = options
         self._writing: set[asyncio.Task[None]] = set()
@@ -97,9 +105,14 @@ class Recorder:
         if not self._is_kept(chat, caller, always=store or self._options.always):
             _refuse_without_conversation(caller, shown, parent_id)
             return Recorded(chat=chat, caller=caller)
-        place = Place(parent_id=parent_id, sends_new_only=shown == "server")
+        place = Place(
+            parent_id=parent_id,
+            sends_new_only=shown == "server",
+            shows_stored=shows_stored,
+            names_all=self._workflows.serves_tree and not shows_stored,  # for what trees make of discussions
+        )
         try:
-            return await self._begun(chat, caller, place, shows_stored=shows_stored)
+            return await self._begun(chat, caller, place)
         except Exception as exc:
             if shows_stored or isinstance(exc, UnknownParent):
                 raise
@@ -113,6 +126,7 @@ class Recorder:
             await self._workflows.answer(recorded.chat, recorded.caller, emit)
             return
         gathering = Gathering()
+        self._turns.wait_for_answer(recorded.caller)
 
         async def keep(batch: Sequence[Event]) -> None:
             gathering.take(batch)
@@ -132,22 +146,25 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
-    async def _begun(self, chat: ChatRequest, caller: Caller, place: Place, *, shows_stored: bool) -> Recorded:
+    async def _begun(self, chat: ChatRequest, caller: Caller, place: Place) -> Recorded:
         sent = chat.request.messages
         async with self._conversations.of(caller.scope) as own:
             history = await in_thread(said, sent)
             recalled = await self._recalled(own, history)  # first, so that a question never finds itself
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
-            turn, new = await self._placed(own, caller, history, prompt, place)
-            if shows_stored:
+            stored = await self._placed(own, caller, history, prompt, place)
+            if place.shows_stored:
                 loop = asyncio.get_running_loop()
-                shown = await loop.run_in_executor(self._windows, stored_history, own, turn, sent, new)
+                shown = await loop.run_in_executor(self._windows, _messages_shown, own, stored, sent)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
+            elif stored.uids:
+                chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))
+        turn = stored.turn
         return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
 
     async def _placed(
         self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, place: Place
-    ) -> tuple[RecordedTurn, Sequence[Message]]:
+    ) -> StoredQuestion:
         """Store what is new, in the conversation that is named, or in the one that the history belongs to.
 
         Of equal histories that come at once without a name, only the first begins a conversation.
@@ -190,13 +207,36 @@ class Recorder:
     async def _store(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> None:
         """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
         try:
-            async with self._conversations.of(caller.scope) as own:
-                is_kept = await in_thread(store_answer, own, turn, gathering, caller.run_id)
-            if not is_kept:
-                _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
-                await self._runs.forget(caller.recorded_scope)
+            if await self._turns.behind(caller, partial(self._stored, turn, gathering, caller)):
+                return
+            _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
+            await self._runs.forget(caller.recorded_scope)
         except Exception as exc:  # noqa: BLE001  # the answer itself is the client's all the same
+            _tell("a turn is not remembered", exc, caller.run_id)
+
+    async def _stored(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> bool:
+        """Whether the conversation is still there, as far as its file tells."""
+        try:
+            async with self._conversations.of(caller.scope) as own:
+                return await in_thread(store_answer, own, turn, gathering, caller.run_id)
+        except Exception as exc:  # noqa: BLE001
             _tell("an answer is not kept", exc, caller.run_id)
+            return True
+
+
+def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
+    """The messages with the uids of those that are stored: the newest, instructions apart."""
+    left = list(uids)
+    named = [replace(one, uid=left.pop()) if left and one.role not in INSTRUCTIONS else one for one in reversed(sent)]
+    return named[::-1]
+
+
+def _messages_shown(
+    own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]
+) -> list[core.Message]:
+    """The stored window in place of what the client sent. Blocks; a strategy may ask a model for a summary."""
+    history = stored.shown or shown_history(own.manager.storage, own.manager, stored.turn, stored.new)
+    return messages_shown(own, history, sent)
 
 
 def _refuse_without_conversation(caller: Caller, shown: History | None, parent_id: int | None) -> None:

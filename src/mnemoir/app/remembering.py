@@ -4,12 +4,13 @@ Of a stored conversation nothing is learned that was forgotten before the answer
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.in_thread import in_thread
+from mnemoir.core.ids import JobId, new_job_id
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.ports.jobs import Job
@@ -21,17 +22,26 @@ _MOST_WAITING = 5  # turns not looked into yet that go into a prompt
 
 
 class Turns:
-    """Turns that no memory was derived from yet."""
+    """Turns that no memory was derived from yet.
+
+    The turn of a stored conversation is written down behind its answer, when that is stored: whether the conversation
+    is still there is known then, and asked of nobody else.
+    """
 
     def __init__(self, background: Background, conversations: Conversations) -> None:
         self._background = background
         self._conversations = conversations
+        self._behind: dict[str, tuple[JobId, ChatTurn] | None] = {}  # of runs whose answer is still to be stored
 
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:
         """Write it down, unless the conversation it is stored in was forgotten. Raises StorageUnavailable.
 
         The id of the job that derives memories from it; "" for none.
         """
+        if caller.run_id in self._behind:
+            job_id = new_job_id()
+            self._behind[caller.run_id] = job_id, turn
+            return job_id
         if caller.recorded is None:
             return await self._put(caller.scope, turn)
         stored = caller.recorded
@@ -40,14 +50,34 @@ class Turns:
                 found = await in_thread(own.manager.get_message, stored.conversation_id, stored.message_id)
             return "" if found is None else await self._put(caller.recorded_scope, turn)
 
+    def wait_for_answer(self, caller: Caller) -> None:
+        """Write the turn of this run down no earlier than its answer is stored."""
+        self._behind[caller.run_id] = None
+
+    async def behind(self, caller: Caller, store: Callable[[], Awaitable[bool]]) -> bool:
+        """Store the answer of a run, and write its turn down behind it, if it is to be remembered.
+
+        `store` tells whether the conversation is still there, and so does this. Raises StorageUnavailable.
+        """
+        waiting = self._behind.pop(caller.run_id, None)
+        if waiting is None:
+            return await store()
+        job_id, turn = waiting
+        scope = caller.recorded_scope
+        async with self._conversations.deciding(scope, scope.conversation or ""):
+            is_there = await store()
+            if is_there:
+                await self._put(scope, turn, job_id)
+        return is_there
+
     async def waiting(self, scope: Scope) -> Sequence[ChatTurn]:
         """The user's newest ones, oldest first."""
         jobs = await self._background.waiting(queue_of(scope), limit=_MOST_WAITING)
         return [ChatTurn(**job.payload["turn"]) for job in jobs]
 
-    async def _put(self, scope: Scope, turn: ChatTurn) -> str:
+    async def _put(self, scope: Scope, turn: ChatTurn, job_id: JobId | None = None) -> str:
         payload = {"scope": asdict(scope), "turn": asdict(turn)}
-        return await self._background.put(KIND, payload, queue=queue_of(scope))
+        return await self._background.put(KIND, payload, queue=queue_of(scope), job_id=job_id)
 
 
 def queue_of(scope: Scope) -> str:

@@ -1,12 +1,13 @@
 """What a model is shown of a stored conversation, in place of or beside what the client sent."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mnemoir.agent.retrieval import Recalled
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.log.sessions import messages_of
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.users import OwnConversations
@@ -17,7 +18,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
-from mnemoir.wire.document_frames import without_frame
+from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.run import last_user_message
 
@@ -26,23 +27,36 @@ _MOST_OF_A_BRANCH = 1000  # messages
 _MOST_IN_A_TURN = 64  # messages in front of a tool's result, within which its question is looked for
 
 
-def stored_history(
-    own: OwnConversations, turn: RecordedTurn, sent: Sequence[core.Message], new: Sequence[Message]
-) -> list[core.Message]:
-    """The client's system messages, or else the stored prompt, and the window, which ends with what is `new`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownHistory:
+    """What a stored conversation has to show: its system prompt, and the window, which ends with what is new."""
 
-    The user's newest message is shown as it was sent, with the documents that an app put around it. New messages are
-    never cut away, however many tokens they have. Where another request has moved the thread to another branch since,
-    the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
+    prompt: str
+    window: Sequence[Message]
+
+
+def shown_history(
+    rows: SessionStorage, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]
+) -> ShownHistory:
+    """The history that ends with the messages that are `new`.
+
+    New messages are never cut away, however many tokens they have. Where another request has moved the thread to
+    another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
-    session_id = turn.conversation_id
+    record = rows.get_session(turn.conversation_id)
+    window = _window(rows, manager, turn, new) or _newest_turn(rows, turn, new)
+    return ShownHistory(prompt=record.system_prompt if record else "", window=window)
+
+
+def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[core.Message]) -> list[core.Message]:
+    """The client's system messages, or else the stored prompt, and the window. Blocks: attachments are read.
+
+    The user's newest message is shown as it was sent, with the documents that an app put around it.
+    """
     system = [one for one in sent if one.role in INSTRUCTIONS]
-    if not system:
-        record = own.manager.get_session(session_id)
-        prompt = record.system_prompt if record else ""
-        system = [core.text_message("system", prompt)] if prompt else []
-    window = _window(own.manager, turn, new) or _newest_turn(own.manager, turn, new)
-    shown = to_model(Attachments(own.node_parts.objects).bring_back(window))
+    if not system and history.prompt:
+        system = [core.text_message("system", history.prompt)]
+    shown = to_model(Attachments(own.node_parts.objects).bring_back(history.window))
     return [*system, *_with_documents(shown, sent)]
 
 
@@ -73,25 +87,27 @@ def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> 
     return [*shown[:place], framed, *shown[place + 1 :]]
 
 
-def _window(manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+def _window(
+    rows: SessionStorage, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]
+) -> Sequence[Message]:
     """The window without what another request added behind the new messages; [] when these are not in it."""
     session_id, budget = turn.conversation_id, manager.max_history_tokens
-    window = stored_window(manager.strategy, manager.storage, session_id, budget)
+    window = stored_window(manager.strategy, rows, session_id, budget)
     end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
     if not end:
-        stored = manager.get_message(session_id, turn.message_id)
+        stored = rows.messages_by_id([turn.message_id]).get(turn.message_id)
         if stored is not None and not stored.is_on_thread:
-            way = manager.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
+            way = rows.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
             return fit(messages_of(reversed(way)), budget, CHARS4)
     shown = messages_of(window[:end])
     return shown if _words(shown[-len(new) :]) == _words(new) else []
 
 
-def _newest_turn(manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+def _newest_turn(rows: SessionStorage, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
     """The new messages, and before a tool's result what it is the answer to."""
     if new[0].role != "tool":
         return new
-    way = manager.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)
+    way = rows.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)
     recent = messages_of(reversed(way))
     start = next((at for at in range(len(recent) - len(new), 0, -1) if recent[at].role == "user"), 0)
     return recent[start:] or new

@@ -3,22 +3,17 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from mnemoir.app.cached import Cached
-from mnemoir.app.conversations import Conversations
 from mnemoir.app.folders import folder_of_conversations
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.ports.memory_store import MemoryStore, StoreCounts
-from mnemoir.ports.run_store import RunStore
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings
-from mnemoir.storage.conversations.census import Census, Counted
 
-_COUNT_AGAIN_S = 5.0
-_COUNT_TALK_AGAIN_S = 15.0  # a look at the files of a thousand users takes a tenth of a second
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _PATIENCE_S = 1.0
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
@@ -70,39 +65,23 @@ class _Measured:
 
 
 class Stock:
-    """Counts and measures what one server keeps."""
+    """Counts what there is of every kind, and measures what one server keeps."""
 
-    def __init__(
-        self, settings: Settings, store: MemoryStore, runs: RunStore, conversations: Conversations, embedder: str
-    ) -> None:
-        """`embedder` is the name of the server's embedding model."""
+    def __init__(self, settings: Settings, kinds: Sequence[MemoryKind]) -> None:
         self._settings = settings
-        self._store = store
-        self._runs = runs
-        self._conversations = conversations
-        vectors = settings.memory.vector_store
-        self._census = Census(embedder if vectors.embedding_provider == "server" else None)
-        self._embeds_messages = vectors.enabled
-        self._counts = Cached(self._count, for_s=_COUNT_AGAIN_S)
-        self._talk = Cached(self._count_talk, for_s=_COUNT_TALK_AGAIN_S)
+        self._kinds = kinds
+        self._counted: dict[str, Cached[Amounts]] = {}
         self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
 
     async def counts(self) -> Counts:
         """How much there is, as it was some seconds ago. Raises StorageUnavailable."""
-        stored, talk = await asyncio.gather(
-            self._counts.get(patience_s=_PATIENCE_S), self._talk.get(patience_s=_PATIENCE_S)
-        )
-        memories, runs = stored if stored is not None else (None, None)
-        return Counts(
-            projects=None if memories is None else memories.projects,
-            users=None if memories is None else memories.users,
-            memories=None if memories is None else memories.memories,
-            conversations=None if talk is None else talk.conversations,
-            messages=None if talk is None else talk.messages,
-            embeddable=None if talk is None or not self._embeds_messages else talk.embeddable,
-            embedded=None if talk is None or not self._embeds_messages else talk.embedded,
-            runs=runs,
-        )
+        amounts = await self.amounts()
+        return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
+
+    async def amounts(self) -> Amounts:
+        """The same by name, of all kinds, without what is still being counted for the first time."""
+        counting = [self._cached(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.counts is not None]
+        return {name: number for found in await asyncio.gather(*counting) for name, number in (found or {}).items()}
 
     async def room(self) -> Room:
         """What it takes on the disk, as it was some minutes ago, and how much is free now."""
@@ -121,14 +100,13 @@ class Stock:
 
     async def aclose(self) -> None:
         """Stop counting; a thread that is at it ends its piece of work."""
-        for kept in (self._counts, self._talk, self._sizes):
-            await kept.aclose()
+        for counted in self._counted.values():
+            await counted.aclose()
+        await self._sizes.aclose()
 
-    async def _count(self) -> tuple[StoreCounts, int]:
-        return await self._store.counts(), await self._runs.count()
-
-    async def _count_talk(self) -> Counted:
-        return await self._conversations.count(self._census)
+    def _cached(self, kind: MemoryKind) -> Cached[Amounts]:
+        assert kind.counts is not None
+        return self._counted.setdefault(kind.name, Cached(kind.counts, for_s=kind.counts_last_s))
 
     async def _measure(self) -> _Measured:
         shares = await asyncio.to_thread(_shares, self._settings)

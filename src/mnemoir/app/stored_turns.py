@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemoir.app.shown_history import INSTRUCTIONS
+from mnemoir.app.shown_history import INSTRUCTIONS, ShownHistory, shown_history
 from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.model_messages import from_model, read_call
-from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError
+from mnemoir.conversations.log.session_storage import SessionStorage
+from mnemoir.conversations.log.sessions import HEAD, ROOT, MessageNotFoundError, Placed
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.core import messages as core
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
-from mnemoir.wire.document_frames import without_frame
+from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 
 INCOMPLETE = "incomplete"
@@ -21,10 +24,29 @@ INCOMPLETE = "incomplete"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a request says that its messages belong: behind a stored one, or all of them behind the head."""
+    """Where a request says that its messages belong: behind a stored one, or all of them behind the head.
+
+    With `shows_stored` the model is shown the stored window in place of what the client sent. With `names_all` every
+    message is told its uid.
+    """
 
     parent_id: int | None
     sends_new_only: bool
+    shows_stored: bool = False
+    names_all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredQuestion:
+    """What is stored of a chat: its turn, the messages that are new of it, and the history to be shown, if any.
+
+    `uids` are those of the newest messages that the client sent, instructions apart; none unless all were asked for.
+    """
+
+    turn: RecordedTurn
+    new: Sequence[Message]
+    shown: ShownHistory | None = None
+    uids: Sequence[str | None] = ()
 
 
 class UnknownParent(InvalidRequest):
@@ -41,22 +63,30 @@ def said(sent: Sequence[core.Message]) -> list[Message]:
 
 def store_question(
     own: OwnConversations, session_id: str, *, history: Sequence[Message], prompt: str, place: Place
-) -> tuple[RecordedTurn, Sequence[Message]]:
-    """What is stored of the chat, and the messages that are new of it: the last one at least."""
+) -> StoredQuestion:
+    """What is stored of the chat, in one step with the window behind it; the last message counts as new at least."""
     attachments, manager = Attachments(own.node_parts.objects), own.manager
-    if place.parent_id is not None:
-        _check_parent(own, session_id, place.parent_id)  # before a file is put away for it
+    after = place.parent_id
+    if after is not None:
+        _check_parent(own, session_id, after)  # before a file is put away for it
         history = _behind_the_last_answer(history)
+    elif place.sends_new_only and all(one.role != "assistant" for one in history):
+        after = HEAD  # a request that asks for the stored window sends new messages; one with an answer, a history
     history = [attachments.put_away(message, session_id) for message in history]
-    # a request that asks for the stored window sends new messages; one with an answer in it, a history
-    is_new = place.sends_new_only and all(one.role != "assistant" for one in history)
-    if place.parent_id is None and is_new and not _waits_for_its_answer(own, session_id, history):
-        added = ids = manager.append_messages(session_id, history, system_prompt=prompt)
-    else:
-        resumed = manager.resume_history(session_id, history, parent_id=place.parent_id, system_prompt=prompt)
-        ids, added = resumed.ids, resumed.added
-    turn = RecordedTurn(conversation_id=session_id, message_id=ids[-1])
-    return turn, history[len(history) - max(1, len(added)) :]
+    records = [record_of(session_id, one) for one in history]
+
+    def stored(rows: SessionStorage, placed: Placed) -> StoredQuestion:
+        new = history[len(history) - max(1, len(placed.added)) :]
+        asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
+        uids = rows.uids_of(placed.ids if place.names_all else asked)
+        question = uids[asked[0]] if asked else None
+        turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1], question_uid=question)
+        is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # others may ask a model, and that takes its time
+        shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
+        named = [uids.get(id) for id in placed.ids] if place.names_all else []
+        return StoredQuestion(turn=turn, new=new, shown=shown, uids=named)
+
+    return manager.append(session_id, records, stored, after=after, system_prompt=prompt)
 
 
 def _check_parent(own: OwnConversations, session_id: str, parent_id: int) -> None:
@@ -74,13 +104,6 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
     return history[start:]
 
 
-def _waits_for_its_answer(own: OwnConversations, session_id: str, new: Sequence[Message]) -> bool:
-    """Whether the thread ends with these very messages: then they are sent once more, and not said once more."""
-    newest = own.manager.thread(session_id, len(new))
-    said = [(stored.message.role, stored.message.text) for stored in reversed(newest)]
-    return said == [(one.role, one.text) for one in new]
-
-
 def store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:
     """Whether the conversation is still there. An answer without a word and without a call is none."""
     reply = gathering.so_far()
@@ -91,7 +114,12 @@ def store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering
     reason = reply.reason if gathering.is_finished else INCOMPLETE
     try:
         own.manager.append_messages(
-            turn.conversation_id, [answer], parent_id=turn.message_id, run_id=run_id, finish_reason=reason
+            turn.conversation_id,
+            [answer],
+            parent_id=turn.message_id,
+            run_id=run_id,
+            finish_reason=reason,
+            uids=[turn.answer_uid],
         )
     except MessageNotFoundError:
         return False

@@ -82,6 +82,10 @@ class UserPool(Generic[Key, Value]):
                 if not place.holders:
                     place.left.set()
 
+    def is_used(self, key: Key) -> bool:
+        """Whether the value of a key is open, or somebody waits for it."""
+        return key in self._places
+
     async def aclose(self) -> None:
         """Close all of them, held or not. One that is asked for afterwards is opened anew."""
         if self._closing:

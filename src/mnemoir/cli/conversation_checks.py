@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from mnemoir.app.conversations import SESSIONS_FILE
+from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.folders import folder_of_conversations
 from mnemoir.cli.finding import Finding, told
 from mnemoir.cli.output import counted

@@ -1,16 +1,19 @@
 """Branches as the manager of sessions offers them. One of the parts of `MemoryManager`; all methods block."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.log.messages import Message
+from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.log.sessions import (
     MessageNotFoundError,
-    Resumed,
+    MessageRecord,
+    Placed,
     SessionMetadata,
     SessionRecord,
     StoredMessage,
@@ -20,6 +23,7 @@ from mnemoir.conversations.log.sessions import (
 from mnemoir.conversations.log.ways import Branch, in_tree_order
 from mnemoir.conversations.managed_search import ManagedSearch
 
+T = TypeVar("T")
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
 _PAGE = 500
 
@@ -36,14 +40,18 @@ class ManagedTree(ManagedSearch):
         system_prompt: str = "",
         run_id: str | None = None,
         finish_reason: str | None = None,
+        uids: Sequence[str] = (),
     ) -> list[int]:
         """Put them behind a message, on whichever branch it is; the ids. The last of them is the head afterwards.
 
-        `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
-        for a parent that the session does not have.
+        `uids` are to be theirs; without any they get new ones. `parent_id` ROOT is the beginning, None the head. An
+        unknown session is created. Raises MessageNotFoundError for a parent that the session does not have.
         """
         checked_session_id(session_id)
-        records = [record_of(session_id, one, run_id=run_id, finish_reason=finish_reason) for one in messages]
+        records = [
+            record_of(session_id, one, run_id=run_id, finish_reason=finish_reason, uid=uid)
+            for one, uid in zip_longest(messages, uids)
+        ]
         ids = self.storage.append_messages(
             session_id,
             records,
@@ -62,23 +70,38 @@ class ManagedTree(ManagedSearch):
         parent_id: int | None = None,
         system_prompt: str = "",
         run_id: str | None = None,
-    ) -> Resumed:
+    ) -> Placed:
         """Take the history that a client holds: add what is new; its end becomes the head.
 
-        System messages are passed over and have no id in the result. `TreeRows.resume_history` says how the others
-        are found again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
+        System messages are passed over and have no id in the result. `TreeRows.append` says how the others are found
+        again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
         """
-        checked_session_id(session_id)
-        records = [record_of(session_id, one, run_id=run_id) for one in history if one.role != "system"]
-        resumed = self.storage.resume_history(
-            session_id,
-            records,
-            parent_id=parent_id,
-            system_prompt=system_prompt,
-            embedding_model=self.embedding_model,
+        records = [record_of(session_id, one, run_id=run_id) for one in history]
+        return self.append(
+            session_id, records, lambda rows, placed: placed, after=parent_id, system_prompt=system_prompt
         )
-        self._saved(resumed.added, records[len(records) - len(resumed.added) :])
-        return resumed
+
+    def append(
+        self,
+        session_id: str,
+        history: Sequence[MessageRecord],
+        then: Callable[[SessionStorage, Placed], T],
+        *,
+        after: int | None = None,
+        system_prompt: str = "",
+    ) -> T:
+        """Lay a history over the tree as `TreeRows.append` says; what `then` makes of it in the same transaction."""
+        checked_session_id(session_id)
+        model = self.embedding_model
+
+        def work(rows: SessionStorage) -> tuple[Placed, T]:
+            placed = rows.append(session_id, history, after=after, system_prompt=system_prompt, embedding_model=model)
+            return placed, then(rows, placed)
+
+        placed, made = self.storage.together(work)
+        said = [one for one in history if one.role != "system"]
+        self._saved(placed.added, said[len(said) - len(placed.added) :])
+        return made
 
     def find_session(self, history: Sequence[Message]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""

@@ -25,11 +25,20 @@ _PRIVATE_FILE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Differs between one content of a file and the next; known without reading the file."""
+    """Differs between one content of a file and the next; known without reading the file.
+
+    `ctime_ns` alone tells of an edit in place that sets the old time again. It also moves when the file is renamed or
+    its rights change, so a stamp that differs says that the content may be another.
+    """
 
     mtime_ns: int
     size: int
     inode: int
+    ctime_ns: int
+
+    def is_renamed(self, before: "Stamp") -> bool:
+        """Whether the file may be the one of that stamp under another name."""
+        return (self.mtime_ns, self.size, self.inode) == (before.mtime_ns, before.size, before.inode)
 
 
 def stamp_of(folder: int, name: str) -> Stamp | None:
@@ -57,8 +66,9 @@ def replace_file(
     keep_mode: bool = False,
     before_rename: Callable[[Stamp], None] = lambda stamp: None,
 ) -> Stamp:
-    """Put `content` in place of the file; the stamp of the new file, which `before_rename` gets before it is seen.
+    """Put `content` in place of the file; the stamp of the new file.
 
+    `before_rename` gets the stamp that the file has before it is seen, and may raise to leave the old one there.
     The new file has mode 0600, or with `keep_mode` the mode of the file that it replaces. Callers hold a lock.
     """
     replaced = _status(folder, name) if keep_mode else None
@@ -71,7 +81,8 @@ def replace_file(
         stamp = _stamp(os.stat(temporary, dir_fd=folder, follow_symlinks=False))
         before_rename(stamp)
         _rename(folder, temporary, name)
-    return stamp
+    renamed = stamp_of(folder, name)
+    return renamed if renamed is not None and renamed.is_renamed(stamp) else stamp
 
 
 @contextmanager
@@ -188,4 +199,4 @@ def _stamp(status: os.stat_result) -> Stamp:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
+    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)

@@ -32,10 +32,16 @@ class Discussion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMessage:
-    """A message word for word."""
+    """A message word for word; `uid` names it where the conversation is kept."""
 
     role: str
     text: str
+    uid: str | None = None
+
+    def as_json(self) -> dict[str, str]:
+        """As files and answers hold it."""
+        told = {"role": self.role, "content": self.text}
+        return told if self.uid is None else {**told, "uid": self.uid}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

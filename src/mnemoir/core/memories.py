@@ -49,12 +49,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTurn:
-    """A turn that a memory was derived from, word for word."""
+    """A turn that a memory was derived from, word for word; `message_uid` names the message that is stored of it."""
 
     role: str
     text: str
     speaker: str | None = None
     said_at: str | None = None
+    message_uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

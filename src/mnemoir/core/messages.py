@@ -75,7 +75,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One utterance. `name` is the speaker, `tool_call_id` the call a tool message answers."""
+    """One utterance. `name` is the speaker, `tool_call_id` the call a tool message answers.
+
+    `uid` names the stored message that it is, where that is told; it does not make it another message.
+    """
 
     role: Role
     parts: Sequence[Part] = ()
@@ -83,6 +86,7 @@ class Message:
     tool_calls: Sequence[ToolCall] = ()
     tool_call_id: str | None = None
     extra: Extra | None = None
+    uid: str | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

@@ -137,7 +137,8 @@ class RunTrace:
     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
     `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
-    part, None where it did. Of a temporary chat figures alone are shown.
+    part, None where it did. `message_uids` name question and answer of a kept conversation. Of a temporary chat
+    figures alone are shown.
     """
 
     id: str
@@ -154,6 +155,7 @@ class RunTrace:
     error: str | None = None
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
+    message_uids: Sequence[str] = field(default_factory=list)
     asked: Sequence[TracedMessage] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)

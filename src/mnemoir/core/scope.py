@@ -1,7 +1,8 @@
 """Whose data: one value that every store method takes and none can leave out."""
 
 import re
-from dataclasses import dataclass, replace
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 
 from mnemoir.core.errors import InvalidRequest
 
@@ -30,6 +31,13 @@ class Scope:
         """The same user, not narrowed by agent, app, conversation or node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
+    def hash(self, digest: bytes) -> bytes:
+        """What is stored in place of the digest of a user's text, to know the text again within the scope.
+
+        The digest itself, as long as scopes have no keys.
+        """
+        return digest
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
@@ -41,6 +49,18 @@ class Principal:
 
     tenant: str = DEFAULT_TENANT
     has_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Who does something, and in which request; "" behind the requests."""
+
+    principal: Principal = field(default_factory=Principal)
+    request_id: str = ""
+
+
+# Travels with a request, its tasks and its threads, and into every transaction that it writes in.
+acting: ContextVar[Act] = ContextVar("acting", default=Act())  # noqa: B039  # it is frozen
 
 
 def project_name(raw: str) -> str:

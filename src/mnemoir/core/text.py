@@ -28,7 +28,12 @@ def holds(words: str) -> Callable[[str], bool]:
 
 def content_hash(text: str) -> bytes:
     """16 bytes, equal for texts of one normal form."""
-    return hashlib.blake2b(normalise(text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest(normalise(text))
+
+
+def digest(text: str) -> bytes:
+    """16 bytes, equal for equal texts."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _folded(text: str) -> str:

@@ -90,9 +90,11 @@ class Background:
             _log.warning("job lost to another worker", job=job_id)
         await self._reclaim()
 
-    async def put(self, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> JobId:
+    async def put(
+        self, kind: str, payload: Mapping[str, Any], *, queue: str = "", job_id: JobId | None = None
+    ) -> JobId:
         """Write a job down and wake a worker. Durable on return. A queue's jobs are worked off in order."""
-        job_id = new_job_id()
+        job_id = job_id or new_job_id()
         await self._jobs.put(job_id, kind, payload, queue=queue)
         self._woken.set()
         return job_id

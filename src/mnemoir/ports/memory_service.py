@@ -21,11 +21,14 @@ class ChatTurn:
     """One finished exchange, the user's words as typed. `said_at` as in `core.clock`.
 
     `answer` is empty when it was cut at the token limit: a cut answer is no source of memories, the user's words are.
+    The uids name the messages of a stored conversation.
     """
 
     user_text: str
     answer: str
     said_at: str
+    user_uid: str | None = None
+    answer_uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -194,8 +194,8 @@ class MemoryStore(Protocol):
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
 
-    async def users(self, project: Project) -> list[Scope]:
-        """One scope a user that has memories, in name order."""
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
+        """One scope a user that has memories, in name order; with `agent` and `app`, memories of both."""
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
         """Texts still to be embedded with `model`, of all scopes, oldest first."""

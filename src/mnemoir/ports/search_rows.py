@@ -9,6 +9,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Wanted
 
 T = TypeVar("T")
+MOST_CHANGES = 2**62  # more than there ever are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,8 @@ class SearchRow:
     `seq` orders rows as they were stored and never changes. Times are seconds since 1970: `effective_at` is
     `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
     `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours; a
-    fact has no neighbours, its `conversation` is where it was learned.
+    fact has no neighbours, its `conversation` is where it was learned. `role` is kept of messages of conversations
+    alone.
     """
 
     seq: int
@@ -27,6 +29,7 @@ class SearchRow:
     agent: str | None
     app: str | None
     conversation: str | None
+    role: str | None = None
     effective_at: float
     said_at: float
     expires_at: float
@@ -54,11 +57,17 @@ class SearchSnapshot(Protocol):
     def revision(self, scope: Scope) -> Revision:
         """Where the scope stands; zeros for an unknown one."""
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        """Rows written after `changes`, in order of `seq`; all of them for -1. A row rewritten comes again."""
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        """Rows written after `changes` and not after `until`, in order of `seq`; all of them for -1.
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
-        """The first `limit` rows with a greater `seq`, in its order; all of them where a store has them at hand."""
+        A row rewritten comes again.
+        """
+
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
+        """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`.
+
+        All of them come at once where a store has them at hand.
+        """
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""

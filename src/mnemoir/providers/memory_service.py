@@ -64,9 +64,9 @@ class HttpMemoryService:
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
         """See the port."""
-        said = [{"role": "user", "content": turn.user_text}]
+        said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
-            said.append({"role": "assistant", "content": turn.answer})
+            said.append(_said("assistant", turn.answer, turn.answer_uid))
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
         answer = await self._post(
@@ -124,6 +124,13 @@ class HttpMemoryService:
         if not isinstance(read, dict):
             raise ProviderInvalidOutput(f"The memory service at {self._url} did not answer with an object.")
         return read
+
+
+def _said(role: str, text: str, uid: str | None) -> Mapping[str, Any]:
+    told: dict[str, Any] = {"role": role, "content": text}
+    if uid is not None:
+        told["metadata"] = {"message_uid": uid}
+    return told
 
 
 def _failure(status: int, answer: bytes) -> type[ProviderError]:

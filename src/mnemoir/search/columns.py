@@ -16,10 +16,14 @@ class Column:
     address space, not memory, in large columns.
     """
 
-    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, width: int | None = None, first: Array | None = None) -> None:
+        """Empty, or a copy of the `first` rows."""
         self._tail = () if width is None else (width,)
         self._room: Array = np.zeros((0, *self._tail), dtype)
         self._used = 0
+        if first is not None:
+            self.reserve(len(first) + len(first) // 4)
+            self.extend(first)
 
     def __len__(self) -> int:
         return self._used

@@ -10,6 +10,7 @@ from mnemoir.search.codes import pack_codes, pack_ids, pack_vector
 from mnemoir.search.terms import terms_of
 from mnemoir.search.vectors import sentence_vector
 
+_AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
 
 
@@ -33,8 +34,13 @@ class Indexing:
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
-        embeddings = await self._embedding.embed(passages) if passages else []
-        pairs, model = list(zip(passages, embeddings, strict=True)), self._embedding.name
+        entries: list[IndexEntry] = []
+        for start in range(0, len(passages), _AT_ONCE):
+            entries += await self._with_vectors(passages[start : start + _AT_ONCE])
+        return entries
+
+    async def _with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
+        pairs, model = list(zip(passages, await self._embedding.embed(passages), strict=True)), self._embedding.name
         return await _off_the_loop(passages, lambda: [_entry(p.text, made, model) for p, made in pairs])
 
 

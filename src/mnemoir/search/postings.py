@@ -34,6 +34,9 @@ class Postings:
         return self.terms.nbytes + self.starts.nbytes + self.slots.nbytes + self.counts.nbytes
 
 
+EMPTY = Postings(np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
 def post(texts: Sequence[Terms], first_slot: int) -> Postings:
     """The postings of consecutive rows, the first of which has number `first_slot`."""
     lengths = [len(text) for text in texts]
@@ -53,7 +56,7 @@ def append(pieces: Sequence[Postings], newest: Postings) -> list[Postings]:
     out = [*pieces, newest]
     while len(out) > 1 and len(out[-2].slots) < 2 * len(out[-1].slots):
         last = out.pop()
-        out[-1] = _joined(out[-1], last)
+        out[-1] = in_one([out[-1], last])
     return out
 
 
@@ -70,13 +73,20 @@ def find(pieces: Sequence[Postings], terms: Terms) -> list[tuple[Slots, Counts]]
     return [_concatenated(parts) for parts in found]
 
 
-def _joined(older: Postings, newer: Postings) -> Postings:
-    """One piece of two, every slot of `older` lying before those of `newer`."""
-    terms = np.concatenate([_each(older), _each(newer)])
-    slots = np.concatenate([older.slots, newer.slots])
-    counts = np.concatenate([older.counts, newer.counts])
+def in_one(pieces: Sequence[Postings]) -> Postings:
+    """One piece of several, every slot of one lying before those of the next."""
+    terms = np.concatenate([_each(piece) for piece in pieces])
+    slots = np.concatenate([piece.slots for piece in pieces])
+    counts = np.concatenate([piece.counts for piece in pieces])
     order = np.argsort(terms, kind="stable")
     return _grouped(terms[order], slots[order], counts[order])
+
+
+def moved(postings: Postings, to: NDArray[np.int64]) -> Postings:
+    """The same with other slots, given by slot and in their order; those below 0 are left out."""
+    slots = to[postings.slots]
+    stays = slots >= 0
+    return _grouped(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])
 
 
 def _each(postings: Postings) -> Terms:

@@ -2,13 +2,14 @@
 
 Two steps. The question is embedded, on the embedding model's own thread; then one hop into a reader thread of the
 store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners. An index that
-is not in memory is made before, in snapshots of its own.
+is not in memory is made before, in snapshots of its own; a search that would wait for it too long goes by what is
+there.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -17,6 +18,7 @@ from mnemoir.core.errors import NotSupported, ProviderError
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import Visible, Wanted
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
@@ -39,6 +41,7 @@ from mnemoir.search.weights import Weights
 
 _CACHED_QUERIES = 64
 _MOST_CACHED_TOKENS = 64
+_PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,8 @@ class SearchResult:
     """Hits, best first; ties by newer effective time, then id.
 
     `degraded` says what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some memories
-    have none yet). `stages` tells which stages ran, for how long, and why others did not.
+    have none yet), `index_building` (not all memories are in the index yet). `stages` tells which stages ran, for how
+    long, and why others did not.
     """
 
     hits: list[Hit]
@@ -69,7 +73,7 @@ class SearchResult:
 
 
 class Recall:
-    """Searches one store. `most_bytes` bounds the indexes kept in memory."""
+    """Searches one store. `most_bytes` bounds the indexes kept in memory; `aclose` ends it."""
 
     def __init__(
         self,
@@ -78,11 +82,15 @@ class Recall:
         *,
         weights: Weights | None = None,
         most_bytes: int = MOST_BYTES,
+        packs: IndexPacks | None = None,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
+        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there."""
         self._rows = rows
         self._embedding = embedding
         self._weights = weights or Weights()
-        self._residents = Residents(embedding.name, embedding.dimension, most_bytes=most_bytes)
+        self._patience_s = patience_s
+        self._residents = Residents(embedding.name, embedding.dimension, packs=packs, most_bytes=most_bytes)
         self._asked: OrderedDict[str, Embedding] = OrderedDict()
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
@@ -93,15 +101,15 @@ class Recall:
         and NotSupported for a `visible.at`.
         """
         _refuse_past(visible)
-        await self._residents.build(self._rows, scope)
+        is_built = await self._residents.build(self._rows, scope, self._patience_s)
+        patience_s = self._patience_s if is_built else 0.0
         addressed = address(question.text, self._residents.speaker_names(scope))
-        embedding = await self._embedded(addressed.spoken)
-        look = _Look(self._residents, self._weights, scope, question, visible)
-        result = await self._rows.reading(lambda view: look.unless_misread(view, addressed, embedding))
+        look = _Look(self._weights, scope, question, visible, addressed, await self._embedded(addressed.spoken))
+        result = await self._residents.reading(self._rows, scope, look.unless_misread, patience_s)
         if isinstance(result, SearchResult):
             return result
-        renamed, embedding = result, await self._embedded(result.spoken)
-        return await self._rows.reading(lambda view: look.result(view, renamed, embedding))
+        look = replace(look, addressed=result, embedding=await self._embedded(result.spoken))
+        return await self._residents.reading(self._rows, scope, look.result, patience_s)
 
     async def nearest(self, scope: Scope, texts: Sequence[str], visible: Visible, *, k: int) -> list[list[Hit]]:
         """For each text the `k` facts most like it, best first; `signals` has `cosine` and `words` when known.
@@ -118,42 +126,43 @@ class Recall:
         except ProviderError:
             embeddings = [None] * len(texts)
 
-        await self._residents.build(self._rows, scope)
-
-        def work(view: SearchSnapshot) -> list[list[Hit]]:
-            with self._residents.index(view, scope) as index:
-                shown = visible_rows(index, scope, visible) & index.is_fact
-                ranked = [
-                    nearest_facts(index, text, embedding, shown, k, self._weights)
-                    for text, embedding in zip(texts, embeddings, strict=True)
-                ]
+        def look(view: SearchSnapshot, index: ScopeIndex, _: bool) -> list[list[Hit]]:
+            shown = visible_rows(index, scope, visible) & index.is_fact
+            ranked = [
+                nearest_facts(index, text, embedding, shown, k, self._weights)
+                for text, embedding in zip(texts, embeddings, strict=True)
+            ]
             memories = view.memories(scope.owner, [row.seq for rows in ranked for row in rows])
             return [_hits(memories, rows, k) for rows in ranked]
 
-        return await self._rows.reading(work)
+        return await self._residents.reading(self._rows, scope, look)
 
     async def alike(
         self, scope: Scope, visible: Visible, *, floor: float, most: int
     ) -> tuple[list[Memory], list[Pair]]:
         """The scope's facts, the newest `most` of them, newest first, and the pairs whose vectors are near."""
         _refuse_past(visible)
-        await self._residents.build(self._rows, scope)
 
-        def work(view: SearchSnapshot) -> tuple[list[Memory], list[int], FloatArray | None]:
-            with self._residents.index(view, scope) as index:
-                slots = np.flatnonzero(visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
-                seqs = [int(seq) for seq in index.seqs[slots]]
-                has_vector = index.has_vector[slots]
-                vectors = None if index.vectors is None else index.vectors[slots[has_vector]]
+        def look(
+            view: SearchSnapshot, index: ScopeIndex, _: bool
+        ) -> tuple[list[Memory], list[int], FloatArray | None]:
+            slots = np.flatnonzero(visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
+            seqs = [int(seq) for seq in index.seqs[slots]]
+            has_vector = index.has_vector[slots]
+            vectors = None if index.vectors is None else index.vectors[slots[has_vector]]
             memories = view.memories(scope.owner, seqs)
             with_vector = [place for place, has in enumerate(has_vector) if has]
             return [memories[seq] for seq in seqs], with_vector, vectors
 
-        memories, places, vectors = await self._rows.reading(work)
+        memories, places, vectors = await self._residents.reading(self._rows, scope, look)
         if vectors is None or not len(places):
             return memories, []
         near = await asyncio.to_thread(alike_pairs, vectors, floor)
         return memories, [Pair(places[pair.first], places[pair.second], pair.cosine) for pair in near]
+
+    async def aclose(self) -> None:
+        """Give up what is being built, and finish what is being kept."""
+        await self._residents.aclose()
 
     async def _embedded(self, text: str) -> Embedding | None:
         """The question's embedding, from the last few if it is among them; None when the model fails."""
@@ -175,36 +184,26 @@ class Recall:
 class _Look:
     """One search inside a reader thread."""
 
-    residents: Residents
     weights: Weights
     scope: Scope
     question: Question
     visible: Visible
+    addressed: Addressed
+    embedding: Embedding | None
 
-    def unless_misread(
-        self, view: SearchSnapshot, addressed: Addressed, embedding: Embedding | None
-    ) -> SearchResult | Addressed:
+    def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
         """The result; or how the question reads now that it is known who speaks here, to be embedded again."""
-        with self.residents.index(view, self.scope) as index:
-            now = address(self.question.text, index.speaker_names())
-            if now != addressed:
-                return now
-            return self._searched(view, index, addressed, embedding)
+        now = address(self.question.text, index.speaker_names())
+        return now if now != self.addressed else self.result(view, index, is_whole)
 
-    def result(self, view: SearchSnapshot, addressed: Addressed, embedding: Embedding | None) -> SearchResult:
+    def result(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult:
         """The result, whoever else may have begun to speak."""
-        with self.residents.index(view, self.scope) as index:
-            return self._searched(view, index, addressed, embedding)
-
-    def _searched(
-        self, view: SearchSnapshot, index: ScopeIndex, addressed: Addressed, embedding: Embedding | None
-    ) -> SearchResult:
         question, owner = self.question, self.scope.owner
         shown, among = self._shown(index), self._among(view, index)
         query = Query(
             text=question.text,
-            addressed=addressed,
-            embedding=embedding,
+            addressed=self.addressed,
+            embedding=self.embedding,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,
@@ -219,7 +218,7 @@ class _Look:
         memories = view.memories(owner, [row.seq for row in ranked])
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            degraded=_degraded(index, found, embedding),
+            degraded=(*_degraded(index, found, self.embedding), *(() if is_whole else ("index_building",))),
             stages=stages.reports,
         )
 

@@ -4,40 +4,46 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
-from mnemoir.ports.search_rows import Revision, SearchRows, SearchSnapshot
+from mnemoir.ports.index_packs import IndexPacks
+from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.budget import MOST_BYTES, Budget
 from mnemoir.search.index import ScopeIndex
+from mnemoir.search.resident import PAGE, Resident, TooFarBehind
 
-_ROWS_AT_ONCE = 4096
-
-
-class _Resident:
-    """One user's index. `lock` covers ranking and what changed since the last time, `building` the first build."""
-
-    def __init__(self, forget: Callable[["_Resident"], None]) -> None:
-        self._forget = forget
-        self.lock = threading.Lock()
-        self.building = asyncio.Lock()
-        self.index: ScopeIndex | None = None
-        self.speaker_names: list[str] = []
-
-    def drop(self) -> bool:
-        """A thread that still ranks in it keeps it until it is done."""
-        self._forget(self)
-        return True
+T = TypeVar("T")
+Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last says whether the index is whole
+_log = structlog.get_logger(__name__)
 
 
 class Residents:
-    """Thread-safe: searches of one user take turns, those of different users do not wait for each other."""
+    """Thread-safe: searches of one user take turns, those of different users do not wait for each other.
 
-    def __init__(self, model: str, dimension: int | None, *, most_bytes: int = MOST_BYTES) -> None:
+    An index that lacks many rows is built by a task of its own, in many short looks at the store.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        dimension: int | None,
+        *,
+        packs: IndexPacks | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self._model = model
         self._dimension = dimension
+        self._packs = packs
         self._budget = Budget(most_bytes)
         self._lock = threading.Lock()
-        self._residents: dict[Scope, _Resident] = {}
+        self._residents: dict[Scope, Resident] = {}
+        self._building: dict[Resident, asyncio.Task[None]] = {}
+        self._keeping: dict[Resident, asyncio.Task[None]] = {}
 
     def speaker_names(self, scope: Scope) -> list[str]:
         """Who speaks in the scope, as far as it is resident; it may be out of date."""
@@ -45,75 +51,95 @@ class Residents:
             resident = self._residents.get(scope.owner)
         return resident.speaker_names if resident else []
 
-    async def build(self, rows: SearchRows, scope: Scope) -> None:
-        """Make the index of the scope's user, where none is there, before anything ranks in it.
+    async def build(self, rows: SearchRows, scope: Scope, patience_s: float | None = None) -> bool:
+        """Make the index of the scope's user ready for a search; False when that takes longer, and goes on.
 
-        It is read in pages, each in a snapshot of its own, so that none is held for long. Changes during the
-        build are added by `index`.
+        Raises StorageUnavailable.
         """
         resident = self._of(scope.owner)
-        if resident.index is None:
-            async with resident.building:
-                if resident.index is None:
-                    index = await self._built(rows, scope.owner)
-                    resident.speaker_names = index.speaker_names()
-                    resident.index = index
+        if resident.is_whole:
+            return True
+        task = self._building.get(resident)
+        if task is None:
+            task = self._building[resident] = asyncio.create_task(self._build(rows, resident), name="build an index")
+            task.add_done_callback(lambda done: self._built(resident, done))
+        await asyncio.wait([task], timeout=patience_s)
+        return task.done() and task.result() is None
+
+    async def reading(self, rows: SearchRows, scope: Scope, look: Look[T], patience_s: float | None = None) -> T:
+        """What `look` gives over one snapshot and the index, which is up to date with it.
+
+        When building the index takes longer than `patience_s`, it is looked at as it is by then.
+        Raises StorageUnavailable, or what `look` raises.
+        """
+        found = None
+        while found is None:
+            is_whole = await self.build(rows, scope, patience_s)
+            resident = self._of(scope.owner)
+            found = await rows.reading(partial(self._look, resident, look, is_whole))
+        if resident.wants_packing and resident not in self._keeping:
+            task = self._keeping[resident] = asyncio.create_task(self._pack(rows, resident), name="keep an index")
+            task.add_done_callback(lambda _: self._keeping.pop(resident))
+        return found[0]
 
     @contextmanager
     def index(self, view: SearchSnapshot, scope: Scope) -> Iterator[ScopeIndex]:
         """The index of the scope's user as `view` shows it, or newer; nobody else has it meanwhile."""
-        owner = scope.owner
-        resident = self._of(owner)
-        with resident.lock:
-            index = resident.index = _brought_up(resident.index, view, owner, self._model, self._dimension)
-            resident.speaker_names = index.speaker_names()
+        resident = self._of(scope.owner)
+        with resident.up_to_date(view) as index:
             yield index
-        self._budget.used(resident, index.nbytes)
+        self._budget.used(resident, resident.nbytes)
 
-    async def _built(self, rows: SearchRows, owner: Scope) -> ScopeIndex:
-        index = ScopeIndex(self._model, self._dimension)
+    async def aclose(self) -> None:
+        """Give up what is being built, and finish what is being kept."""
+        building = list(self._building.values())
+        for task in building:
+            task.cancel()
+        await asyncio.gather(*building, *self._keeping.values(), return_exceptions=True)
 
-        def take_page(view: SearchSnapshot) -> tuple[Revision, bool]:
-            stands = view.revision(owner)
-            page = view.rows_after(owner, index.greatest_seq, _ROWS_AT_ONCE)
-            for start in range(0, len(page), _ROWS_AT_ONCE):
-                index.put(page[start : start + _ROWS_AT_ONCE])
-            return stands, len(page) == _ROWS_AT_ONCE
+    def _look(self, resident: Resident, look: Look[T], is_whole: bool, view: SearchSnapshot) -> tuple[T] | None:
+        """None when the index lacks much of what the view shows: it is to be built first."""
+        if not is_whole:
+            with resident.as_it_is() as index:
+                return (look(view, index, False),)
+        try:
+            with resident.up_to_date(view, at_most=PAGE) as index:
+                found = look(view, index, True)
+        except TooFarBehind:
+            return None
+        self._budget.used(resident, resident.nbytes)
+        return (found,)
 
-        first, has_more = await rows.reading(take_page)
-        while has_more:
-            _, has_more = await rows.reading(take_page)
-        index.revision = first
-        return index
+    async def _build(self, rows: SearchRows, resident: Resident) -> None:
+        if self._packs is not None and (kept := await asyncio.to_thread(resident.read_pack)) is not None:
+            await rows.reading(partial(resident.begin_with, kept))
+        while await rows.reading(resident.take_page):
+            pass
+        resident.is_whole = True
 
-    def _of(self, owner: Scope) -> _Resident:
-        def forget(resident: _Resident) -> None:
+    def _built(self, resident: Resident, task: asyncio.Task[None]) -> None:
+        del self._building[resident]
+        if not task.cancelled():
+            task.exception()  # whoever waited for it has raised it
+
+    async def _pack(self, rows: SearchRows, resident: Resident) -> None:
+        try:
+            mark = resident.mark()
+            write = await rows.reading(partial(resident.pack, mark))
+            await asyncio.to_thread(write)
+        except StorageUnavailable as exc:
+            _log.warning("index not kept", error=exc.message)
+
+    def _of(self, owner: Scope) -> Resident:
+        def forget(resident: Resident) -> None:
             with self._lock:
                 if self._residents.get(owner) is resident:
                     del self._residents[owner]
 
+        def make() -> ScopeIndex:
+            return ScopeIndex(self._model, self._dimension)
+
         with self._lock:
-            return self._residents.setdefault(owner, _Resident(forget))
-
-
-def _brought_up(
-    index: ScopeIndex | None, view: SearchSnapshot, owner: Scope, model: str, dimension: int | None
-) -> ScopeIndex:
-    """`index`, or a new one, with all that `view` has and it has not.
-
-    Another thread may have brought it further than this view goes: then it stays there.
-    """
-    stands = view.revision(owner)
-    if index is None or index.is_worn or index.revision.epoch != stands.epoch:
-        index = ScopeIndex(model, dimension)
-    done = index.revision
-    if stands.changes > done.changes:
-        rows = view.rows_since(owner, done.changes)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            index.put(rows[start : start + _ROWS_AT_ONCE])
-    if stands.removals > done.removals >= 0:
-        index.keep(view.live(owner))
-    index.revision = Revision(
-        changes=max(stands.changes, done.changes), removals=max(stands.removals, done.removals), epoch=stands.epoch
-    )
-    return index
+            if owner not in self._residents:
+                self._residents[owner] = Resident(owner, make, self._packs, forget)
+            return self._residents[owner]

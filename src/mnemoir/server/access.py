@@ -10,11 +10,11 @@ from typing import Any
 from starlette.types import Scope
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.scope import Principal, entity_name, project_name
+from mnemoir.core.scope import Act, Principal, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.visit import header, query
+from mnemoir.server.request import header, query, visit_of
 from mnemoir.wire.session import asks_to_store, session_name
 
 ANYBODY = Principal()
@@ -25,8 +25,9 @@ _TEMPORARY_CHATS = ("temporary:", "local:")
 
 
 def admit(scope: Scope, principal: Principal) -> None:
-    """Let a request pass as that principal's."""
+    """Let a request pass as that principal's, in whose name everything behind the guard is done."""
     scope[_PRINCIPAL] = principal
+    acting.set(Act(principal=principal, request_id=visit_of(scope).request_id))
 
 
 def principal_of(scope: Scope) -> Principal:
@@ -44,6 +45,11 @@ def project_of(scope: Scope, options: ServerOptions) -> Project:
         named = header(scope, b"x-etienne-project")
     project = options.default_project if named is None else project_name(named)
     return Project(tenant=principal_of(scope).tenant, project=project)
+
+
+def project_in(scope: Owner) -> Project:
+    """The project of a scope that a request was given before."""
+    return Project(tenant=scope.tenant, project=scope.project)
 
 
 def owner(project: Project, user: object, field: str = "user_id", /, **narrowing: str | None) -> Owner:

@@ -20,18 +20,17 @@ from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.guard import Guard
 from mnemoir.server.memories import later
-from mnemoir.server.memories.local import LocalMemoryRoutes
+from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.record import Record
-from mnemoir.server.rest import problems_of
+from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
-from mnemoir.server.site import Places, Site
 from mnemoir.server.ui import Ui
-from mnemoir.server.under_way import UnderWay
+from mnemoir.server.under_way import Places, UnderWay
 
 _ROUTERS = (
     *(*status.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),

@@ -21,17 +21,15 @@ from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemoryS
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary
-from mnemoir.server.bodies import read_json
-from mnemoir.server.departure import Departure
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.guard import presented_key
-from mnemoir.server.site import Site
-from mnemoir.server.streaming import Headers, Outflow
-from mnemoir.server.visit import header, query, visit_of
-from mnemoir.wire.client_tasks import TASK_HEADER, named_task, recognised_task
+from mnemoir.server.request import header, query, read_json, visit_of
+from mnemoir.server.rest import Site
+from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.caller import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _log = structlog.get_logger(__name__)
@@ -138,13 +136,14 @@ class ChatRoute:
         if chat.loading is not None:
             await self._load(chat, scope, receive, send)
             return
-        chat = self._site.parts.workflows.accepted(chat)
-        caller = self._caller(scope, body, chat)
+        workflows = self._site.parts.workflows
+        chat = workflows.accepted(chat)
+        answerer = workflows.answerer(chat)
+        caller = self._caller(scope, body, chat, answerer)
         shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
-        model = self._site.parts.workflows.model_name(chat)
         visit_of(scope).run_id = caller.run_id
-        self._site.clients.note(scope, model=model, memory=caller.memory)
+        self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
         with self._site.under_way.alone(caller.scope, key), self._site.places:
@@ -157,7 +156,7 @@ class ChatRoute:
                         recorded=recorded,
                         dialect=self._dialect.answering(chat),
                         answer_id=answer_id,
-                        model=model,
+                        model=answerer.name,
                         started=visit_of(scope).started,
                     )
                     turn.asked_model_at = perf_counter()
@@ -171,7 +170,7 @@ class ChatRoute:
     async def _load(self, chat: ChatRequest, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that only loads or unloads a model: whole, as an Ollama does, and without a run."""
         workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
-        model = workflows.model_name(chat)
+        model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
         with self._site.places:
             async with Departure(receive) as departure:
@@ -243,7 +242,7 @@ class ChatRoute:
 
         await self._site.parts.recorder.answer(turn.recorded, pass_on)
 
-    def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest) -> Caller:
+    def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest, answerer: Answerer) -> Caller:
         """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
         options = self._site.options
         switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
@@ -254,6 +253,7 @@ class ChatRoute:
             client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
+            answerer=answerer,
             # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
             credential=presented_key(scope) if options.api_keys else None,
         )

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemoir.core.clock import to_text
-from mnemoir.server.visit import route_of
+from mnemoir.server.request import route_of
 
 ClientKind = Literal[
     "open-webui",

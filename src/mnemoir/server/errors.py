@@ -31,7 +31,7 @@ from mnemoir.core.errors import (
     TooLarge,
     Unauthorized,
 )
-from mnemoir.server.visit import visit_of
+from mnemoir.server.request import visit_of
 from mnemoir.wire.openai_chat import write_error
 from mnemoir.wire.openai_shapes import OpenAIErrorBody
 

@@ -24,7 +24,7 @@ from mnemoir.core.errors import Forbidden, Unauthorized
 from mnemoir.server.access import ANYBODY, KEY_HOLDER, admit
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.visit import header
+from mnemoir.server.request import header
 from mnemoir.settings.addresses import is_loopback
 
 OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"})

@@ -10,10 +10,9 @@ from time import perf_counter
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemoir.server.bodies import ClientLeft
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.metrics import Metrics
-from mnemoir.server.visit import Visit, begin_visit, route_of
+from mnemoir.server.request import ClientLeft, Visit, begin_visit, route_of
 
 _log = structlog.get_logger(__name__)
 _CLIENT_LEFT = 499  # as nginx logs it

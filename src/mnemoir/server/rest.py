@@ -1,26 +1,61 @@
-"""What the REST routes share: the site, the project, a body checked against its model, an answer of a shape."""
+"""What the routes work with: the site, and for those of REST the project, checked queries and bodies, and answers.
+
+A query or a body is checked against its model before a route runs; an answer is written as the shape a route returns.
+"""
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import orjson
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, ValidationError, with_config
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
+from mnemoir.app.parts import Parts
+from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import project_of
-from mnemoir.server.bodies import parse_json, read_body
+from mnemoir.server.clients import Clients
 from mnemoir.server.errors import Invalid, Misfit
-from mnemoir.server.site import Site
+from mnemoir.server.metrics import Metrics
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.request import parse_json, read_body
+from mnemoir.server.under_way import Places, UnderWay
 
 Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
+
+LARGEST_ID = 2**63 - 1  # of a message
+LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
+_DIGITS = re.compile(r"\d+", re.ASCII)
+_LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One server. `metrics` is None when switched off."""
+
+    parts: Parts
+    options: ServerOptions
+    metrics: Metrics | None
+    places: Places
+    under_way: UnderWay
+    clients: Clients
+    settings_change: asyncio.Lock  # a project's settings are read, changed and written back
+
+    def count(self, operation: str) -> None:
+        """A memory route did its work."""
+        if self.metrics is not None:
+            self.metrics.memory_operation(operation)
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -122,3 +157,80 @@ def problems_of(errors: Any, *place: str | int) -> list[Misfit]:
         {"loc": [*place, *error["loc"]], "msg": error["msg"].removeprefix("Value error, "), "type": error["type"]}
         for error in errors
     ]
+
+
+class Body(BaseModel):
+    """What a route accepts: types strict, unknown members ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+def name_of(field: str) -> BeforeValidator:
+    """A reader of the name of a user, an agent, an application or a run."""
+
+    def check(raw: object) -> str:
+        try:
+            return entity_name(raw, field)
+        except InvalidRequest as exc:
+            raise ValueError(exc.message) from None
+
+    return BeforeValidator(check, json_schema_input_type=str | int)
+
+
+def _instant(raw: object) -> datetime:
+    """Seconds since 1970, or an ISO 8601 text; no offset means UTC."""
+    seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
+    found = from_epoch(float(str(raw))) if seconds else from_text(raw)
+    if found is None:
+        raise ValueError("must be seconds since 1970 or an ISO 8601 time")
+    return found
+
+
+def not_blank(text: str) -> str:
+    """The text itself. Raises ValueError where it is only white space."""
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def whole_number(default: int, most: int) -> Callable[[object], int]:
+    """A reader of limits: missing gives `default`, 0 and anything larger `most`; all but whole numbers is refused."""
+
+    def read(raw: object) -> int:
+        if raw is None:
+            return default
+        number = _digits(raw)
+        return most if number == 0 else min(number, most)
+
+    return read
+
+
+def _digits(raw: object) -> int:
+    if isinstance(raw, str) and _DIGITS.fullmatch(raw.strip()):
+        return _LARGEST if len(raw.strip()) > 9 else int(raw)
+    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
+        raise ValueError("must be a whole number, 0 or more")
+    return min(raw, _LARGEST)
+
+
+def strict_whole_number(default: int, most: int) -> Callable[[object], int]:
+    """The same for JSON, where a number in quotes is a text."""
+    read = whole_number(default, most)
+
+    def refuse_text(raw: object) -> int:
+        if isinstance(raw, str):
+            raise ValueError("must be a whole number, 0 or more")
+        return read(raw)
+
+    return refuse_text
+
+
+def offset_number(raw: object) -> int:
+    """How many to skip; missing means none."""
+    return 0 if raw is None else _digits(raw)
+
+
+UserId = Annotated[str, name_of("user_id")]
+Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
+Question = Annotated[str, AfterValidator(not_blank), AfterValidator(lambda text: text[:LONGEST_QUERY])]
+Cursor = Annotated[str | None, Query(description="`next` of the page before")]

@@ -1,8 +1,8 @@
 """Routing: a plain path, the guard, then pages of the web UI, chat routes by one look into a table, and REST.
 
 No redirect is ever sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in
-the path as sent, so that an encoded one (`a%2Fb`) stays part of its name. A chat passes through here once a message;
-the REST application's layers would cost it more than all of our own.
+the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it. A chat passes through
+here once a message; the REST application's layers would cost it more than all of our own.
 """
 
 import re
@@ -10,13 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from fastapi.routing import APIRoute
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.errors import MethodNotAllowed, failure
 from mnemoir.server.guard import Guard
-from mnemoir.server.ui import Ui
-from mnemoir.server.visit import note_route, route_of
+from mnemoir.server.request import note_route, route_of
+from mnemoir.server.ui import ABOUT, Ui
 
 _SLASHES = re.compile(rb"/{2,}")
 _ENDS_IN_SLASH = "mnemoir.ends_in_slash"
@@ -56,7 +60,7 @@ class Routing:
     async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
         """What answers this request, and how it is to send its answer. Pages of the UI need no key."""
         answer, send = self.guard.answer_browser(scope, send)
-        if answer is None and scope["method"] == "GET":
+        if answer is None and scope["method"] == "GET" and (scope["path"] == ABOUT or not _is_of_api(scope)):
             answer = await self.ui.answer(scope)
         return answer or self.guard.refuse_key(scope) or self._route(scope), send
 
@@ -99,6 +103,11 @@ def not_this_method(scope: Scope, methods: list[str]) -> Response:
     return failure(scope, MethodNotAllowed(scope["method"], allowed))
 
 
+def _is_of_api(scope: Scope) -> bool:
+    """Whether no page of the web UI can have this path."""
+    return str(scope["path"]).startswith(("/api/", "/v1/"))
+
+
 def _without_body(send: Send) -> Send:
     async def head_only(message: Message) -> None:
         if message["type"] == "http.response.body":
@@ -106,3 +115,35 @@ def _without_body(send: Send) -> Send:
         await send(message)
 
     return head_only
+
+
+class RouteAsSent(APIRoute):
+    """Matches the path as it was sent, and decodes what it names.
+
+    A final slash does not matter but to DELETE. There it is what is left of an empty name, or of `.` and `..`, which
+    clients resolve before they send: less would be named than was meant, and more deleted.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches({**scope, "path": scope["raw_path"].decode("ascii", "replace")})
+        named = found.get("path_params", {})
+        return match, {**found, "path_params": {name: unquote(value) for name, value in named.items()}}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises InvalidRequest for a DELETE that names nothing behind its last slash."""
+        if scope["method"] == "DELETE" and ends_in_slash(scope):
+            raise InvalidRequest(
+                f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
+                " Name what is to go; if it is all of this, leave the slash out.",
+                code="missing_name",
+            )
+        await super().handle(scope, receive, send)
+
+
+def register_names(key: str, *taken: str) -> None:
+    """Let `{name:key}` in a path stand for any name but those `taken` by routes beside it.
+
+    So no method of a name ever reaches what a route is called, and `%73earch` still names a thing called `search`.
+    """
+    names = rf"(?!(?:{'|'.join(taken)})(?:/|$))[^/]+"
+    register_url_convertor(key, type("Names", (StringConvertor,), {"regex": names})())

@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from mnemoir import __version__
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.visit import header, note_route
+from mnemoir.server.request import header, note_route
 
 STATIC = Path(__file__).parent / "static"
 PAGES = frozenset({"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/status"})

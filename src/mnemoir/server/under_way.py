@@ -1,21 +1,133 @@
-"""Answers under way: each by the id it carries, so that a client can have it ended by another request, and by the
-key a client may send with a chat, so that the same one sent twice runs once.
+"""Chats under way: their places, their end by a client that leaves or asks for it, and their bytes on the way out.
+
+Each answer has an id, by which another request can end it, and may have a key, so that the same chat sent twice runs
+once. Waiting for a slow reader is waiting in `send`, which holds back the engine and, through it, the model.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound
-from mnemoir.server.bodies import read_json
-from mnemoir.server.departure import Departure
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound, Overloaded
 from mnemoir.server.errors import failure
+from mnemoir.server.metrics import Metrics
+from mnemoir.server.request import read_json
 
+Headers = list[tuple[bytes, bytes]]
 _LONGEST_KEY = 128
+
+
+class Departure:
+    """`async with Departure(receive) as departure:` cancels its body when the client disconnects.
+
+    The body is then left without an exception and `happened` is True. The request body must have been read before.
+    `asked` tells that the client is still there, and had the end asked for by another request.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.happened = False
+        self.asked = False
+
+    def ask(self) -> None:
+        """End the body as if the client had left."""
+        self.asked = self.happened = True
+        self._task.cancel()
+
+    async def __aenter__(self) -> "Departure":
+        task = asyncio.current_task()
+        assert task is not None  # an `async with` runs in a task
+        self._task = task
+        self._watch = asyncio.create_task(self._wait(), name="watch for the client leaving")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._watch.cancel()
+        # somebody else may have cancelled the task too, and then it stays cancelled
+        return self.happened and self._task.uncancel() == 0 and kind is asyncio.CancelledError
+
+    async def _wait(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.happened = True
+        self._task.cancel()
+
+
+class Outflow:
+    """One streamed answer on its way out: one write a batch, and a sign of life while it is silent.
+
+    `head` is asked for the headers when the first bytes go out, `heartbeat` for the sign of life.
+    """
+
+    def __init__(self, send: Send, *, head: Callable[[], Headers], heartbeat: Callable[[], bytes], every_s: float):
+        self._send = send
+        self._head = head
+        self._heartbeat = heartbeat
+        self._every_s = every_s
+        self._loop = asyncio.get_running_loop()
+        self._one_at_a_time = asyncio.Lock()
+        self._beat: asyncio.Task[None] | None = None
+        self.begun = False
+
+    async def __aenter__(self) -> "Outflow":
+        self._last = self._loop.time()
+        self._timer = self._loop.call_later(self._every_s, self._on_timer)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._beat is not None:
+            self._beat.cancel()
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Send `data`, after the head if it is the first. Returns when the connection has room again."""
+        async with self._one_at_a_time:
+            if not self.begun:
+                self.begun = True
+                await self._send({"type": "http.response.start", "status": 200, "headers": self._head()})
+            await self._send({"type": "http.response.body", "body": data, "more_body": more})
+            self._last = self._loop.time()
+
+    def _on_timer(self) -> None:
+        # one timer an answer, moved on only when it fires: a timer an event would cost more than the event
+        silent_s = self._loop.time() - self._last
+        if silent_s >= self._every_s and not self._one_at_a_time.locked():
+            self._last = self._loop.time()
+            self._beat = self._loop.create_task(self.write(self._heartbeat()), name="heartbeat")
+            silent_s = 0.0
+        self._timer = self._loop.call_later(max(self._every_s - silent_s, 0.001), self._on_timer)
+
+
+class Places:
+    """Places for chats under way: a chat takes one or is refused at once, for a queue only hides the overload."""
+
+    def __init__(self, most: int, metrics: Metrics | None) -> None:
+        self._most = most
+        self._metrics = metrics
+        self.taken = 0
+
+    def __enter__(self) -> None:
+        if self.taken >= self._most:
+            raise Overloaded(f"All {self._most} places for chats are taken. Try again in a moment.")
+        self._count(1)
+
+    def __exit__(self, *exc: object) -> None:
+        self._count(-1)
+
+    def _count(self, change: int) -> None:
+        self.taken += change
+        if self._metrics is not None:
+            self._metrics.active_chats(self.taken)
 
 
 class UnderWay:

@@ -6,76 +6,21 @@ is left is named, so that the answer can say what was dropped.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import Extra, Message, ModelRequest, OpaquePart, Route
-from mnemoir.wire.extras import members_for
-from mnemoir.wire.losses import lost, names_in
-from mnemoir.wire.members import Json
+from mnemoir.core.messages import Extra, Message, ModelRequest, OpaquePart, Route, Sampling
+from mnemoir.wire.members import members_for
+from mnemoir.wire.openai_family import is_reasoning_model
+from mnemoir.wire.passed_members import Forward, names_in, names_left, passed_on
 
-Forward = Literal["all", "listed", "none"]
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
 
-NEVER_SENT = frozenset(
-    {"api_key", "api_base", "base_url", "extra_headers", "headers", "organization", "fallbacks", "model_list"}
-    | {"user_config", "chat_template"}
-)
-"""Members by which gateways let a client choose where a request goes, or what is made of it."""
-
-_LISTED: Mapping[Route, frozenset[str]] = {
-    "openai-chat": frozenset(
-        {"logit_bias", "logprobs", "top_logprobs", "parallel_tool_calls", "verbosity", "service_tier", "prediction"}
-        | {"modalities", "audio", "web_search_options", "safety_identifier", "prompt_cache_key"}
-        | {"prompt_cache_options", "prompt_cache_retention", "moderation", "stream_options"}
-        | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
-        | {"structured_outputs", "chat_template_kwargs", "cache_prompt", "id_slot", "ignore_eos", "min_tokens"}
-        | {"continue_final_message", "samplers", "thinking", "reasoning", "provider"}
-        | {"num_ctx", "repeat_last_n", "keep_alive"}
-    ),
-    "openai-completions": frozenset(
-        {"prompt", "suffix", "echo", "best_of", "logprobs", "logit_bias", "stream_options"}
-        | {"top_k", "min_p", "typical_p", "repetition_penalty", "repeat_penalty", "grammar", "json_schema"}
-        | {"cache_prompt", "id_slot", "ignore_eos", "min_tokens", "samplers"}
-    ),
-    "openai-embeddings": frozenset({"input_type", "task", "truncate_prompt_tokens"}),
-    "ollama-embed": frozenset({"keep_alive", "options", "truncate"}),
-    "ollama-chat": frozenset({"keep_alive", "logprobs", "top_logprobs", "options", "width", "height", "steps"}),
-    "ollama-generate": frozenset(
-        {"keep_alive", "logprobs", "top_logprobs", "options"}
-        | {"prompt", "system", "suffix", "template", "raw", "context"}
-    ),
-}
-_LISTED_BEGINNINGS = ("mirostat", "dry_", "xtc_", "guided_")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 _MOST_NAMES, _MOST_BYTES, _LONGEST_SHOWN = 20, 1000, 64
-_PROMPTS: Mapping[Route, frozenset[str]] = {
-    "openai-completions": frozenset({"prompt"}),
-    "ollama-generate": frozenset({"prompt", "system"}),
-}
-"""Members of a raw request that go on in any case: where it cannot stay raw, as messages."""
-
-_AS_RESPONSES = (
-    *("parallel_tool_calls", "service_tier", "safety_identifier", "moderation"),
-    *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
-)
-_AS_OPTIONS = (
-    *("top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "num_ctx"),
-    *("mirostat", "mirostat_tau", "mirostat_eta"),
-)
-_TRANSLATED: Mapping[tuple[Route, Route], Mapping[str, str]] = {
-    ("openai-chat", "openai-responses"): {**{name: name for name in _AS_RESPONSES}, "verbosity": "text.verbosity"},
-    # OpenAI's chat, as local servers extend it
-    ("openai-chat", "ollama-chat"): {
-        **{name: f"options.{name}" for name in _AS_OPTIONS},
-        "repetition_penalty": "options.repeat_penalty",
-        "keep_alive": "keep_alive",
-    },
-}
-"""From one protocol to another: a member, and the place of the member of that meaning."""
-_ROUTES: Mapping[str, Route] = {
+_SPOKEN: Mapping[str, Route] = {
     "openai-chat": "openai-chat",
     "openai-completions": "openai-completions",
     "openai-responses": "openai-responses",
@@ -83,7 +28,13 @@ _ROUTES: Mapping[str, Route] = {
     "ollama-chat": "ollama-chat",
     "ollama-generate": "ollama-chat",
 }
-_RAW_ROUTES: Mapping[str, Route] = {"openai-chat": "openai-completions", "ollama": "ollama-generate"}
+"""The protocol that a provider's server speaks."""
+_RAW_SPOKEN: Mapping[str, Route] = {"openai-chat": "openai-completions", "ollama": "ollama-generate"}
+_FORMS = frozenset({"type", "text", "content", "refusal"})
+_AS_THE_SERVER_LIKES = Sampling()
+_NAMELESS = ("openai-responses", "ollama", "ollama-chat")
+_ROUTES: Mapping[str, str] = {"openai-chat": "openai-chat", "ollama": "ollama-chat", "ollama-chat": "ollama-chat"}
+"""The protocol of chats that a provider speaks, where members of messages can go on by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +53,7 @@ class Forwarding:
 
 def takes_raw(request: ModelRequest, provider: str, forwarding: Forwarding) -> bool:
     """Whether a raw request can go to this provider's server as it came."""
-    route = _RAW_ROUTES.get(provider)
+    route = _RAW_SPOKEN.get(provider)
     return request.extra is not None and request.extra.route == route and forwarding.forwards
 
 
@@ -119,7 +70,7 @@ def plain(request: ModelRequest) -> ModelRequest:
         raise NotSupported(
             "prompt must be one text: this model cannot be asked for several, or by tokens.", field="prompt"
         )
-    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *_told(extra)))
+    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *names_left(extra)))
 
 
 def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tuple[ModelRequest, Sequence[str]]:
@@ -129,7 +80,7 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
     """
     dropped = list(request.dropped)
     if request.extra is not None:
-        route = request.extra.route if request.raw else _ROUTES.get(provider)
+        route = request.extra.route if request.raw else _SPOKEN.get(provider)
         extra, left = passed_on(request.extra, route, forwarding.forward)
         request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
@@ -173,38 +124,6 @@ def bounded_names(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"+{more}"] if more else shown)
 
 
-def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
-    """The members that a server of `route` gets, and the names of all others."""
-    passed = {name: value for name, value in extra.members.items() if _is_allowed(name, extra.route, forward)}
-    if extra.route == route:
-        going: Json = passed
-    else:
-        table = _TRANSLATED.get((extra.route, route), {}) if route else {}
-        passed = {name: value for name, value in passed.items() if name in table}
-        going = _placed(passed, table)
-    left = {name: value for name, value in extra.members.items() if name not in passed}
-    return Extra(route=route, members=going) if going and route else None, tuple(_told(replace(extra, members=left)))
-
-
-def _told(left: Extra) -> Iterator[str]:
-    prompts = _PROMPTS.get(left.route, frozenset())
-    return (name for name in names_in(left.members) if name not in prompts)
-
-
-def _is_allowed(name: str, route: Route, forward: Forward) -> bool:
-    if forward == "none" or name in NEVER_SENT:
-        return False
-    return forward == "all" or name in _LISTED[route] or name.startswith(_LISTED_BEGINNINGS)
-
-
-def _placed(members: Json, places: Mapping[str, str]) -> Json:
-    placed: dict[str, Any] = {}
-    for name, value in members.items():
-        outer, _, inner = places[name].rpartition(".")
-        (placed.setdefault(outer, {}) if outer else placed)[inner] = value
-    return placed
-
-
 def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped: list[str]) -> ModelRequest:
     """A plain `think` as one of OpenAI's protocols says it; named as dropped where it cannot."""
     if think_as == "reasoning_effort" and provider.startswith("openai"):
@@ -217,3 +136,115 @@ def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped
         return replace(request, think=None, extra=Extra(route="openai-chat", members=members))
     dropped.append("think")
     return replace(request, think=None)
+
+
+# --- what a protocol has no place for: each function goes with a `write_request`, and changes with it
+
+
+def lost(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[str]:
+    """Names as OpenAI's chat protocol spells them, paths for those of messages; `provider` as in `ChatModel`."""
+    losing = _LOSING.get(provider)
+    if losing is not None:
+        yield from losing(request)
+    yield from lost_of_messages(request.messages, provider, forwards=forwards)
+
+
+def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bool) -> Iterator[str]:
+    """The same of the messages alone. Where nothing is forwarded, all that Mnemoir does not read of them is lost."""
+    if provider in _NAMELESS and any(one.name is not None and one.role != "tool" for one in messages):
+        yield "messages.name"
+    route = _ROUTES.get(provider) if forwards else None
+    for message in messages:  # nearly none has more than Mnemoir reads, and a history may have hundreds
+        if message.extra is not None:
+            yield from _untold(message.extra, route, "messages.")
+        for part in message.parts:
+            if part.extra is not None:
+                yield from _untold(part.extra, route, "messages.content.")
+        for call in message.tool_calls:
+            if call.extra is not None:
+                yield from _untold(call.extra, route, "messages.tool_calls.")
+
+
+def given_names(request: ModelRequest) -> Iterator[str]:
+    """The names of all members that say how the model is to answer, and of the client's own."""
+    yield from _given(request, "temperature", "top_p", "max_tokens", "seed", "presence_penalty", "frequency_penalty")
+    if request.sampling.stop:
+        yield "stop"
+    if request.reasoning_effort is not None:
+        yield "reasoning_effort"
+    if request.think is not None:
+        yield "think"
+    if request.extra is not None:
+        yield from names_in(request.extra.members)
+
+
+def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
+    """The reasoning models of OpenAI refuse what others are steered by."""
+    if is_reasoning_model(request.model):
+        yield from _given(request, "temperature", "top_p")
+
+
+def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
+    yield from _lost_by_openai(request)
+    yield from _given(request, "seed", "presence_penalty", "frequency_penalty")
+    for tool in request.tools:
+        yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
+
+
+def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
+    if request.tool_choice not in (None, "auto"):
+        yield "tool_choice"
+    if any(tool.get("type") == "custom" for tool in request.tools):
+        yield "tools.custom"
+
+
+def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:
+    """The offline model reads the messages and nothing else."""
+    yield from given_names(request)
+    yield from _tools(request)
+
+
+def _lost_by_completions(request: ModelRequest) -> Iterator[str]:
+    yield from _tools(request)
+    if request.output is not None:
+        yield "response_format"
+    if request.reasoning_effort is not None:
+        yield "reasoning_effort"
+
+
+def _lost_by_koboldcpp(request: ModelRequest) -> Iterator[str]:
+    """Only the options of a config tree say there how to answer."""
+    yield from given_names(replace(request, reasoning_effort=None))
+    yield from _lost_by_completions(request)
+
+
+def _tools(request: ModelRequest) -> Iterator[str]:
+    if request.tools:
+        yield "tools"
+    if request.tool_choice is not None:
+        yield "tool_choice"
+
+
+def _given(request: ModelRequest, *names: str) -> Sequence[str]:
+    sampling = request.sampling
+    if sampling == _AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
+        return ()
+    return [name for name in names if getattr(sampling, name) is not None]
+
+
+def _untold(extra: Extra, route: str | None, at: str) -> Iterator[str]:
+    """Members that came by another protocol than `route`, but for those that only tell how a text was written."""
+    if extra.route != route:
+        yield from (at + name for name in names_in(extra.members) if name not in _FORMS)
+
+
+_LOSING: Mapping[str, Callable[[ModelRequest], Iterator[str]]] = {
+    "openai-chat": _lost_by_openai,
+    "openai-responses": _lost_by_responses,
+    "ollama": _lost_by_ollama,
+    "ollama-chat": _lost_by_ollama,
+    "openai-completions": _lost_by_completions,
+    "koboldcpp": _lost_by_koboldcpp,
+    "ollama-generate": _tools,
+    "offline": _lost_by_the_offline_model,
+}

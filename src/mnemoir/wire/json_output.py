@@ -6,7 +6,7 @@ from typing import Any
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Extra, JsonSchema
 from mnemoir.wire import members
-from mnemoir.wire.extras import members_for
+from mnemoir.wire.members import members_for
 
 ANY_OBJECT = JsonSchema(name="json_object", schema={"type": "object"})
 """Any JSON object: OpenAI's `json_object`, Ollama's `json`."""

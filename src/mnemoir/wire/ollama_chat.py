@@ -13,8 +13,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart
 from mnemoir.wire import members, ollama_options, upstream
-from mnemoir.wire.extras import asked_extra, members_for, merged
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import Json, asked_extra, members_for, merged
 from mnemoir.wire.ollama_options import write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.ollama_tool_calls import read_tool_calls, write_answered_calls, write_asked_calls

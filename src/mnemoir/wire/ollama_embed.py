@@ -10,8 +10,7 @@ from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
 from mnemoir.wire.embedding_request import Vectors, as_sent, read_exact_vectors, read_texts, read_vectors
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged
 from mnemoir.wire.ollama_options import write_error
 
 __all__ = [

@@ -12,9 +12,8 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Passed, Reply, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, unread, within
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls
 
 ROUTE: Route = "ollama-chat"

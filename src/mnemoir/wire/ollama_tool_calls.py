@@ -13,8 +13,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import asked_extra, members_for, merged, within
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import Json, asked_extra, members_for, merged, within
 
 _ROUTE: Route = "ollama-chat"
 _OF_CALLS = frozenset({"id", "function"})

@@ -1,34 +1,31 @@
-"""OpenAI's chat completions: requests, replies and streams, read and written.
+"""OpenAI's chat completions: requests, read and written; their answers stand in `openai_chat_answers`.
 
-Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on. Some
-call it `reasoning`: that is passed on beside it, for clients that look for it there.
+Older clients send `functions` and `function_call`, as the protocol named tools before there were tools, keep calls as
+`function_call` of an assistant message, and answer them with messages of the role `function`. Model servers of today
+want tools. So a request is translated before it is read, and its answer is translated when it is written. The old
+protocol has one call in an answer: further ones are left out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
-from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
-from mnemoir.core.messages import ChatRequest, ModelRequest
-from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, members_for, merged, unread, within
+from mnemoir.core.errors import NotSupported
+from mnemoir.core.messages import ChatRequest, ModelRequest, Sampling
+from mnemoir.wire import members
 from mnemoir.wire.json_output import read_response_format, write_response_format
-from mnemoir.wire.legacy_functions import FUNCTION_NAMES, of_function_call, with_tools
-from mnemoir.wire.members import Json
-from mnemoir.wire.openai_family import effort_of, is_reasoning_model
-from mnemoir.wire.openai_messages import (
-    ROUTE,
-    extra_of_call,
-    read_messages,
-    read_tool_calls,
-    write_message,
-    write_tool_calls,
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, within
+from mnemoir.wire.openai_chat_answers import (
+    FUNCTION_CALL,
+    FunctionStreamWriter,
+    StreamReader,
+    StreamWriter,
+    read_reply,
+    write_function_reply,
+    write_reply,
 )
-from mnemoir.wire.openai_sampling import SAMPLING, read_choices, read_sampling, write_sampling
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, write_error
-from mnemoir.wire.openai_usage import read_usage, write_usage
+from mnemoir.wire.openai_family import effort_of, is_reasoning_model
+from mnemoir.wire.openai_messages import ROUTE, read_messages, write_message
+from mnemoir.wire.openai_stream import write_error
 
 __all__ = [
     "FunctionStreamWriter",
@@ -42,6 +39,13 @@ __all__ = [
     "write_request",
 ]
 
+MOST_CHOICES = 8
+SAMPLING = frozenset(
+    {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "n"}
+    | {"presence_penalty", "frequency_penalty"}
+)
+"""Members that say which words to pick."""
+_AS_THE_SERVER_LIKES = Sampling()
 
 _OF_REQUESTS = (
     OWN_MEMBERS
@@ -49,10 +53,9 @@ _OF_REQUESTS = (
     | {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "response_format", "reasoning_effort"}
 )
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
-_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
-
-
-# --- requests
+_FUNCTIONS = "functions"
+_FUNCTION_NAMES: Mapping[str, str] = {"tools": _FUNCTIONS, "tool_choice": FUNCTION_CALL}
+"""What a client of functions calls the members that tools have."""
 
 
 def read_request(body: Json) -> ChatRequest:
@@ -92,7 +95,81 @@ def read_request(body: Json) -> ChatRequest:
 def _names(body: Json, function_calls: bool) -> dict[str, str]:
     """Members that have an older or newer name too, by the one that the client used."""
     names = {"max_tokens": "max_completion_tokens"} if body.get("max_completion_tokens") is not None else {}
-    return {**names, **FUNCTION_NAMES} if function_calls else names
+    return {**names, **_FUNCTION_NAMES} if function_calls else names
+
+
+def read_choices(body: Json) -> int:
+    """How many answers are wanted. Raises InvalidRequest for none, and NotSupported for more than MOST_CHOICES."""
+    wanted = members.integer(body, "n", least=1) or 1
+    if wanted > MOST_CHOICES:
+        raise NotSupported(f"n must be at most {MOST_CHOICES}, it is {wanted}.", field="n")
+    return wanted
+
+
+def read_sampling(body: Json) -> Sampling:
+    """The members a client set; the newer name of the limit goes before the older one."""
+    limit = members.integer(body, "max_completion_tokens", least=1)
+    return Sampling(
+        temperature=members.number(body, "temperature"),
+        top_p=members.number(body, "top_p"),
+        max_tokens=limit if limit is not None else members.integer(body, "max_tokens", least=1),
+        stop=members.texts(body, "stop"),
+        seed=members.integer(body, "seed"),
+        presence_penalty=members.number(body, "presence_penalty"),
+        frequency_penalty=members.number(body, "frequency_penalty"),
+    )
+
+
+def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:
+    """A request of tools, whether its answer must speak of functions, and the names of members that were dropped.
+
+    The very same body where nothing is to be translated. Where a request has tools, its functions are dropped and the
+    answer speaks of tools. Raises InvalidRequest naming the field.
+    """
+    sent = body.get("messages")
+    if isinstance(sent, list) and any(map(_is_of_functions, sent)):
+        body = {**body, "messages": list(_with_tool_messages(sent))}
+    given = {name: body[name] for name in (_FUNCTIONS, FUNCTION_CALL) if body.get(name)}
+    if not given:
+        return body, False, ()
+    body = {name: value for name, value in body.items() if name not in given}
+    if body.get("tools"):
+        return body, False, tuple(given)
+    functions = [one for one, _ in members.objects(given.get(_FUNCTIONS, []), _FUNCTIONS)]
+    tools = [{"type": "function", "function": one} for one in functions]
+    translated: dict[str, Any] = {"tools": tools} if tools else {}
+    if FUNCTION_CALL in given:
+        translated["tool_choice"] = _tool_choice(given[FUNCTION_CALL])
+    return {**translated, **body}, True, ()
+
+
+def _tool_choice(value: object) -> object:
+    if isinstance(value, str):
+        return value
+    name = members.as_text(members.as_object(value, FUNCTION_CALL).get("name"), f"{FUNCTION_CALL}.name")
+    return {"type": "function", "function": {"name": name}}
+
+
+def _is_of_functions(message: object) -> bool:
+    return isinstance(message, dict) and (message.get("role") == "function" or bool(message.get(FUNCTION_CALL)))
+
+
+def _with_tool_messages(sent: list[Any]) -> Iterator[Any]:
+    """The messages with tool calls and their answers. A call gets its id by its place, an answer that of its call."""
+    open_calls: dict[str, str] = {}  # function → the id of its newest call without an answer
+    for n, message in enumerate(sent):
+        if not _is_of_functions(message):
+            yield message
+        elif message.get("role") == "function":
+            name = members.text(message, "name", at=f"messages[{n}].") or ""
+            rest = {member: value for member, value in message.items() if member != "name"}
+            yield {**rest, "role": "tool", "tool_call_id": open_calls.pop(name, f"call_{n}")}
+        else:
+            called = members.as_object(message[FUNCTION_CALL], f"messages[{n}].{FUNCTION_CALL}")
+            rest = {member: value for member, value in message.items() if member != FUNCTION_CALL}
+            open_calls[members.text(called, "name", at=f"messages[{n}].{FUNCTION_CALL}.") or ""] = f"call_{n}"
+            call = {"id": f"call_{n}", "type": "function", "function": called}
+            yield rest if message.get("tool_calls") else {**rest, "tool_calls": [call]}
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -129,186 +206,17 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
     return body if request.tool_choice is None else {**body, "tool_choice": request.tool_choice}
 
 
-# --- whole replies
-
-
-def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
-    """Our answer; `created` is in seconds since 1970."""
-    return orjson.dumps(_reply_body(reply, model, reply_id, created))
-
-
-def write_function_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
-    """The same for a client that sent `functions`."""
-    body = _reply_body(reply, model, reply_id, created)
-    return orjson.dumps({**body, "choices": [of_function_call(choice) for choice in body["choices"]]})
-
-
-def _reply_body(reply: Reply, model: str, reply_id: str, created: int) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal or None}
-    if reply.tool_calls or reply.refusal:
-        message["content"] = reply.text or None
-    if reply.tool_calls:
-        message["tool_calls"] = write_tool_calls(reply.tool_calls)
-    if reply.thinking:
-        message["reasoning_content"] = reply.thinking
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.reason}
-    common: dict[str, Any] = {**head(model, reply_id, created, "chat.completion")}
-    passed = reply.passed
-    if passed is not None and passed.route == ROUTE:
-        message |= passed.message or {}
-        choice |= passed.choice or {}
-        common |= passed.answer or {}
-    return {**common, "choices": [choice, *reply.alternatives], "usage": write_usage(reply.usage)}
-
-
-def read_reply(body: Json) -> Reply:
-    """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
-    if body.get("error"):
-        raise upstream.error_in_body(body)
-    choices = body.get("choices")
-    message = upstream.member(choices[0], "message") if isinstance(choices, list) and choices else None
-    if not isinstance(message, Mapping) or not isinstance(choices, list):
-        raise upstream.unusable("no choices")
-    calls = _read_reply_calls(message.get("tool_calls"))
-    text = _reply_text(message.get("content"))
-    thinking = _thinking(message)
-    refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
-    reason = upstream.finish_reason(choices[0].get("finish_reason"), has_calls=bool(calls))
-    if text is None and not calls and not thinking and not refusal and reason != "content_filter":
-        raise upstream.unusable("no content")
-    return Reply(
-        text=text or "",
-        reason=reason,
-        tool_calls=calls,
-        thinking=thinking,
-        refusal=refusal,
-        usage=read_usage(body.get("usage")),
-        passed=passed_of(body, choices[0], message, _OF_ANSWERS, ROUTE),
-        alternatives=tuple(choice for choice in choices[1:] if isinstance(choice, dict)),
-    )
-
-
-def _reply_text(content: object) -> str | None:
-    """The text of a message; some servers answer in parts."""
-    if isinstance(content, list):
-        return "".join(upstream.text_or_none(upstream.member(part, "text"), "a part") or "" for part in content)
-    return upstream.text_or_none(content, "content")
-
-
-def _thinking(message: Json) -> str:
-    value = message.get("reasoning_content") or message.get("reasoning")
-    return value if isinstance(value, str) else ""
-
-
-def _read_reply_calls(value: object) -> tuple[Any, ...]:
-    try:
-        return read_tool_calls(value, "tool_calls")
-    except InvalidRequest as exc:  # the same shape as in a request, but here it is the server's fault
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
-
-
-# --- streams
-
-
-class StreamWriter(ChunkWriter):
-    """Our answer as server-sent events; the first delta tells the role."""
-
-    route = ROUTE
-
-    def __init__(self, model: str, reply_id: str, created: int, include_usage: bool) -> None:
-        super().__init__(head(model, reply_id, created, "chat.completion.chunk"), include_usage)
-
-    def _choice(self, text: str, reason: FinishReason | None = None) -> dict[str, Any]:
-        return _choice_of({} if reason else {"content": text}, reason)
-
-    def _opening(self) -> bytes:
-        return self._chunk(_choice_of({"role": "assistant", "content": ""}))
-
-    def _other(self, event: Event) -> dict[str, Any] | None:
-        if isinstance(event, Thinking):
-            return _choice_of({"reasoning_content": event.text})
-        if isinstance(event, Refusal):
-            return _choice_of({"refusal": event.text})
-        if isinstance(event, ToolCallPart):
-            return _choice_of({"tool_calls": [_write_call_part(event)]})
-        return None
-
-
-class FunctionStreamWriter(StreamWriter):
-    """The same for a client that sent `functions`."""
-
-    def _chunk(self, choice: Json) -> bytes:
-        return super()._chunk(of_function_call(choice))
-
-
-def _choice_of(delta: Json, reason: FinishReason | None = None) -> dict[str, Any]:
-    return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-
-
-class StreamReader(ChunkReader):
-    """A model's answer from its server-sent events."""
-
-    route = ROUTE
-
-    def __init__(self, *, tolerant: bool = False) -> None:
-        super().__init__(tolerant=tolerant)
-        self._last_call = -1
-
-    @property
-    def _has_calls(self) -> bool:
-        return self._last_call >= 0
-
-    def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
-        delta = choice.get("delta")
-        if not isinstance(delta, dict):
-            return None
-        content = delta.get("content")
-        if content:
-            if content.__class__ is not str:
-                raise upstream.unusable("content that is not text")
-            events.append(Text(content))
-        if content and len(delta) == 1:
-            return None
-        self._rest_of_delta(delta, events)
-        return unread(delta, _OF_ANSWERS)
-
-    def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
-        thinking = _thinking(delta)
-        if thinking:
-            events.append(Thinking(thinking))
-        refusal = upstream.text_or_none(delta.get("refusal"), "a refusal")
-        if refusal:
-            events.append(Refusal(refusal))
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            events += [self._call_part(part) for part in calls]
-
-    def _call_part(self, part: object) -> ToolCallPart:
-        """A piece of a call. Servers that leave the index out mean a new call where there is an id."""
-        custom = upstream.member(part, "type") == "custom" or upstream.member(part, "custom") is not None
-        called = upstream.member(part, "custom" if custom else "function")
-        call_id, name = upstream.member(part, "id"), upstream.member(called, "name")
-        index = upstream.member(part, "index")
-        if not isinstance(index, int):
-            index = self._last_call + 1 if call_id or self._last_call < 0 else self._last_call
-        self._last_call = index
-        arguments = upstream.member(called, "input" if custom else "arguments")
-        if isinstance(arguments, dict):
-            arguments = orjson.dumps(arguments).decode()
-        return ToolCallPart(
-            index=index,
-            id=upstream.text_or_none(call_id, "a call id") or None,
-            name=upstream.text_or_none(name, "a function name") or None,
-            arguments=upstream.text_or_none(arguments, "call arguments") or "",
-            custom=custom,
-            extra=extra_of_call(part) if isinstance(part, dict) else None,
-        )
-
-
-def _write_call_part(part: ToolCallPart) -> dict[str, Any]:
-    kind, words = ("custom", "input") if part.custom else ("function", "arguments")
-    named = {} if part.name is None else {"name": part.name}
-    body: dict[str, Any] = {"index": part.index, kind: {**named, words: part.arguments}}
-    if part.id is not None:
-        body |= {"id": part.id, "type": kind}
-    return body if part.extra is None else merged(members_for(part.extra, ROUTE), body)
+def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
+    """Older servers know only `max_tokens`, the reasoning models only the other name, and no temperature."""
+    if sampling == _AS_THE_SERVER_LIKES:  # as nearly all chats leave it
+        return {}
+    given: dict[str, Any] = {
+        "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,
+        "stop": list(sampling.stop) or None,
+        "seed": sampling.seed,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+    }
+    if not reasoning:
+        given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    return {name: value for name, value in given.items() if value is not None}

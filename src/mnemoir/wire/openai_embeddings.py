@@ -20,8 +20,7 @@ from mnemoir.wire.embedding_request import (
     read_tokens,
     read_vectors,
 )
-from mnemoir.wire.extras import OWN_MEMBERS, asked_extra, extra_of, members_for, merged
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged
 from mnemoir.wire.openai_chat import write_error
 
 __all__ = [

@@ -9,8 +9,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.messages import Extra, ImagePart, Message, OpaquePart, Part, Role, Route, TextPart, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.extras import asked_extra, extra_of, members_for, merged, within
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import Json, asked_extra, extra_of, members_for, merged, within
 from mnemoir.wire.pictures import check_address, read_picture
 
 ROUTE: Route = "openai-chat"

@@ -21,9 +21,8 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.extras import members_for, merged
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import Json, members_for, merged
 from mnemoir.wire.openai_family import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
 from mnemoir.wire.sse import SseReader

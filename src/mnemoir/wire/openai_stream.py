@@ -14,8 +14,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, Pro
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
-from mnemoir.wire.extras import unread
-from mnemoir.wire.members import Json
+from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody
 from mnemoir.wire.openai_usage import read_usage, write_usage
 from mnemoir.wire.sse import SseReader

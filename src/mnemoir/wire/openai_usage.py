@@ -6,7 +6,7 @@ from typing import Any
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import Extra
 from mnemoir.wire import upstream
-from mnemoir.wire.extras import members_for, merged, unread
+from mnemoir.wire.members import members_for, merged, unread
 
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _CACHED = frozenset({"cached_tokens"})

@@ -1,18 +1,43 @@
 """Who asked, and whether memory takes part."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from mnemoir.core.ids import new_run_id
+from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.runs import MemorySkip
 from mnemoir.core.scope import Scope
+from mnemoir.workflows.config.tree import UserTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """What the `model` of a request means: the built-in workflow, or with a config tree a user of it.
+
+    `name` is what the answer says of who answered. `folder` is the folder of shared workflows that is asked for, ""
+    for the user's own workflow.
+    """
+
+    name: str
+    user: UserTree | None = None
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it."""
+    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it.
+
+    `question_uid` names the user's newest message, None where there is none, and `answer_uid` the answer to come.
+    """
 
     conversation_id: str
     message_id: int
+    question_uid: str | None = None
+    answer_uid: str = field(default_factory=new_message_uid)
+
+    @property
+    def message_uids(self) -> Sequence[str]:
+        """Question and answer."""
+        return [uid for uid in (self.question_uid, self.answer_uid) if uid is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +48,7 @@ class Caller:
     nothing is recalled for it and nothing of it kept. The same holds for a raw request (`ModelRequest.raw`), whose
     prompt reaches the model as it came. Nothing of a temporary chat outlives its answer, though it may recall.
     `credential` is the key it came with, to be sent on to memory.
+    `answerer` is who answers, where that was looked up before: the files of a user are looked at once for a request.
     `recorded` is where the conversation is stored, None for one that is not. `run_id` names the run in its trace.
     """
 
@@ -33,6 +59,7 @@ class Caller:
     is_temporary: bool = False
     is_raw: bool = False
     credential: str | None = field(default=None, repr=False)
+    answerer: Answerer | None = None
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)
 

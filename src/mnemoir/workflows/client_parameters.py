@@ -11,8 +11,7 @@ from typing import Any
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
 from mnemoir.ports.model_servers import ModelServerKind
-from mnemoir.wire.forwarding import Forwarding, prepared, without_extra
-from mnemoir.wire.losses import given_names, lost_of_messages
+from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, prepared, without_extra
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.node import ModelProperties
 

@@ -11,11 +11,11 @@ from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.ports.run_store import RunStore
-from mnemoir.wire.client_tasks import asks_for_tools
+from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
-from mnemoir.wire.legacy_functions import without_further_calls
+from mnemoir.wire.openai_chat_answers import without_further_calls
 from mnemoir.workflows.abilities import Abilities
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.caller import Answerer, Caller
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
@@ -76,14 +76,15 @@ class Workflows:
         shared = [name for user in users if user.settings.shares_workflows for name in _shared_names(user)]
         return [*(user.name for user in users if not user.settings.only_shares), *sorted(shared)]
 
-    def model_name(self, chat: ChatRequest) -> str:
-        """What the answer says of who answered. Raises InvalidRequest for a user that is not served."""
+    def answerer(self, chat: ChatRequest) -> Answerer:
+        """Who answers the chat. Raises InvalidRequest for a user that is not served."""
         asked = chat.request.model
         if self._tree is None:
-            return asked or OWN_MODEL
+            return Answerer(name=asked or OWN_MODEL)
         name, wanted = self._asked(asked or "")
-        folder = _folder(self._tree.glance(name), wanted)
-        return f"{name}:{folder}" if folder else name
+        user = self._tree.glance(name)
+        folder = _folder(user, wanted)
+        return Answerer(name=f"{name}:{folder}" if folder else name, user=user, folder=folder)
 
     def abilities(self, model: str) -> Abilities | None:
         """What the workflow of a name among `model_names` passes on; None without a tree, or where none answers.
@@ -171,16 +172,16 @@ class Workflows:
             stream=chat.stream,
             memory_skipped=caller.memory_skipped,
             is_temporary=caller.is_temporary,
+            message_uids=caller.recorded.message_uids if caller.recorded else [],
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
         told = self._runs.moved
-        if self._tree is None:
+        answerer = caller.answerer or self.answerer(chat)
+        user = answerer.user
+        if user is None:
             messages = list(chat.request.messages)
             return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), ""
-        name, wanted = self._asked(chat.request.model or "")
-        user = self._tree.glance(name)
-        folder = _folder(user, wanted)
-        trace.user = name
+        trace.user = user.name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if not caller.may_be_kept:  # what an app asks for itself is no part of the discussion it speaks of
             discussion = None
@@ -194,7 +195,7 @@ class Workflows:
             discussion_id=discussion,
             on_node=told,
         )
-        return turn, folder
+        return turn, answerer.folder
 
     def _asked(self, model: str) -> tuple[str, str]:
         """The user a model name means, and what may be the name of a shared folder, "" for none."""

@@ -7,7 +7,7 @@ chunks end where it begins, and none is ever made of its messages.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion
+from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion, SourceMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Message, Role, text_message
 from mnemoir.memory.discussions.alignment import align
@@ -68,7 +68,7 @@ async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
         if block.is_forgotten:
             messages += [text_message("user", "")] * len(block.digests)
         else:
-            messages += [text_message(_ROLES.get(said.role, "user"), said.text) for said in kept[block.key]]
+            messages += [_message(said) for said in kept[block.key]]
     return KeptWords(messages=messages, forgotten=[block for block in blocks if block.is_forgotten], known=known)
 
 
@@ -91,6 +91,10 @@ async def keep_places(
         await store.forget(made, key)
         if block.is_stale:
             await store.change(made, BlockChanges(stale=frozenset([key])))
+
+
+def _message(said: SourceMessage) -> Message:
+    return replace(text_message(_ROLES.get(said.role, "user"), said.text), uid=said.uid)
 
 
 def _place(block: Block) -> tuple[str, Sequence[str]]:

@@ -10,8 +10,7 @@ from dataclasses import replace
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import ChatRequest, Extra, Loading
 from mnemoir.ports.llm import ChatModel
-from mnemoir.wire.forwarding import Forwarding, plain, prepared, takes_raw
-from mnemoir.wire.losses import given_names
+from mnemoir.wire.forwarding import Forwarding, given_names, plain, prepared, takes_raw
 
 
 async def load(chat: ChatRequest, model: ChatModel, forwarding: Forwarding) -> tuple[Reply, Sequence[str]]:

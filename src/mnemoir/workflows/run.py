@@ -9,7 +9,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
-from mnemoir.wire.document_frames import typed
+from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition

@@ -11,33 +11,35 @@ from mnemoir.workflows.run import Turn
 class TimeLimit:
     """`async with TimeLimit(turn, limit_s, error):` ends its body after so many seconds, None for never.
 
-    Raises what `error` makes. One timer serves the whole body: a timer for each batch would cost more than the batch.
+    Raises what `error` makes. One timer serves the whole body: a timer for each batch would cost more than the batch,
+    and `asyncio.timeout` beside it as much again.
     """
 
     def __init__(self, turn: Turn, limit_s: float | None, error: Callable[[], MnemoirError]) -> None:
         self._turn = turn
         self._limit_s = limit_s
         self._error = error
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[object] | None = None  # that runs the body
+        self._has_expired = False
 
     async def __aenter__(self) -> None:
-        self._timer: asyncio.TimerHandle | None = None
-        if self._limit_s is None:
-            return
-        self._timeout = asyncio.timeout(None)
-        await self._timeout.__aenter__()
-        self._not_counted_s = self._turn.emitted_s
-        self._arm(self._limit_s)
+        if self._limit_s is not None:
+            self._task = task = asyncio.current_task()
+            self._cancelling = 0 if task is None else task.cancelling()
+            self._not_counted_s = self._turn.emitted_s
+            self._arm(self._limit_s)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._timer is None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._has_expired or self._task is None:
             return
-        self._timer.cancel()
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError as exc:
-            raise self._error() from exc
+        # something else may have cancelled the task too, and then it stays cancelled
+        if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise self._error() from error
 
     def _arm(self, seconds: float) -> None:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._on_timer)
@@ -48,5 +50,6 @@ class TimeLimit:
         owed_s, self._not_counted_s = emitted_s - self._not_counted_s, emitted_s
         if owed_s > 0:
             self._arm(owed_s)
-        else:
-            self._timeout.reschedule(asyncio.get_running_loop().time())
+        elif self._task is not None:
+            self._has_expired = True
+            self._task.cancel()

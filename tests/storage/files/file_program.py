@@ -15,7 +15,7 @@ from pathlib import Path
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.files import FileMemoryStore
 from mnemoir.storage.sqlite import open_database
-from tests.storage.files.file_parts import ASKED, MIRA, Workspace, fact
+from tests.storage.files.file_parts import ASKED, MIRA, Workspace, fact, record
 
 _DIED = 9
 _STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.listdir", "os.scandir", "fcntl.flock"}
@@ -63,7 +63,10 @@ async def add(folder: Path, name: str, count: str) -> None:
 
 
 def kill(folder: Path) -> None:
-    """Let a process die at each step of two adds in turn; prints how many deaths were survived."""
+    """Let a process die at each step of two adds with an edit by another program between them.
+
+    Prints how many deaths were survived.
+    """
     deaths = 0
     while _in_child(_add_two(folder / str(deaths), die_at=deaths + 1)) == _DIED:
         _check_what_is_left(folder / str(deaths))
@@ -116,9 +119,13 @@ async def _add_two(place: Path, die_at: int) -> None:
     database = open_database(place / "data" / "mnemoir.db")
     store = FileMemoryStore(place / "workspace", database)
     fault.arm(die_at)
-    for text in ("first", "second"):
-        await store.commit(MIRA, [fact(text)], ASKED)
-        (place / f"acknowledged {text}").touch()
+    workspace = Workspace(place / "workspace")
+    await store.commit(MIRA, [fact("first")], ASKED)
+    (place / "acknowledged first").touch()
+    workspace.put(*workspace.records(), record("theirs"))
+    (place / "acknowledged theirs").touch()
+    await store.commit(MIRA, [fact("second")], ASKED)
+    (place / "acknowledged second").touch()
 
 
 async def _add_another(place: Path) -> None:
@@ -133,9 +140,10 @@ async def _add_another(place: Path) -> None:
 def _check_what_is_left(place: Path) -> None:
     workspace = Workspace(place / "workspace")
     left = workspace.texts()
-    acknowledged = [text for text in ("first", "second") if (place / f"acknowledged {text}").exists()]
+    written = ["first", "theirs", "second"]
+    acknowledged = [text for text in written if (place / f"acknowledged {text}").exists()]
     assert left[: len(acknowledged)] == acknowledged, "an acknowledged memory is gone"
-    assert left == ["first", "second"][: len(left)], "the file is neither the old one nor the new one"
+    assert left == written[: len(left)], "the file is neither the old one nor the new one"
     assert _in_child(_add_another(place)) == 0, "the next add does not work"
     assert workspace.texts() == [*left, "another"]
     assert {file.name for file in workspace.file().parent.iterdir()} == {"memories.json", "memories.json.lock"}

@@ -76,7 +76,7 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
 
 @ERRORS
 @failing_calls
-async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_the_log_to_be_emptied(
+async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_erasing_to_be_done(
     disk, database, error, failing
 ):
     store = SqlMemoryStore(database)
@@ -96,6 +96,7 @@ async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_
         assert deleted is None
         if await store.count(MIRA, ALL) != 50:
             assert await store.count(MIRA, ALL) == 0
+            await store.erase()
             await keep(store, *said)
     assert (deleted, await store.count(MIRA, ALL)) == (50, 0)
 

@@ -88,7 +88,7 @@ async def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start
         else:
             was_cut = False
         connection.exec_trace = None
-        assert reached(connection) in (4, 5, 6)
+        assert reached(connection) in range(4, len(known_steps()) + 1)
         connection.close()
         migrated = apsw.Connection(str(older))
         migrate(migrated, known_steps())

@@ -9,6 +9,7 @@ import pytest
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.queries import queries, subjects
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, OTHER_TABLES
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.schema import Step, known_steps, migrate, reached
 
@@ -30,6 +31,8 @@ TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.owner_of",
+    "memories.users_of_agent",
+    "memories.users_of_app",
     "search.next_model",
     "search.embedded_with",
     "changes.drop_receipts",
@@ -81,12 +84,18 @@ def test_stores_know_no_driver_and_engines_no_store():
     assert [text for text in stores if "import apsw" in text or "mnemoir.storage.sqlite" in text] == []
     engines = "\n".join(file.read_text() for file in (SOURCES / "sqlite").rglob("*.py"))
     known = set(re.findall(r"from mnemoir\.storage\.sql(?:\.(\w+))? import", engines))
-    assert known == {"engine", "queries", "scopes", "integrity"}
+    assert known == {"cells", "engine", "queries", "scopes", "integrity"}
 
 
 def test_every_query_is_used():
     code = "\n".join(file.read_text() for file in SOURCES.rglob("*.py"))
     assert [name for _, name in ALL_QUERIES if f'"{name}"' not in code] == []
+
+
+@pytest.mark.parametrize("name", ["agent", "app"])
+def test_the_users_of_an_agent_or_an_app_come_from_its_index(migrated, name):
+    first, *_ = plan_of(migrated, queries("memories")[f"users_of_{name}"])
+    assert first == f"SEARCH m USING INDEX memories_by_{name} ({name}=?)"
 
 
 def test_pages_come_in_order_from_the_index(migrated):
@@ -170,3 +179,40 @@ async def test_a_beginning_that_was_cut_short_is_begun_anew(path):
     assert await database.check_integrity() == []
     await database.aclose()
     assert sorted(file.name for file in path.parent.iterdir()) == ["mnemoir.db", "mnemoir.lock"]
+
+
+WORDS = "|".join(sorted({column for table in FACT_TABLES.values() for column in table} - {"state"}))
+COMPARED = re.compile(
+    rf"\b(?:{WORDS})\b\s*(?:=|<|>|IS\b|IN\b|LIKE\b)(?! NOT NULL| NULL)|(?:=|<|>|\bIS|\bNOT|\bIN \(SELECT|\bLIKE)\s+"
+    rf"(?:\w+\.)?(?:{WORDS})\b|\w+\((?:\w+\.)?(?:{WORDS})\b(?=[,)]|\s)"
+)
+SET = re.compile(r"(?:\bSET|,)\s+\w+ = (?:excluded\.\w+|:\w+|NULL)|INSERT INTO \w+\s+\([^)]*\)")
+
+
+def test_no_query_compares_words_of_users_or_looks_into_them():
+    """Words are compared by hash, or in Python: a column that is encrypted some day has nothing to compare."""
+    found = {}
+    for subject, name in ALL_QUERIES:
+        code = re.sub(r"--.*", "", queries(subject)[name])
+        while code != (without := SET.sub(" ", code, count=1)):
+            code = without
+        if hits := COMPARED.findall(code):
+            found[f"{subject}.{name}"] = hits
+    assert found == {}
+
+
+@pytest.mark.parametrize("condition", ["text = :text", "lower(m.text)", "a IN (SELECT new_text", "turns LIKE '%a%'"])
+def test_a_query_that_would_compare_words_is_found(condition):
+    assert COMPARED.search(" ".join(("SELECT id FROM memories WHERE", condition)))
+
+
+def test_every_table_belongs_to_one_kind_or_holds_nothing_that_anybody_said(migrated):
+    of_kinds = [table for tables in (FACT_TABLES, JOB_TABLES, CONVERSATION_TABLES) for table in tables]
+    known = {name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert sorted([*of_kinds, *OTHER_TABLES]) == sorted(known - {"sqlite_sequence"})
+    for table, columns in {**FACT_TABLES, **JOB_TABLES}.items():
+        assert set(columns) <= {row[1] for row in migrated.execute(f"PRAGMA table_info({table})")}
+
+
+def test_every_step_says_whether_it_expands_or_contracts():
+    assert {step.kind for file in ("", "runs", "sessions") for step in known_steps(file)} == {"expand", "contract"}

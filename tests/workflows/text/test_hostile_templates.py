@@ -100,6 +100,6 @@ def test_a_template_that_does_too_much_is_stopped(template):
 
 
 def test_a_long_conversation_can_be_told_by_a_template():
-    messages = [{"role": "user", "content": "word " * 20}] * 10_000
+    messages = [{"role": "user", "content": "word " * 20}] * 3_000
     template = "{% for m in messages %}{{ m.role }}: {{ m.content | truncate(20) | trim }}\n{% endfor %}"
-    assert fill(template, {"messages": messages}, jinja=True).count("\n") == 10_000
+    assert fill(template, {"messages": messages}, jinja=True).count("\n") == 3_000

@@ -41,9 +41,14 @@ class Columns(NamedTuple):
 
 
 def record_of(
-    session_id: str, message: Message, *, run_id: str | None = None, finish_reason: str | None = None
+    session_id: str,
+    message: Message,
+    *,
+    run_id: str | None = None,
+    finish_reason: str | None = None,
+    uid: str | None = None,
 ) -> MessageRecord:
-    """The row for a message; `finish_reason` is noted of an answer alone.
+    """The row for a message; `finish_reason` is noted of an answer alone. Without a `uid` it gets a new one.
 
     Raises InvalidRequest for an unknown role, and for arguments that are no JSON.
     """
@@ -61,6 +66,7 @@ def record_of(
         files=_files_as_json(message.content),
         run_id=run_id,
         finish_reason=finish_reason if message.role == "assistant" else None,
+        uid=uid,
     )
 
 

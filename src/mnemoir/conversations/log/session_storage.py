@@ -4,21 +4,23 @@ StorageBusyError, one of those, means that others held the store for too long. L
 below 0 count as 0. Messages stand in the order of their time, then of their ids.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.sessions import (
     MessageRecord,
-    Resumed,
+    Placed,
     SessionMetadata,
     SessionRecord,
     StoredMessage,
     Summary,
 )
 from mnemoir.conversations.log.ways import Stretch, WayRows
+
+T = TypeVar("T")
 
 
 class SessionRows(Protocol):
@@ -167,16 +169,16 @@ class TreeRows(WayRows, Protocol):
         MessageNotFoundError for a parent that is no message of the session.
         """
 
-    def resume_history(
+    def append(
         self,
         session_id: str,
         history: Sequence[MessageRecord],
         *,
-        parent_id: int | None = None,
+        after: int | None = None,
         system_prompt: str = "",
         embedding_model: str | None = None,
-    ) -> Resumed:
-        """Take the history that a client holds, without system messages: add what is new; its end becomes the head.
+    ) -> Placed:
+        """Lay the history that a client holds over the tree: add what is new; its end becomes the head.
 
         A history that begins as stored messages do is followed from the first message on, along the branch that goes
         with it for longest; the first message that is another one begins a branch. When all of it is there nothing is
@@ -188,12 +190,16 @@ class TreeRows(WayRows, Protocol):
         One without an answer goes behind the head, less what stands there already, unless it begins as the thread
         does. A lone question with which the thread begins is asked anew where the thread has other questions.
 
-        With `parent_id` none of that is looked for: it stands right behind this message, ROOT being the beginning,
-        where what says the same may be there already. Raises MessageNotFoundError.
+        With `after` none of that is looked for: it stands right behind this message, ROOT being the beginning, where
+        what says the same may be there already. With HEAD all of it is new and goes behind the head, unless the
+        thread ends with these very messages. Raises MessageNotFoundError.
         """
 
-    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those that messages have already; messages of the session `spared` do not count."""
+    def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
+        """The uids of these messages, as far as they are there."""
+
+    def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Session and id of the messages that have these uids."""
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
@@ -274,3 +280,6 @@ class SessionStorage(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
 
     @property
     def db_path(self) -> Path: ...
+
+    def together(self, work: Callable[["SessionStorage"], T]) -> T:
+        """What `work` gives with all that it reads and writes in one transaction. It may run again."""

@@ -18,6 +18,7 @@ from mnemoir.core.errors import StorageBusyError as StorageBusyError  # a public
 
 _LONGEST_ID = 512
 ROOT = 0  # the parent of a message that begins a thread
+HEAD = -1  # in place of a message's id: whichever the thread ends with
 
 
 class SessionExistsError(Conflict):
@@ -165,7 +166,7 @@ def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
+class Placed:
     """What became of a history that a client sent.
 
     `ids` are those of its messages, in order; `added` those of them that are new. `parent_id` is the message behind
@@ -175,6 +176,9 @@ class Resumed:
     ids: list[int]
     added: list[int]
     parent_id: int
+
+
+Resumed = Placed  # its name in `mnemoir.conversations`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,8 @@ class Appender:
 
     def _with_own_uids(self) -> list[MessageRecord]:
         """What waits, each with its uid unless another message has that."""
-        taken = self._storage.taken_uids([one.uid for one in self._records if one.uid], self._spared)
+        places = self._storage.places_of([one.uid for one in self._records if one.uid])
+        taken = {uid for uid, (session_id, _) in places.items() if session_id != self._spared}
         records: list[MessageRecord] = []
         for record in self._records:
             records.append(replace(record, uid=None) if record.uid in taken else record)

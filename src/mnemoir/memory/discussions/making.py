@@ -152,7 +152,7 @@ def _chunks(
             source = ChunkSource(
                 hash=hashes(part[-1])[0],
                 digests=digests[start:stop],
-                messages=[SourceMessage(role=message.role, text=message.text) for message in part],
+                messages=[SourceMessage(role=one.role, text=one.text, uid=one.uid) for one in part],
             )
             yield Chunk(text=text, source=source, before=before)
 

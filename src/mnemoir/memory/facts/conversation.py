@@ -11,8 +11,7 @@ from mnemoir.core.fence import take_down
 from mnemoir.core.text import content_hash
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.memory.facts.requests import Turn
-from mnemoir.wire.client_tasks import is_task_prompt
-from mnemoir.wire.document_frames import question_in
+from mnemoir.wire.app_prompts import is_task_prompt, question_in
 
 _READ_ROLES = frozenset({"user", "assistant"})
 _UNSAID_ROLES = frozenset({"system", "developer"})

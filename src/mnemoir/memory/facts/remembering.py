@@ -123,4 +123,5 @@ def _sources(turns: Sequence[Turn]) -> list[SourceTurn]:
 
 def _source(turn: Turn) -> SourceTurn:
     said_at = to_text(turn.said_at) if turn.said_at else None
-    return SourceTurn(role=turn.role, text=without_secret(turn.text), speaker=turn.speaker, said_at=said_at)
+    text = without_secret(turn.text)
+    return SourceTurn(role=turn.role, text=text, speaker=turn.speaker, said_at=said_at, message_uid=turn.message_uid)

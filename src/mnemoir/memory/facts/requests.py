@@ -22,6 +22,11 @@ class Turn:
     said_at: datetime | None = None
     metadata: Mapping[str, Any] | None = None
 
+    @property
+    def message_uid(self) -> str | None:
+        """The stored message that it is, where its metadata name one."""
+        return _text_or_none((self.metadata or {}).get("message_uid"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddRequest:
@@ -41,8 +46,7 @@ class AddRequest:
     @property
     def session(self) -> str | None:
         """The session its turns were said in, where its metadata name one."""
-        named = (self.metadata or {}).get("session_id")
-        return named if isinstance(named, str) else None
+        return _text_or_none((self.metadata or {}).get("session_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,11 @@ class AddResult:
     facts_found: bool
     usage: Usage
     redeemed: bool = False
+
+
+def _text_or_none(value: object) -> str | None:
+    """What is text; other values of metadata name nothing."""
+    return value if isinstance(value, str) else None
 
 
 def unknown_memory(memory_id: MemoryId) -> NotFound:

@@ -12,15 +12,13 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from mnemoir.app.conversations import SESSIONS_FILE
 from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.access import owner
-from mnemoir.server.raw_paths import register_names
-from mnemoir.server.rest import ProjectHere, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import ProjectHere, Site, SiteHere
+from mnemoir.server.routing import register_names
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"
@@ -50,8 +48,7 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
 @asynccontextmanager
 async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
     """The owner's conversations until the context ends; None where there never were any."""
-    file = site.parts.conversations.folder_of(scope) / SESSIONS_FILE
-    if not await asyncio.to_thread(file.exists):
+    if not await site.parts.conversations.exist(scope):
         yield None
         return
     async with site.parts.conversations.of(scope) as own:

@@ -107,10 +107,12 @@ class ToolCallAnswer(JsonObject):
 class MessageAnswer(JsonObject):
     """A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
 
-    `siblings` are the ids of all that stands behind its parent, itself among it.
+    `uid` names it anywhere, in exports too. `siblings` are the ids of all that stands behind its parent, itself among
+    it.
     """
 
     id: int
+    uid: str | None
     parent_id: int | None
     role: Role
     content: ContentAnswer
@@ -178,6 +180,7 @@ def message_json(stored: StoredMessage, siblings: Sequence[int]) -> MessageAnswe
     message = stored.message
     return {
         "id": stored.id,
+        "uid": stored.uid,
         "parent_id": None if stored.parent_id == ROOT else stored.parent_id,
         "role": message.role,
         "content": _content_json(message.content),

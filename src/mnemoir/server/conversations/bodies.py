@@ -11,7 +11,7 @@ from mnemoir.conversations.log.model_messages import from_model
 from mnemoir.conversations.log.sessions import ROOT, SessionMetadata, checked_session_id
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.scope import entity_name
-from mnemoir.server.parameters import LARGEST_ID, Body, UserId
+from mnemoir.server.rest import LARGEST_ID, Body, UserId
 from mnemoir.wire import openai_messages
 
 Json = dict[str, Any]

@@ -12,9 +12,8 @@ from mnemoir.conversations.log.ways import Branch
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.parameters import Cursor, whole_number
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

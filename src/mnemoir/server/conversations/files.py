@@ -15,8 +15,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_files import ProjectFile
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 
 _FILES = "/api/files"
 

@@ -18,9 +18,8 @@ from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, h
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
-from mnemoir.server.parameters import LARGEST_ID, Cursor, whole_number
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import LARGEST_ID, Answer, BodyOf, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

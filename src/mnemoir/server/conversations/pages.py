@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.parameters import LARGEST_ID
+from mnemoir.server.rest import LARGEST_ID
 
 _OLDER, _NEWER, _TREE = "thread", "newer", "tree"
 _AT_ONCE = 64  # messages, for each may have megabytes

@@ -17,9 +17,8 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import Answer, BodyOf, Done, Routes, Site, SiteHere
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -6,6 +6,7 @@ on the disk before it is answered.
 
 import asyncio
 import uuid
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
@@ -13,7 +14,7 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
-from mnemoir.app.forgetting import Forgotten, not_found
+from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, SessionExistsError
@@ -40,9 +41,8 @@ from mnemoir.server.conversations.bodies import (
 )
 from mnemoir.server.conversations.titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.parameters import Cursor, whole_number
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, BodyOf, Done, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
@@ -125,8 +125,8 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
             "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
         )
     forgotten = await site.parts.forgetting.forget_all(scope)
-    message = f"Deleted {forgotten.conversations} conversations with {forgotten.messages} messages"
-    return Answer({**_forgotten(forgotten, message), "conversations": forgotten.conversations})
+    message = f"Deleted {forgotten['conversations']} conversations with {forgotten['messages']} messages"
+    return Answer({**_forgotten(forgotten, message), "conversations": forgotten["conversations"]})
 
 
 @router.get(ONE, summary="One conversation")
@@ -150,7 +150,7 @@ async def change(
 async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenAnswer]:
     async with holding(site, scope, id):
         forgotten = await site.parts.forgetting.forget(scope, id)
-    return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten.messages} messages"))
+    return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten['messages']} messages"))
 
 
 @router.put(ONE + "/head", summary="Let its thread end with another message")
@@ -180,13 +180,13 @@ async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Answer[FlushAnswer
     return Answer({"id": id, "messages": count})
 
 
-def _forgotten(forgotten: Forgotten, message: str) -> ForgottenAnswer:
+def _forgotten(forgotten: Counter[str], message: str) -> ForgottenAnswer:
     return {
         "success": True,
         "message": message,
-        "messages": forgotten.messages,
-        "memories": forgotten.memories,
-        "node_memories": forgotten.node_memories,
+        "messages": forgotten["messages"],
+        "memories": forgotten["memories"],
+        "node_memories": forgotten["node_memories"],
     }
 
 

@@ -19,9 +19,8 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
-from mnemoir.server.parameters import Question, whole_number
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Answer, JsonObject, Question, Routes, SiteHere, whole_number
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

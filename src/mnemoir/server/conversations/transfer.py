@@ -24,11 +24,10 @@ from mnemoir.conversations.transfer import (
 from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.bodies import read_body
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, opened
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, Done, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.request import read_body
+from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -19,8 +19,8 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
-from mnemoir.server.raw_paths import RouteAsSent
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

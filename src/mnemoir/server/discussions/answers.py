@@ -18,10 +18,11 @@ _FORMAT, _VERSION = "mnemoir-discussion", 1
 
 
 class SaidAnswer(JsonObject):
-    """A message word for word."""
+    """A message word for word; `uid` names it where the conversation is kept."""
 
     role: str
     content: str
+    uid: NotRequired[str]
 
 
 class ChunkSummaryAnswer(JsonObject):
@@ -192,7 +193,12 @@ def overview_json(
 
 def source_json(said: Sequence[SourceMessage]) -> list[SaidAnswer]:
     """Messages word for word."""
-    return [{"role": message.role, "content": message.text} for message in said]
+    return [
+        {"role": one.role, "content": one.text, "uid": one.uid}
+        if one.uid is not None
+        else {"role": one.role, "content": one.text}
+        for one in said
+    ]
 
 
 def copy_json(id: str, copy: DiscussionCopy) -> Json:

@@ -10,7 +10,7 @@ from mnemoir.core.discussions import DIGEST_CHARACTERS, ChunkSource, RollingSumm
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
 from mnemoir.server.memories.bodies import MessageBody
-from mnemoir.server.parameters import Body
+from mnemoir.server.rest import Body
 
 _MOST_SUMMARIES = 20_000
 _MOST_MESSAGES = 100_000
@@ -27,6 +27,7 @@ class SaidBody(Body):
 
     role: Annotated[str, Field(max_length=64)]
     content: str
+    uid: Annotated[str | None, Field(max_length=64)] = None
 
 
 class _Chunk(Body):
@@ -39,7 +40,7 @@ class _Chunk(Body):
     def chunk(self) -> ChunkSource:
         """As the stores take it; without words where it was forgotten."""
         words = [] if self.forgotten else self.source
-        said = [SourceMessage(role=message.role, text=message.content) for message in words]
+        said = [SourceMessage(role=one.role, text=one.content, uid=one.uid) for one in words]
         return ChunkSource(hash=self.hash, digests=tuple(self.digests), messages=said)
 
 

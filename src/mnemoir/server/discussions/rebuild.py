@@ -7,11 +7,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import MnemoirError
-from mnemoir.server.departure import Departure
 from mnemoir.server.discussions.answers import RebuildStep
+from mnemoir.server.request import visit_of
 from mnemoir.server.rest import tolerant_json
-from mnemoir.server.streaming import Headers, Outflow
-from mnemoir.server.visit import visit_of
+from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.workflows.rebuilding import RebuildProgress
 
 _SILENCE = b"\n"  # a blank line, which is no JSON line

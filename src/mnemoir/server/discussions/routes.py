@@ -34,10 +34,8 @@ from mnemoir.server.discussions.answers import (
 )
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.discussions.rebuild import RebuildAnswer
-from mnemoir.server.parameters import Cursor, Question, whole_number
-from mnemoir.server.raw_paths import RouteAsSent
-from mnemoir.server.rest import Answer, LargeBodyOf, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import Answer, Cursor, LargeBodyOf, Question, Routes, Site, SiteHere, whole_number
+from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
 

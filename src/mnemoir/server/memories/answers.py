@@ -91,12 +91,13 @@ class AddAnswer(JsonObject):
 
 
 class Turn(JsonObject):
-    """Words that a change came from."""
+    """Words that a change came from; `message_uid` names the message that was stored of them."""
 
     role: str
     content: str
     name: str | None
     timestamp: str | None
+    message_uid: str | None
 
 
 class HistoryEvent(JsonObject):
@@ -156,7 +157,13 @@ def listed_json(memory: Memory, visible: Visible) -> ListedMemory:
 
 def turn_json(turn: SourceTurn) -> Turn:
     """Words that a change came from."""
-    return {"role": turn.role, "content": turn.text, "name": turn.speaker, "timestamp": turn.said_at}
+    return {
+        "role": turn.role,
+        "content": turn.text,
+        "name": turn.speaker,
+        "timestamp": turn.said_at,
+        "message_uid": turn.message_uid,
+    }
 
 
 def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:

@@ -14,7 +14,7 @@ from mnemoir.core.memories import Kind
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import Receipt, Visible, Wanted
-from mnemoir.server.parameters import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
+from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100

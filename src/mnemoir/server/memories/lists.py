@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import HistoryEntry, Kind, Memory
+from mnemoir.core.memories import HistoryEntry, Kind, Memory, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Place, Project, Wanted
@@ -31,9 +31,17 @@ from mnemoir.server.memories.answers import (
     turn_json,
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.parameters import Cursor, offset_number, whole_number
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.rest import (
+    Answer,
+    Cursor,
+    JsonObject,
+    ProjectHere,
+    Routes,
+    Site,
+    SiteHere,
+    offset_number,
+    whole_number,
+)
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
@@ -220,28 +228,38 @@ async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None
 
 async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[Source]:
     """Every turn of every event, oldest first, with its message where the conversation is still kept."""
-    sessions = {entry.session for entry in entries if entry.session}
-    wanted = {
-        session: {(turn.role, turn.text) for entry in entries if entry.session == session for turn in entry.turns}
-        for session in sessions
-    }
-    messages: dict[tuple[str | None, str, str], int] = {}
-    if wanted:
+    turns = [(entry, turn) for entry in entries for turn in entry.turns]
+    messages: Mapping[_Said, int] = {}
+    if any(entry.session for entry, _ in turns):
         async with opened(site, scope) as own:
-            for session, turns in wanted.items() if own is not None else ():
-                assert own is not None
-                found = await asyncio.to_thread(_message_ids, own, session, turns)
-                messages |= {(session, *turn): message_id for turn, message_id in found.items()}
+            if own is not None:
+                messages = await asyncio.to_thread(_messages, own, {_said(entry, turn) for entry, turn in turns})
     return [
         {
             **turn_json(turn),
             "event_id": entry.id,
             "session": entry.session,
-            "message_id": messages.get((entry.session, turn.role, turn.text)),
+            "message_id": messages.get(_said(entry, turn)),
         }
-        for entry in entries
-        for turn in entry.turns
+        for entry, turn in turns
     ]
+
+
+_Said = tuple[str | None, str | tuple[str, str]]  # the session, and the message's uid or else its role and words
+
+
+def _said(entry: HistoryEntry, turn: SourceTurn) -> _Said:
+    return entry.session, turn.message_uid or (turn.role, turn.text)
+
+
+def _messages(own: OwnConversations, said: set[_Said]) -> dict[_Said, int]:
+    """The messages that are still there: by their uids, and by their words where no uid was noted."""
+    places = own.manager.storage.places_of([what for _, what in said if isinstance(what, str)])
+    found: dict[_Said, int] = {(session, uid): message_id for uid, (session, message_id) in places.items()}
+    for session in {session for session, what in said if session and not isinstance(what, str)}:
+        words = {what for of, what in said if of == session and not isinstance(what, str)}
+        found |= {(session, what): message_id for what, message_id in _message_ids(own, session, words).items()}
+    return found
 
 
 def _message_ids(own: OwnConversations, session: str, turns: set[tuple[str, str]]) -> dict[tuple[str, str], int]:

@@ -1,18 +1,23 @@
-"""`/api/memories`: add, search, list, delete, history."""
+"""`/api/memories`: add, search, list, delete, history.
+
+The server's own chats enter at the same bodies, checks and answers without HTTP: a chat has passed the guard already,
+and is logged and counted itself.
+"""
 
 import hashlib
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import orjson
 from fastapi import Depends, Header, Query, Request
 
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
-from mnemoir.server.access import named_user, owner
-from mnemoir.server.errors import MethodNotAllowed
+from mnemoir.server.access import named_user, owner, project_in
+from mnemoir.server.errors import MethodNotAllowed, broken, status_of
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -25,8 +30,8 @@ from mnemoir.server.memories.answers import (
 from mnemoir.server.memories.bodies import AddBody, SearchBody
 from mnemoir.server.memories.later import KIND, payload_of
 from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
-from mnemoir.server.site import Site
+from mnemoir.server.record import log_fault
+from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
@@ -159,3 +164,29 @@ def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
     narrowing = [scope.agent, scope.app, scope.conversation]
     asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
     return Receipt(key=key, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
+
+
+class LocalMemoryRoutes:
+    """`POST` to `""` and `"/search"` below `/api/memories`."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def __call__(
+        self, route: str, scope: Owner, body: Mapping[str, Any], key: str | None
+    ) -> tuple[int, Mapping[str, Any]]:
+        """The status and the JSON of the answer; `key` is the idempotency key. Raises nothing."""
+        project = project_in(scope)
+        try:
+            if route == "/search":
+                return 200, await found(self._site, project, checked(SearchBody, body, "body"))
+            return 200, await added(self._site, project, checked(AddBody, body, "body"), key)
+        except MnemoirError as exc:
+            return _failure(exc)
+        except Exception as exc:  # noqa: BLE001 - as on the routes: trouble with memory never fails a chat
+            log_fault(exc, route=f"/api/memories{route}")
+            return _failure(broken())
+
+
+def _failure(exc: MnemoirError) -> tuple[int, Mapping[str, Any]]:
+    return status_of(exc), {"error": exc.message, "code": exc.code}

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from mnemoir.app.workflows import forwarding_of
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
-from mnemoir.server.bodies import read_json
-from mnemoir.server.site import Site
+from mnemoir.server.request import read_json
+from mnemoir.server.rest import Site
 from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
 from mnemoir.wire.openai_shapes import ModelCard, ModelList

@@ -17,14 +17,11 @@ from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
-from mnemoir.server.departure import Departure
-from mnemoir.server.parameters import Cursor, whole_number
-from mnemoir.server.rest import Answer, Json, JsonObject, Routes, SiteHere
+from mnemoir.server.request import visit_of
+from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
 from mnemoir.server.runs.memories import RunMemories, RunShort, memories_of, summary_of
-from mnemoir.server.site import Site
-from mnemoir.server.streaming import Headers, Outflow
-from mnemoir.server.visit import visit_of
+from mnemoir.server.under_way import Departure, Headers, Outflow
 
 router = Routes(prefix="/api/runs", tags=["runs"])
 

@@ -10,9 +10,9 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.errors import status_of
 from mnemoir.server.metrics import CONTENT_TYPE
+from mnemoir.server.request import visit_of
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 from mnemoir.server.status.docs_page import CONTENT_SECURITY, page
-from mnemoir.server.visit import visit_of
 
 router = Routes(tags=["operations"])
 

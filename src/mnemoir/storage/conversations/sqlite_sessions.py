@@ -4,17 +4,22 @@ What belongs together is one transaction: a message with its session's activity,
 vectors that it leaves behind.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.storage.sql.conversations.sessions import SessionTables
+from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
 from mnemoir.storage.sql.conversations.vector_notes import VectorTables
 from mnemoir.storage.sql.conversations.windows import WindowTables
+from mnemoir.storage.sql.engine import FileEngine, Sql
 from mnemoir.storage.sqlite.conversation_file import OnCorruption, open_conversation_file
+
+T = TypeVar("T")
 
 
 class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
@@ -38,7 +43,11 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         """
         self._clock = clock
         path = Path(db_path).expanduser()
-        self._file = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
+        self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
+
+    def together(self, work: Callable[[SessionStorage], T]) -> T:
+        """What `work` gives with all that it reads and writes in one transaction. It may run again."""
+        return self._file.write(lambda sql: work(_Within(self.db_path, sql, self._clock)))
 
     def close(self) -> None:
         """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""
@@ -51,6 +60,14 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class _Within(MemoryStorage):
+    """The storage in a transaction that is open already."""
+
+    def __init__(self, path: Path, sql: Sql, clock: Clock) -> None:
+        self._clock = clock
+        self._file = Transaction(path=path, sql=sql)
 
 
 _: type[SessionStorage] = MemoryStorage  # checked, never run

@@ -12,7 +12,7 @@ from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.storage.discussions.inspection import inspect
 from mnemoir.storage.discussions.listing import DiscussionListing
 from mnemoir.storage.discussions.making_lock import making_lock
-from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.placed_file import found, placed
 from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file, places
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
@@ -70,7 +70,7 @@ def _remove(discussion: Discussion) -> bool:
     name = directory_name(discussion.id)
     removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
     _remove_folder(Folder(root=discussion.root, steps=(name,)))
-    PlacedFile(root=discussion.root, place=Place(file=lock_file(name))).remove()
+    placed(discussion.root, Place(file=lock_file(name))).remove()
     return any(removed)
 
 
@@ -85,7 +85,7 @@ def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
 def _remove_all(root: Path, place: Place) -> bool:
     """Take a file away with what its writers left beside it; whether any of them was there."""
     names = [place.file, *(place.file + companion for companion in COMPANIONS)]
-    files = [PlacedFile(root=root, place=Place(steps=place.steps, file=name)) for name in names]
+    files = [placed(root, Place(steps=place.steps, file=name)) for name in names]
     there = [file for file in files if file.is_there()]
     for file in there:
         file.remove()

@@ -12,7 +12,7 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.listing import can_be_named
-from mnemoir.storage.discussions.placed_file import PlacedFile
+from mnemoir.storage.discussions.placed_file import PlacedFile, placed
 from mnemoir.storage.discussions.places import Kind, Place, kind_in_folder, owner_of
 from mnemoir.storage.discussions.record_files import is_too_short, opened
 from mnemoir.storage.discussions.record_place import identity_of, real
@@ -71,16 +71,14 @@ def _in_file(root: Path, place: Place, kind: Kind | None) -> Iterator[str]:
     if kind == "records":
         yield from _in_records(place.below(root))
     elif kind in ("memories", "stale", "summary", "times"):
-        yield from _in_json(
-            PlacedFile(root=root, place=place), PlacedFile.members if kind == "times" else PlacedFile.parsed
-        )
+        yield from _in_json(placed(root, place), PlacedFile.members if kind == "times" else PlacedFile.parsed)
 
 
 def _in_json(file: PlacedFile, read: Callable[[PlacedFile], object]) -> Iterator[str]:
     try:
         read(file)
     except StorageUnavailable as exc:
-        yield f"{file.root}/{exc.message}"  # which begins with the path below the root
+        yield f"{file.folder.root}/{exc.message}"  # which begins with the path below the root
 
 
 def _in_records(path: Path) -> Iterator[str]:

@@ -57,9 +57,13 @@ def complete_chunk(value: Json) -> ChunkSummary | None:
 def messages_in(value: Mapping[str, Json]) -> list[SourceMessage]:
     """The words of its chunk; none where another program wrote it."""
     source = value.get("source")
-    found = [(item.get("role"), item.get("content")) for item in _list(source) if isinstance(item, dict)]
+    found = [
+        (item.get("role"), item.get("content"), item.get("uid")) for item in _list(source) if isinstance(item, dict)
+    ]
     return [
-        SourceMessage(role=role, text=text) for role, text in found if isinstance(role, str) and isinstance(text, str)
+        SourceMessage(role=role, text=text, uid=uid if isinstance(uid, str) else None)
+        for role, text, uid in found
+        if isinstance(role, str) and isinstance(text, str)
     ]
 
 
@@ -72,7 +76,7 @@ def new_entry(discussion: Discussion, chunk: ChunkSummary, source: ChunkSource) 
         "number": chunk.number,
         "created_at": chunk.created_at,
         "messages": list(chunk.digests),
-        "source": [{"role": message.role, "content": message.text} for message in source.messages],
+        "source": [message.as_json() for message in source.messages],
     }
     made_by = {_MADE_BY: chunk.made_by} if chunk.made_by else {}
     return Entry(value | made_by | naming(discussion))

@@ -16,7 +16,7 @@ from mnemoir.core.discussions import BlockKey
 from mnemoir.storage.discussions.ledger_entries import chunks_in, is_stale, is_summary, settled
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
 from mnemoir.storage.discussions.ledger_view import LedgerView, Stamps, ViewCache, view_of
-from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.placed_file import found, placed
 from mnemoir.storage.discussions.places import places
 
 _BEHIND = "behind"
@@ -43,14 +43,14 @@ class LedgerFile:
         candidates = places(name, "memories")
         at = found(root, candidates)
         self.exists = at is not None
-        self.file = at or PlacedFile(root=root, place=candidates[-1])
+        self.file = at or placed(root, candidates[-1])
         (aside,) = places(name, "stale")
-        self._aside = PlacedFile(root=root, place=aside)
+        self._aside = placed(root, aside)
 
     @property
     def path(self) -> Path:
         """Under which its view is kept."""
-        return self.file.place.below(self.file.root)
+        return self.file.path
 
     def view(self, cache: ViewCache) -> LedgerView:
         """What readers see; empty without a file."""

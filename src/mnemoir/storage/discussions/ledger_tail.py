@@ -22,7 +22,7 @@ def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
     with file.opened("read") as folder:
         if folder is None or file.is_array:
             return None
-        opened = os.open(file.place.file, _READ, dir_fd=folder)
+        opened = os.open(file.file, _READ, dir_fd=folder)
         try:
             if begins_as_array(os.pread(opened, _HEAD, 0)):
                 return None

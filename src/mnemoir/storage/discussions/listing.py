@@ -6,6 +6,7 @@ ledger holds is counted anew only after the file has changed.
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,10 +22,13 @@ from mnemoir.storage.discussions.ledger_lines import Entry
 from mnemoir.storage.discussions.ledger_view import Stamps
 from mnemoir.storage.discussions.placed_file import found
 from mnemoir.storage.discussions.places import COMPANIONS, Kind, kind_in_folder, owner_of, places
-from mnemoir.storage.discussions.record_counts import RecordCount, count_records
-from mnemoir.storage.discussions.record_place import records_file_of
+from mnemoir.storage.discussions.record_files import opened
+from mnemoir.storage.discussions.record_place import identity_of, records_file_of
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each
 
@@ -57,7 +61,7 @@ class _Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Count:
-    """How many summaries are neither stale nor forgotten, and the id of the discussion where an entry tells it."""
+    """How many records there are, or live summaries, and the id of the discussion where one of them tells it."""
 
     live: int = 0
     id: str | None = None
@@ -90,14 +94,14 @@ class DiscussionListing:
     def _row(self, root: Path, legacy: Path | None, name: str, files: _Files) -> DiscussionListed:
         ledger = self._ledger(root, name) if "memories" in files.kinds else _Count()
         summary = _summary(root, name) if "summary" in files.kinds else None
-        records = _records(root, legacy, name) if "records" in files.kinds else RecordCount()
+        records = _records(root, legacy, name) if "records" in files.kinds else _Count()
         changed_at = from_epoch(files.changed_at)
-        told = [ledger.id, _id_in(summary), records.discussion]
+        told = [ledger.id, _id_in(summary), records.id]
         return DiscussionListed(
             id=next((id for id in told if id is not None and directory_name(id) == name), name),
             updated_at=to_text(changed_at) if changed_at else "",
             chunk_summaries=ledger.live,
-            records=records.records,
+            records=records.live,
             has_summary=summary is not None,
             bytes=files.bytes,
         )
@@ -140,12 +144,25 @@ def _summary(root: Path, name: str) -> Entry | None:
     return entries[-1] if entries and is_summary(entries[-1].value) else None
 
 
-def _records(root: Path, legacy: Path | None, name: str) -> RecordCount:
+def _records(root: Path, legacy: Path | None, name: str) -> _Count:
+    """Read without keeping the database open."""
     try:
-        return count_records(records_file_of(name, root, legacy))
+        path = records_file_of(name, root, legacy)
+        with storage_errors(path, OSError):
+            if identity_of(path) is None:
+                return _Count()
+        with closing(SharedFile(path, opened)) as file:
+            return file.read(_counted)
     except StorageUnavailable as exc:
         _log.warning("discussion is listed without its records", error=exc.message)
-        return RecordCount()
+        return _Count()
+
+
+def _counted(sql: Sql) -> _Count:
+    discussion = sql.value("SELECT discussion_id FROM memories WHERE discussion_id IS NOT NULL LIMIT 1")
+    return _Count(
+        live=int(sql.value("SELECT count(*) FROM memories")), id=None if discussion is None else str(discussion)
+    )
 
 
 def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:

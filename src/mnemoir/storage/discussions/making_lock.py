@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
 from mnemoir.storage import file_lock
-from mnemoir.storage.discussions.placed_file import PlacedFile
+from mnemoir.storage.discussions.placed_file import placed
 from mnemoir.storage.discussions.places import Place, lock_file
 from mnemoir.storage.files.workspace import existing
 from mnemoir.storage.patience import pauses
@@ -48,6 +48,6 @@ def _give_back(attempt: asyncio.Future[int | None]) -> None:
 
 
 def _try(discussion: Discussion) -> int | None:
-    file = PlacedFile(root=discussion.root, place=Place(file=lock_file(directory_name(discussion.id))))
+    file = placed(discussion.root, Place(file=lock_file(directory_name(discussion.id))))
     with file.opened("locked", create=True) as folder:
-        return file_lock.lock_file(existing(folder), file.place.file)
+        return file_lock.lock_file(existing(folder), file.file)

@@ -66,7 +66,7 @@ class Chunks:
             position=new_position(self._sql, before),
             hash=source.hash,
             digests=json.dumps(list(source.digests)),
-            source=json.dumps([{"role": said.role, "content": said.text} for said in source.messages]),
+            source=json.dumps([said.as_json() for said in source.messages]),
             created_at=self._now,
             made_by=storable(made_by),
         )
@@ -182,7 +182,9 @@ def _digests(stored: str) -> Sequence[str]:
 def _messages(stored: str) -> Sequence[SourceMessage]:
     # the standard library's JSON, as orjson refuses the half characters that a message may have
     with _understood():
-        return tuple(SourceMessage(role=said["role"], text=said["content"]) for said in json.loads(stored))
+        return tuple(
+            SourceMessage(role=said["role"], text=said["content"], uid=said.get("uid")) for said in json.loads(stored)
+        )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import apsw
 
 from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.discussions.record_place import Identity, identity_of, refuse_links
+from mnemoir.storage.discussions.record_place import identity_of, refuse_links
 from mnemoir.storage.discussions.record_ranking import install
 from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
 from mnemoir.storage.sql.engine import Sql
@@ -41,7 +41,7 @@ class RecordFiles:
 
     def __init__(self, most_idle: int = 16) -> None:
         self._most_idle = most_idle
-        self._idle: OrderedDict[Path, tuple[Identity, SharedFile]] = OrderedDict()
+        self._idle: OrderedDict[Path, SharedFile] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -98,39 +98,34 @@ class RecordFiles:
         with self._lock:
             self._closed = True
             while self._idle:
-                self._idle.popitem()[1][1].close()
+                self._idle.popitem()[1].close()
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[SharedFile]:
-        """The file that has the name now, for one caller; kept open afterwards unless something failed."""
+        """The file for one caller; kept open afterwards unless something failed."""
         self._refuse_when_closed(path)
-        status = os.stat(path, follow_symlinks=False)
-        identity = status.st_dev, status.st_ino
         with self._lock:
-            before, file = self._idle.pop(path, (None, None))
-        if file is not None and before != identity:
-            file.close()
-        if file is None or before != identity:
-            file = SharedFile(path, _connected)
+            file = self._idle.pop(path, None)
+        file = file or SharedFile(path, _connected)
         try:
             yield file
         except BaseException:
             file.close()
             raise
-        self._keep(path, identity, file)
+        self._keep(path, file)
 
-    def _keep(self, path: Path, identity: Identity, file: SharedFile) -> None:
-        over = [file]
+    def _keep(self, path: Path, file: SharedFile) -> None:
+        over: SharedFile | None = file
         with self._lock:
             if not self._closed and path not in self._idle:
-                self._idle[path] = identity, file
-                over = [self._idle.popitem(last=False)[1][1]] if len(self._idle) > self._most_idle else []
-        for one in over:
-            one.close()
+                self._idle[path] = file
+                over = self._idle.popitem(last=False)[1] if len(self._idle) > self._most_idle else None
+        if over is not None:
+            over.close()
 
     def _forget(self, path: Path) -> None:
         with self._lock:
-            _, file = self._idle.pop(path, (None, None))
+            file = self._idle.pop(path, None)
         if file is not None:
             file.close()
 

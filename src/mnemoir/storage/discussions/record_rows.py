@@ -15,7 +15,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Wanted
-from mnemoir.ports.search_rows import Revision, SearchRow, SearchRows, SearchSnapshot
+from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchRows, SearchSnapshot
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_search import records
@@ -49,14 +49,15 @@ class RecordSnapshot:
         changes, removals, epoch = self._sql.row(_QUERIES["revision"])
         return Revision(changes=changes, removals=removals, epoch=epoch or _identity(self._sql))
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        """Rows written after `changes`, in order of `seq`."""
-        rows = [_search_row(*row) for row in self._sql.rows(_QUERIES["rows_since"], changes=changes)]
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        """Rows written after `changes` and not after `until`, in order of `seq`."""
+        found = self._sql.rows(_QUERIES["rows_since"], changes=changes, until=until)
+        rows = [_search_row(*row) for row in found]
         return sorted(rows, key=lambda row: row.seq)
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
-        """All rows with a greater `seq`, in its order: a discussion has few."""
-        return [row for row in self.rows_since(scope, -1) if row.seq > seq]
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
+        """All such rows, in order of `seq`: a discussion has few."""
+        return [row for row in self.rows_since(scope, changes) if row.seq > seq]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every record that is not of a stale chunk, ascending."""

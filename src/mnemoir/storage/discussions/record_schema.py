@@ -2,6 +2,10 @@
 
 A file of theirs is read as it is: tables that it lacks are read from an empty database that stands in for them. The
 first write adds what is missing, and takes over how far a release of 2025 had come.
+
+The tables come by no numbered steps. Either program may make the file, and WilmerAI makes its tables when it needs
+them, so any of them may be missing at any time. A newer Mnemoir is known by the number in `mnemoir_state`, which the
+releases that share the file look at; a record of steps would not keep them from writing to it.
 """
 
 import functools

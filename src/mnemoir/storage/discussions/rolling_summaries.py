@@ -11,7 +11,7 @@ from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.placed_file import PlacedFile, found, found_or_new
+from mnemoir.storage.discussions.placed_file import found, found_or_new, placed
 from mnemoir.storage.discussions.places import places
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import existing
@@ -50,7 +50,7 @@ def _save(discussion: Discussion, summary: RollingSummary) -> None:
 
 def _remove(discussion: Discussion) -> None:
     for place in places(directory_name(discussion.id), "summary"):
-        PlacedFile(root=discussion.root, place=place).remove()
+        placed(discussion.root, place).remove()
 
 
 def _with(entries: list[Entry], discussion: Discussion, summary: RollingSummary) -> list[Entry]:

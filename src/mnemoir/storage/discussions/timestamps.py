@@ -16,10 +16,8 @@ from typing import Any
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.timestamps import Timestamps
-from mnemoir.storage.discussions.placed_file import PlacedFile, found
+from mnemoir.storage.discussions.placed_file import PlacedFile, found, placed
 from mnemoir.storage.discussions.places import places
-from mnemoir.storage.file_lock import file_locked
-from mnemoir.storage.files.workspace import existing
 
 
 class FileTimestamps:
@@ -50,7 +48,7 @@ def _load(root: Path, discussion: str) -> dict[str, str]:
 
 def _save(root: Path, discussion: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     file = _file(root, discussion)
-    with file.opened("written", create=True) as folder, file_locked(existing(folder), f"{file.place.file}.lock"):
+    with file.locked():
         members = _merged(file.members(), before, after)
         file.replace(json.dumps(members, indent=4).encode())  # four spaces and ASCII, as WilmerAI writes them
 
@@ -64,7 +62,7 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
 def _file(root: Path, discussion: str) -> PlacedFile:
     """The file to read and to write."""
     candidates = places(directory_name(discussion), "times")
-    return found(root, candidates) or PlacedFile(root=root, place=candidates[0])
+    return found(root, candidates) or placed(root, candidates[0])
 
 
 _: type[Timestamps] = FileTimestamps  # checked, never run

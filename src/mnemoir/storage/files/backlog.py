@@ -18,7 +18,6 @@ from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.files import index_table
 from mnemoir.storage.files.changing import current
 from mnemoir.storage.files.contents import Contents
-from mnemoir.storage.files.draft import with_entries
 from mnemoir.storage.files.index_table import Wanted, stamp_text
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.project_file import ProjectFile
@@ -79,7 +78,7 @@ class Backlog:
 
             if kept:
                 await self._db.write(None, put)
-                project.publish(with_entries(contents, {_key(one): entry for one, entry in kept}))
+                project.publish(contents.with_entries({_key(one): entry for one, entry in kept}))
         return len(kept)
 
     async def _sync(self) -> list[Project]:
@@ -136,9 +135,9 @@ def _contexts(rows: Iterable[Row]) -> dict[int, str]:
     before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=CONTEXT_MESSAGES))
     found: dict[int, str] = {}
     for row in rows:
-        if row.is_message:
+        if row.search.is_message:
             said = before[row.memory.agent, row.memory.app, row.memory.conversation]
-            found[row.seq] = context_of(row.said_at, [(one.memory.text, one.said_at) for one in said])
+            found[row.seq] = context_of(row.search.said_at, [(one.memory.text, one.search.said_at) for one in said])
             said.append(row)
     return found
 

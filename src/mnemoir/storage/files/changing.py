@@ -1,38 +1,51 @@
-"""One change of a project file, from the lock to the moment readers see it."""
+"""One change of a project file, from the lock to the moment readers see it.
+
+Other programs need not take the lock. So the file is looked at once more just before the new one takes its place; if
+it was edited since it was read, the change is planned anew over what it holds now.
+"""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
-from mnemoir.core.clock import Clock
+from mnemoir.core.atomic_file import Stamp
+from mnemoir.core.clock import Clock, to_text
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, IndexEntry, Memory, Provenance
+from mnemoir.core.memories import Applied, IndexEntry, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
-from mnemoir.storage.files.contents import Contents
-from mnemoir.storage.files.draft import Done, Draft
+from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put
 from mnemoir.storage.files.open_project import OpenProject
-from mnemoir.storage.files.record_tables import add_history, add_receipt, earlier_answer, read_removed
 from mnemoir.storage.files.rows import Key, key_of
+from mnemoir.storage.planning import Effect
+from mnemoir.storage.sql import history, receipts
 from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.scopes import entered
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
+_ATTEMPTS = 5
+
+
+class _EditedMeanwhile(Exception):
+    """Another program, which takes no lock, has changed the file since it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What is to be changed: `build` makes the changes on a draft, for the reason and the receipt given.
+    """What is to be changed: `plan` gives the effects, for the reason and the receipt given.
 
-    `restored` are memories that the draft may take back.
+    `restored` are memories that the plan may take back.
     """
 
     scope: Scope
-    build: Callable[[Draft], None]
+    plan: Callable[[ScopeOfFile], Sequence[Effect]]
     provenance: Provenance
     receipt: Receipt | None = None
     restored: Sequence[MemoryId] = ()
@@ -68,45 +81,53 @@ class Changing:
         self._threads.shutdown()
 
     async def _earlier(self, wish: Wish) -> list[Applied] | None:
-        return await self._db.read(wish.scope, lambda sql: earlier_answer(sql, wish.receipt, self._clock()))
+        receipt = wish.receipt
+        if receipt is None:
+            return None
+        return await self._db.read(wish.scope, lambda sql: receipts.already_applied(sql, receipt, self._clock()))
 
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
             await self._in_thread(lambda: lock.enter_context(project.file.locked()))
-            before, removed = await self._db.read(
-                wish.scope, lambda sql: (current(project, sql), _removed(sql, wish))
-            )
-            draft = await self._in_thread(lambda: _drafted(before, removed, wish, self._clock))
-            with _forgotten_on_failure(project):
-                after = await self._in_thread(lambda: _written(project, before, draft))
+            before, effects, after = await self._replaced(project, wish)
         with _forgotten_on_failure(project):
-            await self._note(project, wish, draft.done, (before, after))
+            await self._note(project, wish, effects, (before, after))
         project.publish(after)
-        return [one.applied for one in draft.done]
+        return [effect.applied for effect in effects]
+
+    async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
+        """Write the file; what it held, what happens to that, and what it holds now."""
+        for _ in range(_ATTEMPTS):
+            standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
+            effects = await self._in_thread(partial(wish.plan, standing))
+            with _forgotten_on_failure(project), suppress(_EditedMeanwhile):
+                after = await self._in_thread(partial(_written, project, standing, effects))
+                return standing.contents, effects, after
+        raise StorageUnavailable(f"{project.file.name} is edited by another program all the time. Try again later.")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def _note(
-        self, project: OpenProject, wish: Wish, done: list[Done], contents: tuple[Contents, Contents]
+        self, project: OpenProject, wish: Wish, effects: Sequence[Effect], contents: tuple[Contents, Contents]
     ) -> None:
         before, after = contents
 
         def note(sql: Sql) -> None:
-            self._record(sql, wish, done)
+            self._record(sql, wish, effects)
             number = enter(sql, project.project)
-            _index(sql, number, done)
+            _index(sql, number, effects)
             move_stamp(sql, number, before.stamp, after.stamp)
 
-        if done or wish.receipt is not None:
+        if effects or wish.receipt is not None:
             await self._db.write(wish.scope, note)
 
-    def _record(self, sql: Sql, wish: Wish, done: list[Done]) -> None:
-        now = self._clock()
-        add_history(sql, wish.scope, done, wish.provenance, now)
+    def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
+        now, within = self._clock(), entered(sql, wish.scope)
+        history.add(within, effects, wish.provenance, to_text(now))
         if wish.receipt is not None:
-            answer = (wish.provenance.reason, [one.applied for one in done])
-            add_receipt(sql, wish.scope, wish.receipt, answer, now)
+            answer = (wish.provenance.reason, [effect.applied for effect in effects])
+            receipts.keep(within, wish.receipt, answer, now)
 
 
 def current(project: OpenProject, sql: Sql) -> Contents:
@@ -114,31 +135,34 @@ def current(project: OpenProject, sql: Sql) -> Contents:
     return project.current(lambda: entries_of(sql, project.project))
 
 
-def _removed(sql: Sql, wish: Wish) -> dict[MemoryId, Memory]:
-    found = {each: read_removed(sql, wish.scope, each) for each in wish.restored}
-    return {each: memory for each, memory in found.items() if memory is not None}
+def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
+    found = {each: history.removed(sql, wish.scope, each) for each in wish.restored}
+    taken_back = {each: memory for each, memory in found.items() if memory is not None}
+    return ScopeOfFile(contents=current(project, sql), scope=wish.scope, taken_back=taken_back)
 
 
-def _drafted(before: Contents, removed: Mapping[MemoryId, Memory], wish: Wish, clock: Clock) -> Draft:
-    draft = Draft(before, wish.scope, clock, removed)
-    wish.build(draft)
-    return draft
+def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
+    """The contents after the effects, which are in the file then. Raises _EditedMeanwhile with the file as it is."""
+    if not effects:
+        return standing.contents
+    before = standing.contents
+    after = before.after(standing.scope.user, effects)
+
+    def announce(stamp: Stamp) -> None:
+        if project.file.stamp() != before.stamp:
+            raise _EditedMeanwhile
+        project.announce(stamp)
+
+    return replace(after, stamp=project.file.replace(after.records(), announce))
 
 
-def _written(project: OpenProject, before: Contents, draft: Draft) -> Contents:
-    if not draft.done:
-        return before
-    after = draft.contents()
-    return replace(after, stamp=project.file.replace(after.records(), project.announce))
-
-
-def _index(sql: Sql, number: int, done: list[Done]) -> None:
+def _index(sql: Sql, number: int, effects: Sequence[Effect]) -> None:
     entries: dict[Key, tuple[str, IndexEntry] | None] = {}
-    for one in done:
-        memory = one.applied.memory
-        if one.entry is not None:
-            entries[key_of(memory)] = (memory.text, one.entry)
-        elif one.applied.event == "DELETE":
+    for effect in effects:
+        memory = effect.memory
+        if effect.entry is not None:
+            entries[key_of(memory)] = (memory.text, effect.entry)
+        elif effect.event == "DELETE":
             entries[key_of(memory)] = None
     drop(sql, number, [key for key, entry in entries.items() if entry is None])
     put(sql, number, [(key, *entry) for key, entry in entries.items() if entry is not None])

@@ -5,17 +5,18 @@ carried along at their place and shown to nobody.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.storage.files.project_file import FileContent, Record
-from mnemoir.storage.files.records import memory_of
-from mnemoir.storage.files.rows import Key, Row, in_scope, key_of, make_row, newest_first, renewed_last
+from mnemoir.storage.files.project_file import FileContent, Record, digest_of, encode
+from mnemoir.storage.files.records import memory_of, record_of, rewritten
+from mnemoir.storage.files.rows import Key, Row, key_of, make_row, newest_first, without_codes
+from mnemoir.storage.planning import Effect, Standing, is_within
 
 EntryOf = Callable[[Memory], IndexEntry]
 
@@ -43,7 +44,7 @@ class UserRows:
         """Facts by the hash of their normal form, in order of storing."""
         found: dict[bytes, list[Row]] = {}
         for row in self.rows:
-            if not row.is_message:
+            if not row.search.is_message:
                 found.setdefault(row.content_hash, []).append(row)
         return found
 
@@ -53,9 +54,13 @@ _NOBODY = UserRows()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The file at `stamp`. `items` are in the file's order, by a number that grows; a bare record is no memory."""
+    """The file at `stamp`. `items` are in the file's order, by a number that grows; a bare record is no memory.
+
+    `digest` is that of the bytes that were read; None of what was written here.
+    """
 
     stamp: Stamp | None
+    digest: bytes | None
     epoch: str
     written: int  # the highest number given to an item or a change so far
     items: Mapping[int, Row | Record]
@@ -68,12 +73,12 @@ class Contents:
 
     def in_scope(self, scope: Scope) -> list[Row]:
         """The scope's rows in order of storing."""
-        return [row for row in self.of_user(scope.user).rows if in_scope(row.memory, scope)]
+        return [row for row in self.of_user(scope.user).rows if is_within(row.memory, scope)]
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Row | None:
         """The row of that id, if it is the scope's."""
         row = self.by_key.get((scope.user, memory_id))
-        return row if row is not None and in_scope(row.memory, scope) else None
+        return row if row is not None and is_within(row.memory, scope) else None
 
     def owner_of(self, memory_id: MemoryId) -> str | None:
         """The user who has a memory of that id; of several the one whose was stored first."""
@@ -81,14 +86,91 @@ class Contents:
         first = min((row for row in rows if row is not None), key=lambda row: row.seq, default=None)
         return None if first is None else first.memory.user
 
-    def same_text(self, scope: Scope, content_hash: bytes) -> Row | None:
-        """The scope's fact of that hash; of several the one renewed last."""
+    def same_text(self, scope: Scope, content_hash: bytes) -> list[Memory]:
+        """The scope's facts of that hash, in order of storing."""
         same = self.of_user(scope.user).facts_by_hash.get(content_hash, ())
-        return renewed_last(row for row in same if in_scope(row.memory, scope))
+        return [row.memory for row in same if is_within(row.memory, scope)]
+
+    def is_of(self, content: FileContent) -> bool:
+        """Whether a file that was read holds these contents, byte for byte."""
+        own = digest_of(encode(self.records())) if self.digest is None else self.digest
+        return content.stamp is not None and self.stamp is not None and content.digest == own
 
     def records(self) -> list[Record]:
         """What is to stand in the file."""
         return [item.record if isinstance(item, Row) else item for item in self.items.values()]
+
+    def after(self, user: str, effects: Sequence[Effect]) -> "Contents":
+        """What the file is to hold after the effects of one user's commit. The stamp is the caller's to renew."""
+        items, by_key, written = dict(self.items), dict(self.by_key), self.written
+        before = self.of_user(user)
+        rows = {row.seq: row for row in before.rows}
+        hidden = self._hidden() if any(effect.event == "DELETE" for effect in effects) else {}
+        for effect in effects:
+            key = key_of(effect.memory)
+            if effect.event == "DELETE":
+                seq = by_key.pop(key).seq
+                for gone in (seq, *hidden.pop((repr(effect.memory.id), repr(user)), ())):
+                    del items[gone]
+                del rows[seq]
+                continue
+            written += 1
+            row = _written(effect, by_key.get(key), written)
+            items[row.seq] = by_key[key] = rows[row.seq] = row
+        changes = max((row.changed for row in rows.values()), default=before.changes)
+        removals = before.removals + sum(effect.event == "DELETE" for effect in effects)
+        of_user = UserRows(tuple(rows.values()), changes=max(changes, before.changes), removals=removals)
+        by_user = {**self.by_user, user: of_user}
+        return replace(self, digest=None, written=written, items=items, by_key=by_key, by_user=by_user)
+
+    def with_entries(self, entries: Mapping[Key, IndexEntry]) -> "Contents":
+        """The same memories with other index entries; keys that are not there are passed over."""
+        items, by_key, written = dict(self.items), dict(self.by_key), self.written
+        renewed = {key: by_key[key] for key in entries if key in by_key}
+        for key, row in renewed.items():
+            written += 1
+            search = replace(row.search, entry=without_codes(entries[key]))
+            row = replace(row, search=search, changed=written)
+            items[row.seq] = by_key[key] = row
+        by_user = dict(self.by_user)
+        for user in {user for user, _ in renewed}:
+            rows = tuple(by_key[row.key] for row in by_user[user].rows)
+            by_user[user] = UserRows(rows, changes=written, removals=by_user[user].removals)
+        return replace(self, written=written, items=items, by_key=by_key, by_user=by_user)
+
+    def _hidden(self) -> dict[tuple[str, str], list[int]]:
+        """Items that are no memories, by what they say of their id and user."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for seq, item in self.items.items():
+            if not isinstance(item, Row):
+                found.setdefault((repr(item.get("id")), repr(item.get("user_id"))), []).append(seq)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeOfFile:
+    """A scope's memories in a file, for the planner. `taken_back` holds removed ones that may be restored."""
+
+    contents: Contents
+    scope: Scope
+    taken_back: Mapping[MemoryId, Memory] = field(default_factory=dict)
+
+    def memories(self) -> list[Memory]:
+        """All of the scope, in order of storing."""
+        return [row.memory for row in self.contents.in_scope(self.scope)]
+
+    def find(self, memory_id: MemoryId) -> Memory | None:
+        """By id."""
+        row = self.contents.by_key.get((self.scope.user, memory_id))
+        return None if row is None else row.memory
+
+    def same_text(self, content_hash: bytes) -> list[Memory]:
+        """Facts of the scope."""
+        return self.contents.same_text(self.scope, content_hash)
+
+    def removed(self, memory_id: MemoryId) -> Memory | None:
+        """As the caller read it from the history."""
+        return self.taken_back.get(memory_id)
 
 
 def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
@@ -103,6 +185,7 @@ def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
         items[seq] = by_key[key_of(memory)] = make_row(record, memory, entry_of(memory), seq=seq, changed=seq)
     return Contents(
         stamp=content.stamp,
+        digest=content.digest,
         epoch=uuid.uuid4().hex,
         written=len(items),
         items=items,
@@ -111,8 +194,23 @@ def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
     )
 
 
+def _written(effect: Effect, row: Row | None, written: int) -> Row:
+    """The row of a memory after an ADD or an UPDATE, which leaves the entry as it is when it brings none."""
+    memory = effect.memory
+    if row is None:
+        assert effect.entry is not None  # a new memory comes with one
+        return make_row(record_of(memory), memory, effect.entry, seq=written, changed=written)
+    record = rewritten(row.record, text=memory.text, updated_at=memory.updated_at or "")
+    if memory.metadata is not row.memory.metadata:
+        record["metadata"] = None if memory.metadata is None else dict(memory.metadata)
+    return make_row(record, memory, effect.entry or row.search.entry, seq=row.seq, changed=written)
+
+
 def _by_user(rows: Iterable[Row]) -> dict[str, UserRows]:
     of_user: dict[str, list[Row]] = {}
     for row in rows:
         of_user.setdefault(row.memory.user, []).append(row)
     return {user: UserRows(tuple(rows), changes=rows[-1].changed) for user, rows in of_user.items()}
+
+
+_: type[Standing] = ScopeOfFile  # checked, never run

@@ -113,7 +113,7 @@ def sync(sql: Sql, project: Project, contents: Contents) -> None:
     rows = contents.by_key
     drop(sql, number, [key for key in indexed if key not in rows])
     changed = [row for key, row in rows.items() if indexed.get(key) != row.text_hash]
-    put(sql, number, [(row.key, row.memory.text, row.entry) for row in changed])
+    put(sql, number, [(row.key, row.memory.text, row.search.entry) for row in changed])
     sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
 
 
@@ -147,4 +147,4 @@ def _names(key: Key) -> dict[str, str]:
 
 def stamp_text(stamp: Stamp | None) -> str | None:
     """The stamp as the table holds it: inode numbers may be larger than its integers."""
-    return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode}"
+    return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode} {stamp.ctime_ns}"

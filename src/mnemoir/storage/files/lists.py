@@ -43,7 +43,7 @@ def owners_of(project: Project, contents: Contents) -> list[Owned]:
             project=project.project,
             user=user,
             memories=len(held.rows),
-            changed_at=max((row.effective_at for row in held.rows if math.isfinite(row.effective_at)), default=None),
+            changed_at=max(filter(math.isfinite, (row.search.effective_at for row in held.rows)), default=None),
         )
         for user, held in sorted(contents.by_user.items())
         if held.rows
@@ -75,7 +75,7 @@ def _by_sight(wanted: Wanted) -> Condition:
     now, horizon = wanted.visible.now.timestamp(), wanted.visible.horizon
     oldest = -math.inf if horizon is None else horizon.timestamp()
     hidden = wanted.hidden == "only"
-    return lambda row: (row.effective_at < oldest or row.expires_at <= now) is hidden
+    return lambda row: (row.search.effective_at < oldest or row.search.expires_at <= now) is hidden
 
 
 def _session_of(row: Row) -> object:
@@ -83,7 +83,7 @@ def _session_of(row: Row) -> object:
 
 
 def _time(row: Row, wanted: Wanted) -> float | None:
-    at = row.effective_at if wanted.by == "updated" else row.said_at
+    at = row.search.effective_at if wanted.by == "updated" else row.search.said_at
     return at if math.isfinite(at) else None
 
 

@@ -11,11 +11,12 @@ A superseded memory is not kept: the file holds only what is current.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, Restore
 from mnemoir.core.scope import Scope
@@ -34,19 +35,18 @@ from mnemoir.ports.memory_store import (
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.changing import Changing, Wish, current
-from mnemoir.storage.files.contents import Contents
-from mnemoir.storage.files.draft import Draft
+from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.record_tables import read_history, read_removed
-from mnemoir.storage.files.rows import Row, in_scope, visible_rows
+from mnemoir.storage.files.rows import Row, visible_rows
 from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
-from mnemoir.storage.sql import receipts
+from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces
+from mnemoir.storage.sql.memory_store import SqlMemoryStore
 
 T = TypeVar("T")
 RowsOf = Callable[[Contents, Sql, Scope, Wanted], list[Row]]
@@ -60,6 +60,7 @@ class FileMemoryStore:
         self._db = db
         self._clock = clock
         self._open = OpenProjects(workspace_root)
+        self._told = SqlMemoryStore(db, clock)  # history and receipts
         self._changing = Changing(db, clock)
         self._backlog = Backlog(workspace_root, self._open, db)
         self._unbroken = Unbroken()
@@ -75,19 +76,18 @@ class FileMemoryStore:
     ) -> list[Applied]:
         """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
 
-        def build(draft: Draft) -> None:
-            for change in changes:
-                draft.make(change, degrade=degrade)
+        def plan(standing: ScopeOfFile) -> Sequence[Effect]:
+            return planned(standing, scope, changes, to_text(self._clock()), degrade=degrade)
 
         restored = [change.target for change in changes if isinstance(change, Restore)]
-        wish = Wish(scope=scope, build=build, provenance=provenance, receipt=receipt, restored=restored)
+        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=restored)
         if changes:
             return await self._change(wish)
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
         """What was answered under this idempotency key in the last 24 hours."""
-        return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
+        return await self._told.redeem(scope, key)
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
         """The scope of the memory's owner; None when the project holds no such memory."""
@@ -138,8 +138,8 @@ class FileMemoryStore:
         """Facts of the scope by content hash, decayed ones included."""
 
         def look(contents: Contents) -> dict[bytes, Memory]:
-            rows = ((hashed, contents.same_text(scope, hashed)) for hashed in hashes)
-            return {hashed: row.memory for hashed, row in rows if row is not None}
+            found = ((hashed, last_renewed(contents.same_text(scope, hashed))) for hashed in hashes)
+            return {hashed: memory for hashed, memory in found if memory is not None}
 
         return await self._read(project_of(scope), look)
 
@@ -158,23 +158,20 @@ class FileMemoryStore:
         if await self.get(scope, memory_id) is None:
             return None
 
-        def build(draft: Draft) -> None:
-            row = draft.base.get(scope, memory_id)
-            if row is not None:
-                draft.remove(row, "request")
+        def plan(standing: ScopeOfFile) -> list[Effect]:
+            memory = standing.find(memory_id)
+            return [removal(memory, "request")] if memory is not None and is_within(memory, scope) else []
 
-        removed = await self._change(Wish(scope=scope, build=build, provenance=Provenance(reason="request")))
+        removed = await self._change(_request(scope, plan))
         return removed[0].memory if removed else None
 
     async def delete_all(self, scope: Scope) -> int:
         """Remove all of the scope in one replacement of the file, with every trace of its words; how many."""
 
-        def build(draft: Draft) -> None:
-            for row in draft.base.in_scope(scope):
-                draft.remove(row, "request")
+        def plan(standing: ScopeOfFile) -> list[Effect]:
+            return [removal(memory, "request") for memory in standing.memories()]
 
-        wish = Wish(scope=scope, build=build, provenance=Provenance(reason="request"))
-        return await self._without_trace(wish, lambda sql: erase_traces(sql, scope))
+        return await self._without_trace(_request(scope, plan), lambda sql: erase_traces(sql, scope))
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many memories."""
@@ -188,29 +185,27 @@ class FileMemoryStore:
         derived = await self._db.read(owner, lambda sql: derived_from(sql, session, names))
         going = set(derived.gone)
 
-        def build(draft: Draft) -> None:
-            for row in draft.base.in_scope(owner):
-                if row.memory.id in going:
-                    draft.remove(row, "request")
+        def plan(standing: ScopeOfFile) -> list[Effect]:
+            return [removal(memory, "request") for memory in standing.memories() if memory.id in going]
 
-        wish = Wish(scope=owner, build=build, provenance=Provenance(reason="request"))
-        return await self._without_trace(wish, lambda sql: drop_words(sql, session, derived))
+        return await self._without_trace(_request(owner, plan), lambda sql: drop_words(sql, session, derived))
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
-        return await self._db.read(scope, lambda sql: read_history(sql, scope, memory_id))
+        return await self._told.history(scope, memory_id)
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:
             return None
-        return await self._db.read(scope, lambda sql: read_removed(sql, scope, memory_id))
+        return await self._told.removed(scope, memory_id)
 
-    async def users(self, project: Project) -> list[Scope]:
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope a user that has memories, in name order."""
 
         def look(contents: Contents) -> list[Scope]:
-            return [_owner(project, user) for user, held in sorted(contents.by_user.items()) if held.rows]
+            owners = [_owner(project, user) for user in sorted(contents.by_user)]
+            return [owner for owner in owners if contents.in_scope(replace(owner, agent=agent, app=app))]
 
         return await self._read(project, look)
 
@@ -263,9 +258,7 @@ class FileMemoryStore:
         """A look that takes no lock and makes no folder."""
 
         def look(contents: Contents) -> bool:
-            draft = Draft(contents, wish.scope, self._clock)
-            wish.build(draft)
-            return bool(draft.done)
+            return bool(wish.plan(ScopeOfFile(contents=contents, scope=wish.scope)))
 
         return await self._read(project_of(wish.scope), look)
 
@@ -285,14 +278,18 @@ def _owner(project: Project, user: str) -> Scope:
     return Scope(tenant=project.tenant, project=project.project, user=user)
 
 
+def _request(scope: Scope, plan: Callable[[ScopeOfFile], Sequence[Effect]]) -> Wish:
+    return Wish(scope=scope, plan=plan, provenance=Provenance(reason="request"))
+
+
 def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]:
-    return (row for row in visible_rows(rows, visible) if in_scope(row.memory, scope))
+    return (row for row in visible_rows(rows, visible) if is_within(row.memory, scope))
 
 
 def _said_in(row: Row, scope: Scope) -> bool:
     memory = row.memory  # messages outside any conversation belong together as well
     said_in = (memory.agent, memory.app, memory.conversation) == (scope.agent, scope.app, scope.conversation)
-    return row.is_message and said_in
+    return row.search.is_message and said_in
 
 
 _: type[MemoryStore] = FileMemoryStore  # checked, never run

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from mnemoir.core.atomic_file import Stamp
@@ -46,7 +47,7 @@ class OpenProject:
         with self._loading:
             contents = self._if_current()
             if contents is None:
-                contents = self._contents = contents_of(self.file.read(), entries())
+                contents = self._contents = self._read(entries)
             return contents
 
     def announce(self, stamp: Stamp) -> None:
@@ -63,14 +64,20 @@ class OpenProject:
         with self._loading:
             self._contents, self._announced = None, None
 
+    def _read(self, entries: Callable[[], EntryOf]) -> Contents:
+        content, held = self.file.read(), self._contents
+        if held is not None and held.is_of(content):
+            return replace(held, stamp=content.stamp)
+        return contents_of(content, entries())
+
     def _if_current(self) -> Contents | None:
         stamp = self.file.stamp()
         contents = self._contents  # after the stamp: a change published in between is found out below
         if contents is None:
             return None
-        if stamp == contents.stamp or (stamp is not None and stamp == self._announced):
-            return contents
-        return None
+        announced = self._announced
+        is_announced = stamp is not None and announced is not None and stamp.is_renamed(announced)
+        return contents if stamp == contents.stamp or is_announced else None
 
 
 class OpenProjects:

@@ -5,9 +5,10 @@ records in the order they came. It is read as a whole and replaced as a whole. W
 objects is left exactly as it is, and every request on it fails until somebody has looked at it.
 """
 
+import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -15,12 +16,11 @@ from typing import Any, cast
 import orjson
 import structlog
 
-from mnemoir.core.atomic_file import Stamp, read_file, replace_file, stamp_of
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.memory_store import Project
-from mnemoir.storage.file_lock import file_locked
-from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.workspace import existing, project_folder, refuse_other_spelling
+from mnemoir.storage.files.stored_file import StoredFile
+from mnemoir.storage.files.workspace import project_folder
 
 Record = dict[str, Any]  # a JSON object: other programs put into it what they like
 
@@ -35,55 +35,45 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
-    """What stood in the file, and its stamp then; no records and None when there was no file."""
+    """What stood in the file, and its stamp then; no records and None when there was no file.
+
+    `digest` is that of the bytes, to tell a file that was only touched from one that was edited.
+    """
 
     records: list[Record]
     stamp: Stamp | None
+    digest: bytes = b""
 
 
 class ProjectFile:
     """The file of one project. Every method blocks and raises StorageUnavailable."""
 
     def __init__(self, root: Path, project: Project) -> None:
-        self._folder = project_folder(root, project)
+        self._file = StoredFile(folder=project_folder(root, project), file=FILE_NAME)
         self._refused: Stamp | None = None
-        self.name = self._folder.name_of(FILE_NAME)
+        self.name = self._file.name
 
     def stamp(self) -> Stamp | None:
         """Cheap; None when there is no file."""
-        with file_errors(self.name, "read"), self._folder.open() as folder:
-            return None if folder is None else stamp_of(folder, FILE_NAME)
+        return self._file.stamp()
 
     def read(self) -> FileContent:
         """All records; creates nothing."""
-        with file_errors(self.name, "read"):
-            refuse_other_spelling(self._folder)
-            with self._folder.open() as folder:
-                found = None if folder is None else read_file(folder, FILE_NAME)
+        found = self._file.read()
         if found is None:
             return FileContent(records=[], stamp=None)
-        return FileContent(records=self._decode(*found), stamp=found[1])
+        return FileContent(records=self._decode(*found), stamp=found[1], digest=digest_of(found[0]))
 
     def replace(self, records: Sequence[Record], before_rename: Callable[[Stamp], None]) -> Stamp:
-        """Write all records; only under the lock. `before_rename` is told the stamp they will have.
+        """Write all records; only under the lock. `before_rename` is told the stamp that they have before the rename.
 
         Raises InvalidRequest for a value that JSON cannot hold.
         """
-        content = encode(records)
-        with file_errors(self.name, "written"), self._folder.open() as folder:
-            return replace_file(existing(folder), FILE_NAME, content, before_rename=before_rename)
+        return self._file.replace(encode(records), makes_folder=False, before_rename=before_rename)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep every other writer out, in this process and in others.
-
-        Makes the project's folder: whoever locks is about to write.
-        """
-        with ExitStack() as held:
-            with file_errors(self.name, "locked"), self._folder.open(create=True) as folder:
-                refuse_other_spelling(self._folder)
-                held.enter_context(file_locked(existing(folder), LOCK_NAME))
-            yield
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep every other writer out (`StoredFile.locked`)."""
+        return self._file.locked()
 
     def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:
         try:
@@ -95,6 +85,11 @@ class ProjectFile:
             raise StorageUnavailable(
                 f"{self.name} is damaged ({exc}) and was left as it is. Repair it or put a copy in its place."
             ) from exc
+
+
+def digest_of(content: bytes) -> bytes:
+    """16 bytes that tell whether a file's content is still the very same."""
+    return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def decode(content: bytes) -> list[Record]:

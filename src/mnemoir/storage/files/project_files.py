@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mnemoir.core.atomic_file import Stamp, read_file
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_files import ProjectFile, ProjectFiles
-from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.project_file import FILE_NAME, encode
 from mnemoir.storage.files.project_file import ProjectFile as MemoriesFile
 from mnemoir.storage.files.project_settings import FILE_NAMES, INNER
-from mnemoir.storage.files.workspace import project_folder, project_of, refuse_other_spelling
+from mnemoir.storage.files.stored_file import StoredFile
+from mnemoir.storage.files.workspace import project_folder, project_of
 
 _Found = tuple[bytes, Stamp] | None
 
@@ -62,11 +62,7 @@ def _memories(root: Path, project: Project, user: str) -> _Found:
 
 def _setting(name: str) -> Callable[[Path, Project, str], _Found]:
     def read(root: Path, project: Project, user: str) -> _Found:
-        place = project_folder(root, project, INNER)
-        with file_errors(place.name_of(name), "read"):
-            refuse_other_spelling(place)
-            with place.open() as folder:
-                return None if folder is None else read_file(folder, name)
+        return StoredFile(folder=project_folder(root, project, INNER), file=name).read()
 
     return read
 

@@ -6,19 +6,15 @@ value of a wrong type counts as not set.
 
 import asyncio
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
-from mnemoir.storage.file_lock import file_locked
-from mnemoir.storage.files.file_errors import damage_errors, file_errors, json_object
-from mnemoir.storage.files.workspace import Folder, existing, project_folder, refuse_other_spelling
+from mnemoir.storage.files.stored_file import StoredFile
+from mnemoir.storage.files.workspace import Folder, project_folder
 
 INNER = "long-term-memory"
 _SETTINGS = "settings.json"
@@ -45,39 +41,31 @@ class FileProjectSettings:
 
 
 def _load(place: Folder) -> ProjectSettings:
-    with file_errors(place.name_of(_SETTINGS), "read"):
-        refuse_other_spelling(place)
-        with place.open() as folder:
-            if folder is None:
-                return ProjectSettings()
-            members = _members(folder, place)
-            prompt = read_file(folder, _PROMPT)
+    settings, prompt = _files(place)
+    members, read = settings.members(), prompt.read()
     return ProjectSettings(
         memory_enabled=_boolean(members.get("memoryEnabled")),
         decay_days=_number(members.get("decayDays")),
         search_limit=_whole(members.get("searchLimit")),
-        extraction_prompt=None if prompt is None else prompt[0].decode("utf-8-sig", "replace"),
+        extraction_prompt=None if read is None else read[0].decode("utf-8-sig", "replace"),
     )
 
 
 def _save(place: Folder, settings: ProjectSettings) -> None:
-    with file_errors(place.name_of(_SETTINGS), "written"), _locked(place) as folder:
-        members = _members(folder, place)
+    file, prompt = _files(place)
+    with file.locked():
+        members = file.members()
         merged = _merged(members, settings)
         if merged != members:
-            replace_file(folder, _SETTINGS, orjson.dumps(merged, option=_PRETTY))
+            file.replace(orjson.dumps(merged, option=_PRETTY))
         if settings.extraction_prompt is None:
-            remove_durably(folder, _PROMPT)
+            prompt.remove()
         else:
-            replace_file(folder, _PROMPT, settings.extraction_prompt.encode("utf-8", "replace"))
+            prompt.replace(settings.extraction_prompt.encode("utf-8", "replace"))
 
 
-@contextmanager
-def _locked(place: Folder) -> Iterator[int]:
-    with place.open(create=True) as opened:
-        refuse_other_spelling(place)
-        with file_locked(existing(opened), LOCK_NAME):
-            yield existing(opened)
+def _files(place: Folder) -> tuple[StoredFile, StoredFile]:
+    return StoredFile(folder=place, file=_SETTINGS), StoredFile(folder=place, file=_PROMPT)
 
 
 def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any]:
@@ -89,12 +77,6 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
     }
     unset = {name for name, value in ours.items() if value is None}
     return {name: value for name, value in (members | ours).items() if name not in unset}
-
-
-def _members(folder: int, place: Folder) -> dict[str, Any]:
-    found = read_file(folder, _SETTINGS)
-    with damage_errors(place.name_of(_SETTINGS)):
-        return json_object(b"" if found is None else found[0])
 
 
 def _boolean(value: object) -> bool | None:

@@ -4,84 +4,73 @@ import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
 
-from mnemoir.core.clock import from_text
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
-from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.search_rows import SearchRow
 from mnemoir.storage.files.project_file import Record
+from mnemoir.storage.memory_times import effective_at, expires_at, seconds_of
 
 Key = tuple[str, MemoryId]  # user and id: two users of an edited file may have the same id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """`record` is the object of the file that `memory` was read from; `entry` comes without token codes.
+    """A memory as search reads it, with the object of the file that it was read from.
 
-    `seq` is the order of storing, `changed` counts writes in the project: both hold within one epoch. Times are as
-    `SearchRow` has them. `text_hash` is of the very text, `content_hash` of its normal form.
+    `search.seq` is the order of storing, `changed` counts writes in the project: both hold within one epoch.
+    `text_hash` is of the very text, `content_hash` of its normal form.
     """
 
-    seq: int
     changed: int
     record: Record
     memory: Memory
-    entry: IndexEntry
+    search: SearchRow
     text_hash: bytes
     content_hash: bytes
-    effective_at: float
-    said_at: float
-    expires_at: float
+
+    @property
+    def seq(self) -> int:
+        """The order of storing."""
+        return self.search.seq
 
     @property
     def key(self) -> Key:
         """Names the memory within the project."""
         return key_of(self.memory)
 
-    @property
-    def is_message(self) -> bool:
-        """Kept word for word, not derived."""
-        return self.memory.kind == "message"
-
 
 def make_row(record: Record, memory: Memory, entry: IndexEntry, *, seq: int, changed: int) -> Row:
-    """The row of a record. An `updated_at` that reads as a time decides alone, whatever `created_at` says."""
-    created, updated = _seconds(memory.created_at), _seconds(memory.updated_at)
-    effective = updated if updated is not None else created
-    return Row(
+    """The row of a record."""
+    effective, said, expires = effective_at(memory), seconds_of(memory.created_at), expires_at(memory)
+    search = SearchRow(
         seq=seq,
-        changed=changed,
-        record=record,
-        memory=memory,
-        entry=replace(entry, token_codes=None) if entry.token_codes is not None else entry,
-        text_hash=text_hash(memory.text),
-        content_hash=content_hash(memory.text),
-        effective_at=math.inf if effective is None else effective,
-        said_at=math.nan if created is None else created,
-        expires_at=_end_of_day(memory.expires_on),
-    )
-
-
-def search_row(row: Row) -> SearchRow:
-    """The row as search keeps it."""
-    memory = row.memory
-    return SearchRow(
-        seq=row.seq,
-        is_message=row.is_message,
+        is_message=memory.kind == "message",
         speaker=memory.speaker,
         agent=memory.agent,
         app=memory.app,
         conversation=memory.conversation,
-        effective_at=row.effective_at,
-        said_at=row.said_at,
-        expires_at=row.expires_at,
-        entry=row.entry,
+        effective_at=math.inf if effective is None else effective,
+        said_at=math.nan if said is None else said,
+        expires_at=math.inf if expires is None else expires,
+        entry=without_codes(entry),
     )
+    return Row(
+        changed=changed,
+        record=record,
+        memory=memory,
+        search=search,
+        text_hash=text_hash(memory.text),
+        content_hash=content_hash(memory.text),
+    )
+
+
+def without_codes(entry: IndexEntry) -> IndexEntry:
+    """The entry as it is kept in memory."""
+    return entry if entry.token_codes is None else replace(entry, token_codes=None)
 
 
 def key_of(memory: Memory) -> Key:
@@ -94,16 +83,6 @@ def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def in_scope(memory: Memory, scope: Scope) -> bool:
-    """Whether the memory is the scope's user's and matches every level the scope is narrowed by."""
-    return (
-        memory.user == scope.user
-        and (scope.agent is None or memory.agent == scope.agent)
-        and (scope.app is None or memory.app == scope.app)
-        and (scope.conversation is None or memory.conversation == scope.conversation)
-    )
-
-
 def visible_rows(rows: Iterable[Row], visible: Visible) -> Iterable[Row]:
     """Those that have neither decayed nor expired. Raises NotSupported for a look into the past."""
     if visible.at is not None:
@@ -113,7 +92,7 @@ def visible_rows(rows: Iterable[Row], visible: Visible) -> Iterable[Row]:
         )
     horizon = -math.inf if visible.horizon is None else visible.horizon.timestamp()
     now = visible.now.timestamp()
-    return (row for row in rows if row.effective_at >= horizon and row.expires_at > now)
+    return (row for row in rows if row.search.effective_at >= horizon and row.search.expires_at > now)
 
 
 def newest_first(rows: Iterable[Row]) -> list[Row]:
@@ -121,25 +100,6 @@ def newest_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=_age, reverse=True)
 
 
-def renewed_last(rows: Iterable[Row]) -> Row | None:
-    """The row with the newest effective time, of equal ones the one stored last; None of none."""
-    return max(rows, key=lambda row: (row.effective_at, row.seq), default=None)
-
-
 def _age(row: Row) -> tuple[float, str]:
-    return (-math.inf if math.isnan(row.said_at) else row.said_at, row.memory.id)
-
-
-def _seconds(text: str | None) -> float | None:
-    instant = from_text(text)
-    return None if instant is None else instant.timestamp()
-
-
-def _end_of_day(date: str | None) -> float:
-    instant = from_text(date)
-    if instant is None:
-        return math.inf
-    try:
-        return datetime.combine(instant.date() + timedelta(days=1), time(), UTC).timestamp()
-    except OverflowError:  # the last day of the calendar
-        return math.inf
+    said_at = row.search.said_at
+    return (-math.inf if math.isnan(said_at) else said_at, row.memory.id)

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project, Wanted
-from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
+from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.files.contents import Contents, UserRows
 from mnemoir.storage.files.index_table import entries_of, token_codes
 from mnemoir.storage.files.lists import meeting
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.rows import search_row
 from mnemoir.storage.files.workspace import project_of
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.scopes import of_scope
@@ -30,13 +29,13 @@ class FileSearchSnapshot:
         user = contents.of_user(scope.user)
         return Revision(changes=user.changes, removals=user.removals, epoch=contents.epoch)
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        """Rows written after `changes`, in order of `seq`."""
-        return [search_row(row) for row in self._user(scope).rows if row.changed > changes]
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        """Rows written after `changes` and not after `until`, in order of `seq`."""
+        return [row.search for row in self._user(scope).rows if changes < row.changed <= until]
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
-        """All rows with a greater `seq`, in its order: they are in memory."""
-        return [search_row(row) for row in self._user(scope).rows if row.seq > seq]
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
+        """All such rows, in order of `seq`: they are in memory."""
+        return [row.search for row in self._user(scope).rows if row.seq > seq and row.changed > changes]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every row, ascending."""

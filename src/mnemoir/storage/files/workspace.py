@@ -134,10 +134,12 @@ def _open_or_make(folder: int, step: str) -> int:
 
 
 def refuse_other_spelling(folder: Folder) -> None:
-    """Raise StorageUnavailable when the disk holds the folder under another spelling of its name.
+    """Raise StorageUnavailable when the disk holds a project's folder under another spelling of its name.
 
     A file system that ignores case would otherwise give the projects `a` and `A` one and the same file.
     """
+    if OURS not in folder.steps:
+        return
     parent = folder.root
     for step in folder.steps:
         if step == OURS:

@@ -32,9 +32,8 @@ def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
     """Keep those whose text still reads the same; how many."""
     kept: dict[int, list[tuple[int, IndexEntry]]] = {}
     for unembedded, entry in filled:
-        which = {**owner_values(unembedded.scope), "id": unembedded.memory_id, "text": unembedded.text}
-        row = sql.row(_QUERIES["unchanged"], **which)
-        if row is not None and entry.model == model:
+        row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)
+        if row is not None and row[2] == unembedded.text and entry.model == model:
             kept.setdefault(row[1], []).append((row[0], entry))
     for number, entries in kept.items():
         _put_of_scope(sql.within(number), entries)

@@ -5,6 +5,7 @@ from elsewhere since, stays and loses what it says of its past. Blocking functio
 transaction; both backends keep history, sources and receipts in these tables.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import narrowing
 
 _QUERIES = queries("forgetting")
+_GIVE_NO_TEXT = ("restored", "merged", "confirmed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +28,15 @@ class Derived:
 
 
 def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
-    """What came from a session; `named` are memories that say so themselves."""
-    said_there_alone = {each: bool(alone) for each, alone in sql.rows(_QUERIES["derived"], session=session)}
-    removed = sql.rows(_QUERIES["removed_of_session"], session=session)
-    for memory_id in (*named, *(each for (each,) in removed)):
+    """What came from a session; `named` are memories that say so themselves.
+
+    Who is joined with a memory of the session, and gets its very text, has it from there.
+    """
+    touched = dict.fromkeys(memory_id for memory_id, _ in sql.rows(_QUERIES["said"], session=session))
+    touched.update(dict.fromkeys(memory_id for _, memory_id in _merged_from(sql, session)))
+    said_there_alone = {memory_id: _is_said_alone(sql, memory_id, session) for memory_id in touched}
+    removed = (each for each, state in sql.rows(_QUERIES["removed"]) if _names(_member(state, "metadata"), session))
+    for memory_id in (*named, *removed):
         said_there_alone.setdefault(memory_id, True)
     return Derived(
         gone=[MemoryId(each) for each, alone in said_there_alone.items() if alone],
@@ -39,20 +46,20 @@ def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
 
 def named_after(sql: Sql, session: str) -> list[str]:
     """Ids of the memories in the database whose metadata name the session."""
-    return [memory_id for (memory_id,) in sql.rows(_QUERIES["of_session"], session=session)]
+    return [each for each, metadata in sql.rows(_QUERIES["metadata"]) if _names(_object(metadata), session)]
 
 
 def drop_words(sql: Sql, session: str, derived: Derived) -> None:
     """Take the words of the session out of history, sources, closed states and receipts."""
-    sql.run(_QUERIES["drop_merged_from"], session=session)  # while its texts are known
+    merged = [{"number": number} for number, _ in _merged_from(sql, session)]  # while its texts are known
+    sql.many(_QUERIES["drop_event"], merged)
     for memory_id in derived.gone:
         sql.run(_QUERIES["drop_history_of"], id=memory_id)
     for memory_id in derived.kept:
         sql.run(_QUERIES["drop_history_from"], id=memory_id, session=session)
         sql.run(_QUERIES["drop_old_texts_of"], id=memory_id)
         sql.run(_QUERIES["drop_past_of"], id=memory_id)
-    for memory_id in (*derived.gone, *derived.kept):
-        sql.run(_QUERIES["drop_receipts_of"], id=memory_id)
+    _drop_receipts(sql, (*derived.gone, *derived.kept))
     sql.run(_QUERIES["unsource"], session=session)
     sql.run(_QUERIES["drop_sources"], session=session)
 
@@ -62,3 +69,47 @@ def erase_traces(sql: Sql, scope: Scope) -> None:
     sql.run(_QUERIES["erase_history"], **narrowing(scope))
     for query in ("erase_sources", "erase_receipts"):
         sql.run(_QUERIES[query])
+
+
+def _merged_from(sql: Sql, session: str) -> list[tuple[int, str]]:
+    """The events, and whose they are, by which memories were joined with others and got what a session had said."""
+    said = {text for _, text in sql.rows(_QUERIES["said"], session=session)} - {None}
+    events = sql.rows(_QUERIES["merged"]) if said else []
+    return [(number, memory_id) for number, memory_id, old, new in events if new != old and new in said]
+
+
+def _is_said_alone(sql: Sql, memory_id: str, session: str) -> bool:
+    """Whether nobody else ever gave the memory the text it got last.
+
+    Taking a memory back, joining it with another and saying that it still holds give it no text.
+    """
+    given = sql.rows(_QUERIES["texts_given"], id=memory_id)
+    return not any(
+        text == given[0][0] and reason not in _GIVE_NO_TEXT and where != session for text, reason, where in given
+    )
+
+
+def _drop_receipts(sql: Sql, memory_ids: Sequence[str]) -> None:
+    """Answers that quote one of the memories."""
+    for key, applied in sql.rows(_QUERIES["receipts"]):
+        if any(memory_id in applied for memory_id in memory_ids):
+            sql.run(_QUERIES["drop_receipt"], key=key)
+
+
+def _names(metadata: object, session: str) -> bool:
+    return isinstance(metadata, dict) and metadata.get("session_id") == session
+
+
+def _member(text: str, name: str) -> object:
+    members = _object(text)
+    return members.get(name) if isinstance(members, dict) else None
+
+
+def _object(text: str) -> object:
+    """The JSON; None for what is none, or names no session."""
+    if '"session_id"' not in text:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -12,6 +12,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
 from mnemoir.ports.memory_store import Owned, Place, Wanted
 from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.forgetting import named_after
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import as_json, memory_of, narrowing
 
@@ -46,8 +47,9 @@ def selected_seqs(sql: Sql, scope: Scope, wanted: Wanted) -> list[int]:
 
 
 def learned_in(sql: Sql, session: str) -> list[MemoryId]:
-    """What was made or changed by what was said in a session."""
-    return [MemoryId(each) for (each,) in sql.rows(_QUERIES["learned_in"], session=session)]
+    """What was made or changed by what was said in a session, or says itself that it was."""
+    learned = [each for (each,) in sql.rows(_QUERIES["learned_in"], session=session)]
+    return [MemoryId(each) for each in dict.fromkeys((*learned, *named_after(sql, session)))]
 
 
 def owners(sql: Sql, tenant: str) -> list[Owned]:

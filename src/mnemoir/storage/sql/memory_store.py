@@ -1,5 +1,6 @@
 """Memories in the database: each method is one piece of work for the writer, or one look by a reader."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -7,6 +8,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
     MemoryStore,
     Owned,
@@ -20,11 +22,12 @@ from mnemoir.ports.memory_store import (
     Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sql import backlog, lists, receipts
+from mnemoir.storage.sql import backlog, history, lists, receipts
 from mnemoir.storage.sql.commit import Commit
 from mnemoir.storage.sql.engine import Engine, Sql
+from mnemoir.storage.sql.erasing import erase_some, make_nobodys
 from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sql.rows import history_of, memory_of, narrowing, removed_of
+from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.scopes import entered
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 
@@ -34,10 +37,11 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
 class SqlMemoryStore:
-    """`db` is the caller's, who closes it after this store."""
+    """`db` is the caller's, who closes it after this store. `packs` are of its rows."""
 
-    def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
+    def __init__(self, db: Engine, clock: Clock = utc_now, packs: IndexPacks | None = None) -> None:
         self._db = db
+        self._packs = packs
         self._clock = clock
 
     async def commit(
@@ -57,11 +61,11 @@ class SqlMemoryStore:
             if receipt and (earlier := receipts.already_applied(within, receipt, now)) is not None:
                 return earlier
             commit = Commit(within, scope, now)
-            commit.apply(changes, provenance, degrade=degrade)
+            applied = commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
-                receipts.keep(within, receipt, (provenance.reason, commit.applied), now)
-            return commit.applied
+                receipts.keep(within, receipt, (provenance.reason, applied), now)
+            return applied
 
         return await self._db.write(scope, work) if changes or receipt else []
 
@@ -109,7 +113,9 @@ class SqlMemoryStore:
 
         def look(sql: Sql) -> dict[bytes, Memory]:
             within = narrowing(scope)
-            rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
+            rows = {
+                wanted: sql.row(_QUERIES["same_text"], **within, content_hash=scope.hash(wanted)) for wanted in hashes
+            }
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
         return await self._db.read(scope, look)
@@ -123,10 +129,23 @@ class SqlMemoryStore:
         return await self._remove(scope, lambda commit: commit.delete(memory_id, "request"), none=None)
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step, with every trace of its words; how many there were."""
-        deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
-        await self._db.empty_log()
+        """Remove all of the scope in one step, with every trace of its words; how many there were.
+
+        A whole user's rows are out of sight at once and deleted some at a time; a crash on the way ends that with the
+        next `erase`.
+        """
+        if scope == scope.owner:
+            deleted = await self._make_nobodys(scope)
+        else:
+            deleted = await self._remove(scope, lambda commit: commit.delete_all(), none=0)
+        await self.erase()
         return deleted
+
+    async def erase(self) -> None:
+        """Delete what is nobody's any more, so that no byte of it is left."""
+        while await self._db.write(None, erase_some):
+            pass
+        await self._db.empty_log()
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Remove all that came from a session, with every trace of its words; how many current memories."""
@@ -136,18 +155,17 @@ class SqlMemoryStore:
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
-        return await self._made("history", scope, {"id": memory_id}, history_of)
+        return await self._db.read(scope, lambda sql: history.of_memory(sql, scope, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
-        found = await self._made(
-            "last_event", scope, {"id": memory_id}, lambda row: removed_of(row, memory_id, scope.user)
-        )
-        return found[0] if found else None
+        return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
 
-    async def users(self, project: Project) -> list[Scope]:
+    async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope a user that has memories, in name order."""
-        rows = await self._rows("users", {"tenant": project.tenant, "project": project.project})
+        query = "users_of_agent" if agent is not None else "users" if app is None else "users_of_app"
+        which = {"tenant": project.tenant, "project": project.project, "agent": agent, "app": app}
+        rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
@@ -178,6 +196,12 @@ class SqlMemoryStore:
         """Run `work` in a reader thread over one snapshot."""
         return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql)))
 
+    async def _make_nobodys(self, scope: Scope) -> int:
+        def work(sql: Sql) -> int:
+            return 0 if sql.scope_id is None else make_nobodys(sql, scope, self._clock())
+
+        return await self._removing(scope, work)
+
     async def _remove(self, scope: Scope, remove: Callable[[Commit], T], *, none: T) -> T:
         def work(sql: Sql) -> T:
             if sql.scope_id is None:
@@ -187,7 +211,17 @@ class SqlMemoryStore:
             commit.finish()
             return removed
 
-        return await self._db.write(scope, work)
+        return await self._removing(scope, work)
+
+    async def _removing(self, scope: Scope, work: Callable[[Sql], T]) -> T:
+        await self._drop_packs(scope)
+        removed = await self._db.write(scope, work)
+        await self._drop_packs(scope)  # one that was made meanwhile of what was still there
+        return removed
+
+    async def _drop_packs(self, scope: Scope) -> None:
+        if self._packs is not None:
+            await asyncio.to_thread(self._packs.drop, scope.owner)
 
     async def _memories(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Memory]:
         return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))

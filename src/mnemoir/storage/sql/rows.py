@@ -3,15 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from mnemoir.core.clock import from_text
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.storage.memory_times import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged
 
 _NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
@@ -46,9 +45,9 @@ def memory_of(row: Any, user: str) -> Memory:
     )
 
 
-def memory_values(memory: Memory) -> dict[str, Any]:
+def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Every column of a memory but those of its place: `scope_id` and `change`."""
-    created, updated = seconds_of(memory.created_at), seconds_of(memory.updated_at)
+    created = seconds_of(memory.created_at)
     return {
         "id": memory.id,
         "kind": memory.kind,
@@ -58,11 +57,11 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "role": memory.role,
         "speaker": memory.speaker,
         "said_at": created,
-        "effective_at": created if updated is None else updated,
-        "expires_at": _end_of_day(memory.expires_on),
+        "effective_at": effective_at(memory),
+        "expires_at": expires_at(memory),
         "valid_from": created,
         "valid_until": seconds_of(memory.valid_to),
-        "content_hash": content_hash(memory.text),
+        "content_hash": scope.hash(content_hash(memory.text)),
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "expires_on": memory.expires_on,
@@ -103,8 +102,9 @@ def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:
-    """The turns of a commit, as `history_of` reads them."""
-    return as_json([asdict(turn) for turn in turns])
+    """The turns of a commit, as `history_of` reads them; a uid is left out where there is none."""
+    members = (asdict(turn).items() for turn in turns)
+    return as_json([{name: value for name, value in one if name != "message_uid" or value} for one in members])
 
 
 def applied_as_json(applied: Iterable[Applied]) -> str:
@@ -135,21 +135,5 @@ def from_json(text: str) -> Any:
         raise Damaged(f"stored JSON cannot be read: {exc}") from exc
 
 
-def seconds_of(text: str | None) -> float | None:
-    """Seconds since 1970; None for no time."""
-    instant = from_text(text)
-    return None if instant is None else instant.timestamp()
-
-
 def _members(memory: Memory) -> dict[str, Any]:
     return {member.name: getattr(memory, member.name) for member in fields(memory)}
-
-
-def _end_of_day(date: str | None) -> float | None:
-    instant = from_text(date)
-    if instant is None:
-        return None
-    try:
-        return datetime.combine(instant.date() + timedelta(days=1), time(), UTC).timestamp()
-    except OverflowError:  # the last day of the calendar
-        return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Wanted
-from mnemoir.ports.search_rows import Revision, SearchRow, SearchSnapshot
+from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
@@ -29,14 +29,15 @@ class SqlSearchSnapshot:
         row = self._sql.row(_QUERIES["revision"], **owner_values(scope))
         return Revision(changes=0, removals=0) if row is None else Revision(changes=row[0], removals=row[1])
 
-    def rows_since(self, scope: Scope, changes: int) -> Sequence[SearchRow]:
-        """Rows written after `changes`, in order of `seq`."""
-        rows = [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_since"], changes=changes)]
-        return sorted(rows, key=lambda row: row.seq)
+    def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
+        """Rows written after `changes` and not after `until`, in order of `seq`."""
+        found = self._of(scope).each(_QUERIES["rows_since"], changes=changes, until=until)
+        return sorted((_search_row(*row) for row in found), key=lambda row: row.seq)
 
-    def rows_after(self, scope: Scope, seq: int, limit: int) -> Sequence[SearchRow]:
-        """The first `limit` rows with a greater `seq`, in its order."""
-        return [_search_row(*row) for row in self._of(scope).each(_QUERIES["rows_after"], seq=seq, limit=limit)]
+    def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
+        """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`."""
+        found = self._of(scope).each(_QUERIES["rows_after"], seq=seq, changes=changes, limit=limit)
+        return [_search_row(*row) for row in found]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""

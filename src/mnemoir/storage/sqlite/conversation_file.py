@@ -1,7 +1,9 @@
 """A file of conversations: shared with other threads and processes, and set aside when it is damaged.
 
-`PRAGMA user_version` holds the number of the last migration that it has taken. A file of harombe has the number 0 and
-the first two tables: the first step gives it what it lacks.
+`PRAGMA user_version` holds the number of the last migration that it has taken, and not a table as in `schema.py`: the
+releases of Mnemoir that share the file look there, and a number that they do not know keeps them from writing to it.
+A file of harombe has the number 0 and the first two tables: the first step gives it what it lacks. All steps are one
+transaction, as another process may be about to take them.
 """
 
 import os

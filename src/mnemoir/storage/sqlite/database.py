@@ -7,12 +7,14 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
 from mnemoir.core.scope import Scope
+from mnemoir.storage.sql.cells import Codec
 from mnemoir.storage.sql.engine import Engine, Sql
 from mnemoir.storage.sql.queries import queries, subjects
 from mnemoir.storage.sql.scopes import of_scope
@@ -42,8 +44,8 @@ _PRAGMAS = {
 }
 
 
-def open_database(path: Path) -> "SqliteEngine":
-    """The database at `path`, made when there is none and brought to this program's schema.
+def open_database(path: Path, codec: Codec | None = None) -> "SqliteEngine":
+    """The database at `path`, made when there is none and brought to this program's schema. Its cells pass `codec`.
 
     Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
     newer program wrote it, and when the disk refuses. Blocks for as long as a migration takes.
@@ -52,7 +54,7 @@ def open_database(path: Path) -> "SqliteEngine":
         prepare_folder(path.parent)
         lock = ProcessLock(path.parent)
         try:
-            return SqliteEngine(path, _opened(path), lock)
+            return SqliteEngine(path, _opened(path), lock, codec)
         except BaseException:
             lock.release()
             raise
@@ -61,22 +63,25 @@ def open_database(path: Path) -> "SqliteEngine":
 class SqliteEngine:
     """Made by `open_database`; `aclose` ends it."""
 
-    def __init__(self, path: Path, connection: apsw.Connection, lock: ProcessLock) -> None:
+    def __init__(
+        self, path: Path, connection: apsw.Connection, lock: ProcessLock, codec: Codec | None = None
+    ) -> None:
         self.path = path
         self.incarnation = uuid.uuid4().hex  # the process lock keeps every other process out
         self._connection = connection
         self._lock: ProcessLock | None = lock
-        self._writer = Writer(connection, path)
-        self._readers = Readers(path, _READER_THREADS)
+        self._writer = Writer(connection, path, codec)
+        self._readers = Readers(path, _READER_THREADS, codec)
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """What `work` gives, once everything it wrote is durable.
 
-        It shares a transaction with other work, and is undone alone when it raises. Raises StorageUnavailable with
-        nothing written, or what `work` raises. Work whose caller is cancelled may still be done.
+        It runs in the caller's context. It shares a transaction with other work, and is undone alone when it raises.
+        Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.put(_scoped(scope, work), future)
+        context, scoped = copy_context(), _scoped(scope, work)
+        self._writer.put(lambda sql: context.run(scoped, sql), future)
         return await future
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:

@@ -10,9 +10,10 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.cells import Codec
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import storage_errors
-from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, opens_cells, transaction
 
 T = TypeVar("T")
 BUSY_MS = 5000  # a connection waits only while the log is being recovered or reset
@@ -21,8 +22,9 @@ BUSY_MS = 5000  # a connection waits only while the log is being recovered or re
 class Readers:
     """Threads and connections come into being when they are first needed."""
 
-    def __init__(self, path: Path, threads: int) -> None:
+    def __init__(self, path: Path, threads: int, codec: Codec | None = None) -> None:
         self._path = path
+        self._codec = codec
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
         self._own = threading.local()
         self._connections: list[apsw.Connection] = []
@@ -45,12 +47,13 @@ class Readers:
         with storage_errors(self._path):
             connection = self._connection()
             with transaction(connection, reads=True):
-                return work(SqliteSql(connection))
+                return work(SqliteSql(connection, codec=self._codec))
 
     def _connection(self) -> apsw.Connection:
         if not hasattr(self._own, "connection"):
             connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
             connection.set_busy_timeout(BUSY_MS)
+            opens_cells(connection, self._codec)
             self._connections.append(connection)
             self._own.connection = connection
         opened: apsw.Connection = self._own.connection

@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from mnemoir.storage.sql.cells import CELLS, Codec, sealed
 from mnemoir.storage.sql.engine import Sql, Value
 
 
@@ -38,50 +39,69 @@ class transaction:  # read like the function it was: a generator costs a microse
 
 
 class SqliteSql:
-    """The transaction that `connection` has open."""
+    """The transaction that `connection` has open. Cells pass `codec`; rows pass it by `opens_cells`."""
 
-    __slots__ = ("_connection", "scope_id")
+    __slots__ = ("_codec", "_connection", "scope_id")
 
-    def __init__(self, connection: apsw.Connection, scope_id: int | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, scope_id: int | None = None, codec: Codec | None = None) -> None:
         self._connection = connection
+        self._codec = codec
         self.scope_id = scope_id
 
     def within(self, scope_id: int | None) -> "SqliteSql":
         """The same transaction, for another scope."""
-        return SqliteSql(self._connection, scope_id)
+        return SqliteSql(self._connection, scope_id, self._codec)
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row."""
-        values["scope_id"] = self.scope_id  # of the call alone: nothing else has this dict
-        return self._connection.execute(query, values).fetchall()
+        return self._connection.execute(query, self._bound(values)).fetchall()
 
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one."""
-        values["scope_id"] = self.scope_id
-        return self._connection.execute(query, values)
+        return self._connection.execute(query, self._bound(values))
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
-        values["scope_id"] = self.scope_id
-        return self._connection.execute(query, values).fetchone()
+        return self._connection.execute(query, self._bound(values)).fetchone()
 
     def value(self, query: str, /, **values: Value) -> Any:
         """The first column of the first row."""
-        values["scope_id"] = self.scope_id
-        row = self._connection.execute(query, values).fetchone()
+        row = self._connection.execute(query, self._bound(values)).fetchone()
         return None if row is None else row[0]
 
     def run(self, query: str, /, **values: Value) -> int:
         """How many rows were changed."""
-        values["scope_id"] = self.scope_id
-        self._connection.execute(query, values)
+        self._connection.execute(query, self._bound(values))
         return self._connection.changes()
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
         """Once for each mapping."""
         if ":scope_id" in query:
             values = [{"scope_id": self.scope_id, **each} for each in values]
+        if self._codec is not None:
+            values = [sealed(self._codec, self.scope_id, each) for each in values]
         return self._connection.executemany(query, values).fetchall()
+
+    def _bound(self, values: dict[str, Value]) -> dict[str, Value]:
+        """With the scope. The dict is of the call alone: nothing else has it."""
+        values["scope_id"] = self.scope_id
+        return values if self._codec is None else sealed(self._codec, self.scope_id, values)
+
+
+def opens_cells(connection: apsw.Connection, codec: Codec | None) -> None:
+    """Let every row that the connection gives pass the codec."""
+    if codec is None:
+        return
+    open_cell = codec.open
+
+    def opened(cursor: apsw.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = (name for name, *_ in cursor.description)
+        return tuple(
+            open_cell(cell) if name in CELLS and isinstance(cell, str | bytes) else cell
+            for name, cell in zip(names, row, strict=True)
+        )
+
+    connection.row_trace = opened
 
 
 _: type[Sql] = SqliteSql  # checked, never run

@@ -18,9 +18,10 @@ from typing import Any
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sql.cells import Codec
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.failures import FOREIGN, unavailable
-from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, opens_cells, transaction
 
 Work = Callable[[Sql], Any]  # what a piece of work gives goes to its own caller, untouched
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last
@@ -41,9 +42,10 @@ class _Outcome:
 class Writer:
     """Owns the writing connection from its start to the end of `stop`."""
 
-    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, codec: Codec | None = None) -> None:
         self._connection = connection
-        self._sql = SqliteSql(connection)
+        self._sql = SqliteSql(connection, codec=codec)
+        opens_cells(connection, codec)
         self._path = path
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._entry = threading.Lock()

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from mnemoir.wire.forwarding import Forward, Forwarding
+from mnemoir.wire.forwarding import Forwarding
+from mnemoir.wire.passed_members import Forward
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 

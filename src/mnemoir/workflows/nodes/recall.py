@@ -14,7 +14,7 @@ from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import Message, with_text_in_front
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.ports.memory_service import ChatTurn
-from mnemoir.wire.document_frames import typed
+from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step

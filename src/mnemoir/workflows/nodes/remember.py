@@ -31,7 +31,14 @@ class Remember(ValueNode[NodeProperties]):
         if await memory.allowance(turn.caller.scope) is None:
             turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
             return ""
-        said = ChatTurn(user_text=turn.user_text, answer=answer, said_at=to_text(self.services.clock()))
+        stored = turn.caller.recorded
+        said = ChatTurn(
+            user_text=turn.user_text,
+            answer=answer,
+            said_at=to_text(self.services.clock()),
+            user_uid=stored.question_uid if stored else None,
+            answer_uid=stored.answer_uid if stored else None,
+        )
         job = await memory.keep(turn.caller, said)
         step.trace.written += [WrittenMemory(kind="turn", id=job)] if job else []
         return ""

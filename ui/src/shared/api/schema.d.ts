@@ -2727,11 +2727,14 @@ export interface components {
          * MessageAnswer
          * @description A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
          *
-         *     `siblings` are the ids of all that stands behind its parent, itself among it.
+         *     `uid` names it anywhere, in exports too. `siblings` are the ids of all that stands behind its parent, itself among
+         *     it.
          */
         MessageAnswer: {
             /** Id */
             id: number;
+            /** Uid */
+            uid: string | null;
             /** Parent Id */
             parent_id: number | null;
             /**
@@ -3397,7 +3400,8 @@ export interface components {
          *     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
          *     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
          *     `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
-         *     part, None where it did. Of a temporary chat figures alone are shown.
+         *     part, None where it did. `message_uids` name question and answer of a kept conversation. Of a temporary chat
+         *     figures alone are shown.
          */
         RunTrace: {
             /** Id */
@@ -3430,6 +3434,8 @@ export interface components {
             memory_skipped: ("task" | "temporary" | "raw" | "off" | "workflow") | null;
             /** Is Temporary */
             is_temporary: boolean;
+            /** Message Uids */
+            message_uids: string[];
             /** Asked */
             asked: components["schemas"]["TracedMessage"][];
             /** Dropped */
@@ -3555,6 +3561,8 @@ export interface components {
             name: string | null;
             /** Timestamp */
             timestamp: string | null;
+            /** Message Uid */
+            message_uid: string | null;
             /** Event Id */
             event_id: string;
             /** Session */
@@ -3685,7 +3693,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description Words that a change came from.
+         * @description Words that a change came from; `message_uid` names the message that was stored of them.
          */
         Turn: {
             /** Role */
@@ -3696,6 +3704,8 @@ export interface components {
             name: string | null;
             /** Timestamp */
             timestamp: string | null;
+            /** Message Uid */
+            message_uid: string | null;
         };
         /**
          * Unhealthy

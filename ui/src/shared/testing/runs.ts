@@ -59,6 +59,7 @@ export function aRun(id: string, nodes: RunNode[], members: Partial<RunWhole> = 
     error: null,
     memory_skipped: null,
     is_temporary: false,
+    message_uids: [],
     dropped: [],
     asked: [],
     workflows: [aWorkflow('Chat', ...nodes)],

@@ -13,13 +13,23 @@ import orjson
 
 from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
-from mnemoir.core.messages import JsonSchema, ModelRequest
+from mnemoir.core.fence import RecalledLine, fenced_lines, take_down
+from mnemoir.core.messages import JsonSchema, Message, ModelRequest
 from mnemoir.core.tokens import estimate_tokens
+from mnemoir.memory.facts.resemblance import overlap
 from mnemoir.ports.llm import ChatModel, LastCalls
-from mnemoir.providers.llm.offline.answer import HINT, answer
 from mnemoir.providers.llm.offline.decide import decide
 from mnemoir.providers.llm.offline.summary import summarise
 
+HINT = (
+    "No language model is connected, so I can only quote what I remember. To get real answers, set OPENAI_API_KEY, "
+    "start Ollama, or name a model under `llm:` in mnemoir.yaml, and start Mnemoir again."
+)
+_QUESTION = re.compile(
+    r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b",
+    re.IGNORECASE,
+)
+_FEW = 8  # so few were recalled for this very message, so all of them bear on it
 _PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
 _SUMMARY_WANTED = re.compile(r"\bsummar(?:y|ise|ize|ies)\b", re.IGNORECASE)
 _SUMMARY_SENTENCES = 3
@@ -90,6 +100,25 @@ def _chat(request: ModelRequest) -> tuple[str, FinishReason]:
     else:
         text = answer(request.messages)
     return _within(text, request.sampling.max_tokens)
+
+
+def answer(messages: Sequence[Message]) -> str:
+    """The reply to the last user message: the memories recalled for it, then the hint."""
+    last = next((message.text for message in reversed(messages) if message.role == "user"), "")
+    said = take_down(last)
+    lines = bearing_on(said, fenced_lines(last))
+    if not lines:
+        return f"I remember nothing about that.\n\n{HINT}" if _QUESTION.search(said) else HINT
+    bullets = "\n".join(f"- {line.text}" + (f" ({line.day})" if line.day else "") for line in lines)
+    return f"This is what I remember that may bear on it:\n\n{bullets}\n\n{HINT}"
+
+
+def bearing_on(question: str, lines: Sequence[RecalledLine]) -> list[RecalledLine]:
+    """The lines to quote, in the order recalled: all when few, else the ones nearest the words of the question."""
+    if len(lines) <= _FEW:
+        return list(lines)
+    nearest = sorted(range(len(lines)), key=lambda at: (-overlap(question, lines[at].text), at))[:_FEW]
+    return [lines[at] for at in sorted(nearest)]
 
 
 def _within(text: str, most_tokens: int | None) -> tuple[str, FinishReason]:

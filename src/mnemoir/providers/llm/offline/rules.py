@@ -7,11 +7,247 @@ that remembers small talk is worse than one that forgets a hobby.
 import re
 from collections.abc import Sequence
 
+from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.conjugation import third_person
-from mnemoir.providers.llm.offline.rules_of_being import BEING
-from mnemoir.providers.llm.offline.rules_of_doing import DOING
-from mnemoir.providers.llm.offline.rules_of_life import LIFE
-from mnemoir.providers.llm.offline.sayings import Table
+from mnemoir.providers.llm.offline.sayings import (
+    Table,
+    became,
+    being,
+    dated,
+    dated_front,
+    doing,
+    habit,
+    leading_habit,
+    moved,
+    naming,
+    not_being,
+    not_doing,
+    relative,
+    table,
+    third,
+)
+
+_WHEN = r"(?P<when>(?:yesterday|today|tomorrow|tonight|last|next|this|on|in|two|three|a|\d+)\b[^,]{0,30}?)"
+_END = r"(?:\s(?P<ended>anymore|any more|any longer))"
+_DOES_NOT = (
+    "eat|drink|like|smoke|drive|speak|work|live|have|own|enjoy|watch|use|wear|believe|play|sleep well|"
+    "celebrate|consume|"
+    "tolerate|cook|want (?:kids|children)|read|travel|fly|date|trust|do (?:drugs|sports)|love|row|run|swim"
+)
+
+
+# who one is and what has become of one: names, origins, moves, ends, and all that follows "I am"
+BEING = table(
+    # who it is
+    (r"my (?:full |first |real )?name is (?:actually )?(?P<name>[^,]+?)(?:,.*)?", naming),
+    (r"I am (?:called|known as|named) (?P<name>.+)", naming),
+    (
+        r"(?:please |you can |just |everyone |everybody |people |friends |my friends )*calls? me (?!back|later|"
+        r"crazy|when|if|a\b)(?P<x>\w[\w'-]*)",
+        "Goes by {x}",
+    ),
+    (r"I go by (?P<x>(?!the\b)\w[\w'/ -]*)", "Goes by {x}"),
+    (r"I was born (?P<x>(?:in|on|and raised)\b.+)", "Born {x}"),
+    (r"I (?P<x>(?:grew up|come from|was raised)\b.+)", third),
+    # changes of state, before the plain states
+    (
+        r"(?:I|we) (?:just |recently |finally |have |have just )*(?:moved|relocated|emigrated|immigrated)(?: "
+        r"here)?(?: from (?P<origin>.+?))? to "
+        r"(?P<place>(?!the (?:next|other|new|left|right)\b)[^,]+?)(?: from (?P<origin2>[^,]+?))?"
+        r"(?:,? (?P<since>(?:in \d{4}|in (?:January|February|March|April|May|June|July|August|September|October|"
+        r"November|December)\b.*|last \w+|yesterday|this \w+|today|\w+ (?:day|week|month|year)s? ago)))?",
+        moved,
+    ),
+    (r"I (?:have |recently |just |finally )*(?:became|become|turned|went|gone) (?P<what>.+)", became),
+    (r"I am no longer (?P<x>(?:living|working|studying|playing|smoking|drinking|eating)\b.*)", "No longer {x}"),
+    (r"I am (?P<still>no longer|not) (?P<said>.+)", not_being),
+    (r"I no longer (?P<x>.+)", lambda m: (f"No longer {third_person(m['x'])}",)),
+    (rf"I (?:don't|do not)(?: really| even)? (?P<said>(?:{_DOES_NOT})\b.*?){_END}?", not_doing),
+    (
+        rf"(?:I|we) (?:never|don't ever) (?P<x>(?:{v.LASTING}|use|wear|watch|cook|sleep|travel|fly|drive|read|"
+        r"swim)\b.*)",
+        lambda m: (f"Never {third_person(m['x'])}",),
+    ),
+    (r"I (?:have |recently |just |finally )*quit my job(?P<x>.*)", "Quit job{x}, no longer works there"),
+    (
+        r"I (?:have |recently |just |finally |officially )*(?P<x>(?:stopped|quit|gave up|given up) (?!reading "
+        r"this|it\b|this\b|that\b|trying to).+)",
+        "{x}",
+    ),
+    (r"I (?:have )?(?:just |recently )?retired(?P<x>.*)", "Is retired{x}, no longer works"),
+    (r"I (?:have )?(?:just |recently )?lost my job(?P<x>.*)", "Lost job{x}, no longer works there"),
+    (
+        r"I (?:just |recently |finally |have )*got (?P<x>(?:married|engaged|divorced|promoted|laid off|"
+        r"fired)\b.*)",
+        "Got {x}",
+    ),
+    (
+        r"I (?:just |recently |finally |have )*(?:got|started|landed|accepted) a (?:new )?(?:job|position|role) "
+        r"(?P<x>(?:at|as|with|in)\b.+)",
+        "Works {x}",
+    ),
+    (r"I (?:just |recently |have )*(?:started|began)(?: working)? (?P<x>(?:at|for) .+)", "Works {x}"),
+    (
+        r"(?:I|we) (?:just |recently |finally |have )*(?P<x>(?:got|adopted|bought) (?:a|an|two|three|my|"
+        rf"our)\b(?: \w+){{0,2}}? (?:{v.PETS}|{v.OWNED})\b.*)",
+        "{x}",
+    ),
+    (
+        r"I (?:just |recently |have |have just )*(?P<x>(?:started|began|begun) (?:learning|studying|running|"
+        r"playing|training|working|dating|writing|"
+        r"building|therapy|school|college|university|a (?:new |small )?(?:business|company|diet|blog|podcast|"
+        r"course))\b.*)",
+        "{x}",
+    ),
+    (r"I used to (?P<x>(?!think\b|it\b|this\b).+)", "Used to {x}"),
+    # I am …
+    (r"I am (?P<said>.+)", being),
+    (r"I was (?:recently |just )?diagnosed with (?P<x>.+)", "Diagnosed with {x}"),
+    (r"(?:as|being) an? (?P<x>(?:" + v.DIETS + r")|nurse|teacher|doctor|developer|student|parent)", "Is {x}"),
+)
+
+
+_KEPT = re.compile(
+    r"\b(?:car|bike|bicycle|tesla|wheelchair|glasses|lenses|aid|insulin|medication|thinners|linux|windows|macos|mac|vim|"
+    r"emacs|metric.*|laptop)\b",
+    re.IGNORECASE,
+)
+
+
+def used(match: re.Match[str]) -> Sequence[str]:
+    """What is used or worn, where it is of a kind that stays."""
+    return third(match) if _KEPT.search(match["x"]) else ()
+
+
+# what one does, as a rule or on a day that is named; these come last, being the widest
+DOING = table(
+    # habits and lasting states
+    (
+        r"(?P<when>(?:every|each|on) (?:\w+ )?(?:day|morning|evening|afternoon|night|week|weekend|month|year|"
+        r"summer|winter|spring|autumn|\w+days?|weekends|weekdays)|"
+        r"(?:once|twice|\w+ times) a (?:day|week|month|year)),? I (?P<said>.+)",
+        leading_habit,
+    ),
+    (
+        r"(?:I|we) (?:(?:really|also|absolutely|both|personally|currently|definitely|just|do|totally|still|"
+        r"truly)\s)*"
+        r"(?P<said>(?:(?:mostly|mainly|only|usually|always|often|particularly|especially|sometimes|generally|"
+        r"normally)\s)*"
+        rf"(?:{v.LASTING})\b.*)",
+        doing,
+    ),
+    (r"(?:I|we) (?P<said>.+)", habit),
+    (
+        r"I would (?:rather|prefer) (?P<x>(?!(?:not\b|if\b|you\b|it\b|to (?:see|know|have (?:it|this))\b)).+)",
+        "Would prefer {x}",
+    ),
+    (rf"I (?P<said>(?:{v.PAST})\b(?! (?:on it|this|that|it|reading|to|by)\b) .+)", lambda m: (m["said"],)),
+    (
+        r"I (?:also )?(?P<x>(?:run|manage|lead|own|founded) (?:a|an|my own|the) (?:[\w-]+ ){0,3}?(?:company|"
+        r"business|team|shop|restaurant|startup|start-up|farm|"
+        r"department|blog|agency|studio|lab|club|bakery|café|cafe|bar|hotel|school|charity|gallery|bookshop|"
+        r"store|salon)\b.*)",
+        third,
+    ),
+    (
+        r"I (?P<x>(?:use|drive|ride|wear|take|need) (?:a |an |my |insulin|only |glasses|contact|hearing|blood |"
+        r"metric|linux|windows|macos|vim|emacs).*)",
+        used,
+    ),
+    # what is tied to a day
+    (rf"{_WHEN},? (?:I|we) (?P<said>.+)", dated_front),
+    (r"(?:I|we) (?P<said>.+)", dated),
+)
+
+
+# what belongs to a life: people, pets, things, conditions, aims and abilities
+LIFE = table(
+    # my …
+    (
+        rf"my (?P<who>{v.PEOPLE}|{v.PETS})(?:'s name is| is called| is named|, called|, named| named| called) "
+        r"(?P<x>.+)",
+        "{who} is called {x}",
+    ),
+    (
+        r"my favou?rite (?P<what>.+?) (?P<be>is|are) (?P<x>(?!(?:when|that|how|the one|this)\b).+)",
+        "Favourite {what} {be} {x}",
+    ),
+    (
+        rf"my (?P<what>{v.ATTRIBUTES}) (?P<be>is|are|include) (?P<x>(?!(?:not working|broken|slow|due|coming|"
+        r"here)\b).+)",
+        "{what} {be} {x}",
+    ),
+    (
+        r"my (?P<what>(?:new |current |life |long-term |main )?(?:goal|dream|plan|aim|ambition))(?: for \w+(?: "
+        r"year)?)? is (?P<x>to .+)",
+        "{what} is {x}",
+    ),
+    (
+        rf"my (?P<who>(?:late |older |younger |elder |little |big |best |new |twin |two )*(?:{v.PEOPLE}|"
+        rf"{v.PETS})) (?P<rest>(?:is|are|was|were|has|have|lives?|works?|"
+        r"studies|loves?|likes?|hates?|died|passed away|speaks?|plays?|teaches|moved|got|started|suffers?|turns|"
+        r"turned|owns?|goes)\b.+)",
+        relative,
+    ),
+    (rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS}),? [A-Z]\w+)", "{x}"),
+    (
+        rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>[A-Z]\w+) (?P<rest>(?:is|was|has|lives|works|loves|likes|"
+        r"hates|died|turns|turned|plays|started)\b.+)",
+        "{x} {n} {rest}",
+    ),
+    # I have …
+    (
+        r"(?:I|we) (?:also )?have (?:got )?(?P<x>(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
+        rf"several)\s)?(?:[\w'-]+\s){{0,3}}?"
+        rf"(?:{v.PEOPLE}|{v.PETS}|{v.OWNED}|{v.CONDITIONS}|siblings|degree|phd|diploma|licen[sc]e|tattoos?|"
+        r"passport|sons|daughters|brothers|sisters|cousins|friends in \w+)\b.*)",
+        "Has {x}",
+    ),
+    (r"I have (?:been )?(?P<x>diagnosed with .+)", "{x}"),
+    (
+        r"I have been (?P<x>(?:living|working|playing|learning|studying|married|together|teaching|running|"
+        r"training|vegan|vegetarian|sober|practi[sc]ing)\b.*)",
+        "Has been {x}",
+    ),
+    (
+        r"I have (?P<x>(?:always |never )?(?:lived|worked|visited|been to|climbed|run|written|published|studied|"
+        r"loved|hated|wanted to|played|taught|travelled|traveled|been afraid of)\b.+)",
+        lambda m: () if re.search(v.EMPTY_OBJECT + "$", m["x"]) else (f"Has {m['x']}",),
+    ),
+    # aims
+    (
+        r"I (?:really |also |still |just |would really )*(?:want|would like|would love|wish) to "
+        rf"(?P<x>(?:{v.WISHED})\b(?! (?:how|what|why|more about (?:this|that|it)|if|whether|the answer)\b).*)",
+        "Wants to {x}",
+    ),
+    (
+        r"(?:I am|we are|I|we) (?:really |also |still |currently )*(?P<verb>plan|hope|aim|intend|dream)(?:ning|ing)? "
+        r"(?P<x>(?:to|of|on) (?!(?:see|hear|get|know|ask|use it|do (?:it|this|that))\b).+)",
+        lambda m: (f"{m['verb'].capitalize()}s {m['x']}",),
+    ),
+    (
+        r"I (?:am going|will) to (?P<x>(?:visit|move|start|travel|become|have a baby|get married|retire|run|"
+        r"study)\b.+)",
+        "Is going to {x}",
+    ),
+    # abilities
+    (
+        rf"I can (?:also |already |only )?(?P<x>(?:{v.ABLE})\b(?! (?:you|it|this|that|the (?:error|problem|code|"
+        r"file))\b).*)",
+        "Can {x}",
+    ),
+    (
+        rf"I cannot (?:really |even )?(?P<x>(?:{v.UNABLE})\b(?! (?:you|it|this|that|the (?:error|problem|"
+        r"file))\b).*)",
+        "Cannot {x}",
+    ),
+    (r"I (?:also )?know (?P<x>how to (?!(?:do|fix|use|get) (?:it|this|that)).+)", "Knows {x}"),
+    (
+        rf"I (?:also )?know (?:some |a little |a bit of )?(?P<x>(?:{v.LANGUAGES})(?:(?:, | and )(?:and "
+        rf")?(?:{v.LANGUAGES}))*)",
+        "Knows {x}",
+    ),
+)
 
 
 def said_by(clause: str) -> Sequence[str]:

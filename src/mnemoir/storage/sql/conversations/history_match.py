@@ -65,6 +65,13 @@ class StoredTree:
         ids = self._descended({parent_id: []}, [one.digest for one in history])
         return Found(ids=ids, behind=ids[-1] if ids else parent_id)
 
+    def find_at_the_end(self, history: Sequence[HistoryItem]) -> Found:
+        """Behind the head, or at the end of the thread where that says all of it already."""
+        ending = self._rows("ending", limit=len(history))[::-1]
+        if [digest for _, digest in ending] != [one.digest for one in history]:
+            ending = []
+        return Found(ids=[row[0] for row in ending], behind=head_of(self._sql, self._session).id)
+
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
         """The ids of the longest way from the beginning that says the same."""
         thread = self._rows("beginning", limit=len(digests))

@@ -1,11 +1,16 @@
 """What all parts of the store of sessions have: the file, the clock, and reading by one query."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
 from mnemoir.conversations.log.sessions import SessionExistsError
 from mnemoir.core.clock import Clock
 from mnemoir.storage.sql.conversations.rows import Row, time_text
-from mnemoir.storage.sql.engine import FileEngine, Value
+from mnemoir.storage.sql.engine import FileEngine, Sql, Value
+
+T = TypeVar("T")
 
 _MOST = 2**62  # a database takes any 64-bit number; a caller's may be larger
 
@@ -28,6 +33,29 @@ class Store:
     def _change(self, query: str, **values: Value) -> list[Row]:
         """What a query gives that writes."""
         return self._file.write(lambda sql: sql.rows(query, **values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """A transaction that is open already, as a file: what is read and written is part of it."""
+
+    path: Path
+    sql: Sql
+
+    def write(self, work: Callable[[Sql], T]) -> T:
+        """What `work` gives; the transaction goes on."""
+        return work(self.sql)
+
+    read = write
+
+    def empty_log(self) -> None:
+        """Nothing: the file's own log is emptied behind the transaction."""
+
+    def close(self) -> None:
+        """Nothing: it is whoever began the transaction who ends it."""
+
+
+_: type[FileEngine] = Transaction  # checked, never run
 
 
 def taken(session_id: str) -> SessionExistsError:

@@ -8,15 +8,16 @@ from typing import Any
 from mnemoir.conversations.attachments.links import links_of
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.log.sessions import (
+    HEAD,
     MessageRecord,
-    Resumed,
+    Placed,
     SessionMetadata,
     SessionRecord,
     StoredMessage,
     checked_session_id,
     naive_utc,
 )
-from mnemoir.storage.sql.conversations.history_match import HistoryItem, StoredTree
+from mnemoir.storage.sql.conversations.history_match import Found, HistoryItem, StoredTree
 from mnemoir.storage.sql.conversations.history_session import session_that_begins
 from mnemoir.storage.sql.conversations.message_writer import MessageWriter, no_message
 from mnemoir.storage.sql.conversations.rows import (
@@ -24,6 +25,7 @@ from mnemoir.storage.sql.conversations.rows import (
     Row,
     session_of,
     storable,
+    text_of,
     time_of,
     time_text,
 )
@@ -67,47 +69,48 @@ class TreeTables(WayTables):
 
         return self._file.write(work) if messages else []
 
-    def resume_history(
+    def append(
         self,
         session_id: str,
         history: Sequence[MessageRecord],
         *,
-        parent_id: int | None = None,
+        after: int | None = None,
         system_prompt: str = "",
         embedding_model: str | None = None,
-    ) -> Resumed:
-        """Take the history that a client holds: add what is new; its end becomes the head.
+    ) -> Placed:
+        """Lay a history over the stored tree: add what is new; its end becomes the head.
 
-        System messages in it are passed over, and of the others `history_match` tells where they stand; with
-        `parent_id` that is right behind this message. One that has no others changes nothing. Raises
-        MessageNotFoundError.
+        System messages in it are passed over, and of the others `history_match` tells where they stand; with `after`
+        that is right behind this message, or with HEAD behind the thread. One that has no others changes nothing.
+        Raises MessageNotFoundError.
         """
         said = [record for record in history if record.role != "system"]
         told, now = _told(said), self._now()
 
-        def work(sql: Sql) -> Resumed:
+        def work(sql: Sql) -> Placed:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             writer.head(session_id)
             link(sql, session_id)
-            tree = StoredTree(sql, session_id)
-            found = tree.find(told) if parent_id is None else tree.find_behind(parent_id, told)
+            found = _found(StoredTree(sql, session_id), told, after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
-            return Resumed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
+            return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
 
         if not said:
             head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
-            return Resumed(ids=[], added=[], parent_id=head.id)
+            return Placed(ids=[], added=[], parent_id=head.id)
         return self._file.write(work)
 
-    def taken_uids(self, uids: Sequence[str], spared: str | None = None) -> set[str]:
-        """Those that messages have already; messages of the session `spared` do not count."""
-        session = None if spared is None else storable(spared)
+    def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
+        """The uids of these messages, as far as they are there."""
+        rows = self._file.read(lambda sql: sql.many(_MESSAGES["uid"], [{"id": one} for one in message_ids]))
+        return {message_id: text_of(uid) or "" for message_id, uid in rows}
 
-        def work(sql: Sql) -> set[str]:
-            return {uid for uid in uids if sql.value(_MESSAGES["has_uid"], uid=uid, spared=session)}
-
-        return self._file.read(work) if uids else set()
+    def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Session and id of the messages that have these uids."""
+        with_uids = [{"uid": uid} for uid in uids]
+        rows = self._file.read(lambda sql: sql.many(_MESSAGES["with_uid"], with_uids)) if uids else []
+        return {text_of(uid) or "": (text_of(session) or "", message_id) for uid, session, message_id in rows}
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""
@@ -197,6 +200,12 @@ def _behind(sql: Sql, used_at: datetime, session_id: str) -> dict[str, Any]:
     written = sql.value(_SESSIONS["used_at"], session=name)
     is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)
     return {"updated_at": time_text(used_at), "id": name, "same": name if is_same else None}
+
+
+def _found(tree: StoredTree, told: Sequence[HistoryItem], after: int | None) -> Found:
+    if after is None:
+        return tree.find(told)
+    return tree.find_at_the_end(told) if after == HEAD else tree.find_behind(after, told)
 
 
 def _told(history: Sequence[MessageRecord]) -> list[HistoryItem]:

@@ -7,7 +7,7 @@ SELECT changes, removals, next_seq FROM scopes WHERE id = :scope_id;
 UPDATE scopes SET changes = :changes, removals = :removals, next_seq = :next_seq WHERE id = :scope_id;
 
 -- name: add_memory
--- Store a memory; gives a row, or none when the scope holds its id, or a current fact of its text, already.
+-- Store a memory.
 INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
@@ -15,8 +15,7 @@ INSERT INTO memories
 VALUES
     (:scope_id, :seq, :id, :kind, :change, :agent, :app, :conversation, :role, :speaker, :said_at, :effective_at,
      :expires_at, :valid_from, :valid_until, :content_hash, :created_at, :updated_at, :expires_on, :valid_to,
-     :replaced_by, :text, :metadata, :extra)
-ON CONFLICT DO NOTHING RETURNING seq;
+     :replaced_by, :text, :metadata, :extra);
 
 -- name: put_entry
 -- Write or replace the words and the vector of a memory, or that it has none yet.
@@ -64,12 +63,9 @@ UPDATE memories SET metadata = :metadata WHERE scope_id = :scope_id AND seq = :s
 UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: close_memory
--- Take a memory out of what is current.
-UPDATE memories SET valid_to = :now_text, valid_until = :now WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: name_successor
--- Say which memory replaced a closed one.
-UPDATE memories SET replaced_by = :successor WHERE scope_id = :scope_id AND seq = :seq;
+-- Take a memory out of what is current, and say which one replaced it, if any did.
+UPDATE memories SET valid_to = :now_text, valid_until = :now, replaced_by = :successor
+ WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: drop_entry
 -- Delete the words and the vector of a memory.

@@ -1,38 +1,30 @@
--- name: derived
--- Every memory that was made or changed by what was said in a session, with 1 where nobody else ever gave it the text
--- it got last: by indexes sources_by_session, history_by_source and history_of_memory. Taking a memory back, joining
--- it with another and saying that it still holds give it no text; who is joined with a memory of the session and gets
--- its very text has it from there.
-WITH of_session (source_id) AS (
-    SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session
-), touched (id) AS (
-    SELECT memory_id FROM history WHERE scope_id = :scope_id AND source_id IN of_session
-    UNION
-    SELECT memory_id FROM history
-     WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
-       AND new_text IN (SELECT new_text FROM history WHERE scope_id = :scope_id AND source_id IN of_session)
-), present (id, text) AS (
-    SELECT id, (SELECT new_text FROM history
-                 WHERE scope_id = :scope_id AND memory_id = touched.id AND new_text IS NOT NULL
-                 ORDER BY number DESC LIMIT 1)
-      FROM touched
-)
-SELECT present.id, NOT EXISTS (
-    SELECT 1 FROM history AS event LEFT JOIN sources AS source
-        ON source.scope_id = event.scope_id AND source.id = event.source_id
-     WHERE event.scope_id = :scope_id AND event.memory_id = present.id AND event.new_text = present.text
-       AND event.reason NOT IN ('restored', 'merged', 'confirmed') AND source.session IS NOT :session)
-  FROM present;
+-- name: said
+-- Every event that came from what was said in a session, with the text it gave; by indexes sources_by_session and
+-- history_by_source.
+SELECT memory_id, new_text FROM history
+ WHERE scope_id = :scope_id
+   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
--- name: of_session
--- Memories that say themselves which session they are from; by looking at all of the scope.
-SELECT id FROM memories
- WHERE scope_id = :scope_id AND json_valid(metadata) AND json_extract(metadata, '$.session_id') = :session;
+-- name: merged
+-- Every event by which a memory was joined with another; by looking at all of the scope.
+SELECT number, memory_id, old_text, new_text FROM history WHERE scope_id = :scope_id AND reason = 'merged';
 
--- name: removed_of_session
--- Removed memories that said themselves which session they were from; by looking at all of the scope.
-SELECT DISTINCT memory_id FROM history
- WHERE scope_id = :scope_id AND json_valid(state) AND json_extract(state, '$.metadata.session_id') = :session;
+-- name: texts_given
+-- Every text that a memory got, the last one first, with why it got it and where that was said; by index
+-- history_of_memory.
+SELECT event.new_text, event.reason, source.session
+  FROM history AS event LEFT JOIN sources AS source
+    ON source.scope_id = event.scope_id AND source.id = event.source_id
+ WHERE event.scope_id = :scope_id AND event.memory_id = :id AND event.new_text IS NOT NULL
+ ORDER BY event.number DESC;
+
+-- name: metadata
+-- The metadata of all memories of a scope that have any, unsorted.
+SELECT id, metadata FROM memories WHERE scope_id = :scope_id AND metadata IS NOT NULL;
+
+-- name: removed
+-- What the removed memories of a scope were besides their texts, unsorted.
+SELECT memory_id, state FROM history WHERE scope_id = :scope_id AND state IS NOT NULL;
 
 -- name: drop_history_of
 -- All that is told of one memory.
@@ -44,14 +36,9 @@ DELETE FROM history
  WHERE scope_id = :scope_id AND memory_id = :id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
--- name: drop_merged_from
--- The events by which memories got, when they were joined with others, what a session had said.
-DELETE FROM history
- WHERE scope_id = :scope_id AND reason = 'merged' AND new_text IS NOT old_text
-   AND new_text IN (
-    SELECT new_text FROM history
-     WHERE scope_id = :scope_id
-       AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session));
+-- name: drop_event
+-- One event.
+DELETE FROM history WHERE scope_id = :scope_id AND number = :number;
 
 -- name: drop_old_texts_of
 -- What later events of a memory quote of its earlier texts, with all that it was when it was removed.
@@ -79,9 +66,13 @@ UPDATE history SET source_id = NULL
 -- The words of a session.
 DELETE FROM sources WHERE scope_id = :scope_id AND session = :session;
 
--- name: drop_receipts_of
--- Answers that quote a memory; by looking at all of the scope, which are those of one day.
-DELETE FROM receipts WHERE scope_id = :scope_id AND instr(applied, :id) > 0;
+-- name: receipts
+-- All answers that were given to a user, which are those of one day.
+SELECT key, applied FROM receipts WHERE scope_id = :scope_id;
+
+-- name: drop_receipt
+-- One answer.
+DELETE FROM receipts WHERE scope_id = :scope_id AND key = :key;
 
 -- name: erase_history
 -- All that is told of the memories of a scope.

@@ -43,13 +43,10 @@ SELECT seq FROM memories WHERE {wanted};
 SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
 
 -- name: learned_in
--- The memories of a scope that were made or changed by what was said in a session, or say themselves that they were.
+-- The memories of a scope that were made or changed by what was said in a session, unsorted.
 SELECT DISTINCT memory_id FROM history
  WHERE scope_id = :scope_id
-   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session)
-UNION
-SELECT id FROM memories
- WHERE scope_id = :scope_id AND json_valid(metadata) AND json_extract(metadata, '$.session_id') = :session;
+   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
 -- name: owners
 -- Every user of a tenant with current memories: project, name, how many, the last renewal; by project, then by name.

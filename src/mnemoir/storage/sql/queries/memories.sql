@@ -3,7 +3,7 @@
 SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.memories), 0)
   FROM (SELECT scope_id, count(*) AS memories FROM memories INDEXED BY memories_by_change
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
-  JOIN scopes AS s ON s.id = m.scope_id;
+  JOIN scopes AS s ON s.id = m.scope_id AND s.tenant <> '';
 
 -- name: owner_of
 -- The user of a project that holds this id, of several the first that had a scope; by the unique key of memories.
@@ -16,6 +16,19 @@ SELECT s.user FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
 SELECT s.user FROM scopes AS s
  WHERE s.tenant = :tenant AND s.project = :project
    AND EXISTS (SELECT 1 FROM memories AS m WHERE m.scope_id = s.id AND m.valid_to IS NULL)
+ ORDER BY s.user;
+
+-- name: users_of_agent
+-- Those with current memories of an agent, and of an app where one is named, in name order; by index memories_by_agent.
+SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.agent = :agent AND m.valid_to IS NULL AND (:app IS NULL OR m.app = :app)
+   AND s.tenant = :tenant AND s.project = :project
+ ORDER BY s.user;
+
+-- name: users_of_app
+-- Those with current memories of an app, in name order; by index memories_by_app.
+SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+ WHERE m.app = :app AND m.valid_to IS NULL AND s.tenant = :tenant AND s.project = :project
  ORDER BY s.user;
 
 -- name: memory

@@ -3,21 +3,21 @@
 SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: rows_since
--- Current rows written after a change, unsorted (the caller sorts: the blobs would go through the sorter here); by
+-- Current rows written after a change and not after another, unsorted (the caller sorts: the blobs would go through the sorter here); by
 -- index memories_by_change.
 SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
        e.terms, e.model, e.vector, e.token_ids
   FROM memories AS m INDEXED BY memories_by_change
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
- WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes;
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes AND m.change <= :until;
 
 -- name: rows_after
--- Current rows with a greater number, in its order; by the primary keys.
+-- Current rows with a greater number that were written after a change, in order of their number; by the primary keys.
 SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
        e.terms, e.model, e.vector, e.token_ids
   FROM memories AS m
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
- WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.seq > :seq
+ WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.seq > :seq AND m.change > :changes
  ORDER BY m.seq LIMIT :limit;
 
 -- name: live
@@ -59,10 +59,10 @@ SELECT text, said_at FROM memories
    AND agent IS :agent AND app IS :app AND seq < :seq
  ORDER BY seq DESC LIMIT :limit;
 
--- name: unchanged
--- The row of a current memory that still reads the same; at most one row, by the unique key.
-SELECT seq, scope_id FROM memories
- WHERE id = :id AND valid_to IS NULL AND text = :text
+-- name: text_of
+-- The row of a current memory, and what it reads; at most one row, by the unique key.
+SELECT seq, scope_id, text FROM memories
+ WHERE id = :id AND valid_to IS NULL
    AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
 
 -- name: mark_changed

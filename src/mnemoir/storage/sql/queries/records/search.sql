@@ -57,16 +57,16 @@ HAVING NOT EXISTS (SELECT 1 FROM mnemoir_state)
  LIMIT 1;
 
 -- name: rows_since
--- Live records written after a change, unsorted; by index mnemoir_records_by_change, else by the primary key.
+-- Live records written after a change and not after another, unsorted; by index mnemoir_records_by_change, else by the primary key.
 SELECT m.id, m.memory_text, m.date_added, e.terms, e.model, e.vector, e.token_ids
   FROM mnemoir_records AS r
   CROSS JOIN memories AS m ON m.id = r.memory_id
   LEFT JOIN mnemoir_chunks AS c ON c.id = r.chunk_id
   LEFT JOIN mnemoir_entries AS e ON e.memory_id = m.id
- WHERE r.change > :changes AND c.stale_since IS NULL
+ WHERE r.change > :changes AND r.change <= :until AND c.stale_since IS NULL
 UNION ALL
 SELECT id, memory_text, date_added, NULL, NULL, NULL, NULL FROM memories
- WHERE id > :changes AND NOT EXISTS (SELECT 1 FROM mnemoir_state);
+ WHERE id > :changes AND id <= :until AND NOT EXISTS (SELECT 1 FROM mnemoir_state);
 
 -- name: live
 -- The numbers of live records, ascending.

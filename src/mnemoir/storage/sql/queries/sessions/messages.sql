@@ -78,9 +78,13 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE id = :id;
 
--- name: has_uid
--- Whether a message of any session but one has a uid, by idx_messages_uid; one row.
-SELECT EXISTS (SELECT 1 FROM messages WHERE uid = :uid AND session_id IS NOT :spared);
+-- name: uid
+-- The uid of a message.
+SELECT id, CAST(uid AS BLOB) FROM messages WHERE id = :id;
+
+-- name: with_uid
+-- Where the message of a uid is, by idx_messages_uid.
+SELECT CAST(uid AS BLOB), CAST(session_id AS BLOB), id FROM messages WHERE uid = :uid;
 
 -- name: score
 -- What a message weighs, 0 to 1.

@@ -49,5 +49,5 @@ SELECT count(*), count(*) FILTER (WHERE says_something),
           FROM main.messages);
 
 -- name: sessions
--- How many sessions a file holds; one row.
-SELECT count(*) FROM main.sessions;
+-- Every session of a file with its last activity, unsorted.
+SELECT id, CAST(updated_at AS TEXT) FROM main.sessions;

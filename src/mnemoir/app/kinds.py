@@ -1,0 +1,109 @@
+"""The list of kinds: everything that is kept of a user, in the order in which a conversation is forgotten.
+
+First what was derived, so that a failure leaves the conversation to be forgotten again; the messages themselves last.
+Facts that were learned from it go too, unless another conversation has changed them since. Where the memory service
+is another server's, its facts are that server's to forget.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemoir.app.conversations import Conversations
+from mnemoir.app.discussions import Discussions
+from mnemoir.app.in_thread import in_thread
+from mnemoir.app.remembering import queue_of
+from mnemoir.conversations.removal import Removed, remove_conversation
+from mnemoir.core.scope import Scope
+from mnemoir.memory.background import Background
+from mnemoir.ports.jobs import Job
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind
+from mnemoir.ports.run_store import RunStore
+
+_PATIENCE_S = 30.0  # for a memory that is being made of it
+_COUNT_TALK_AGAIN_S = 15.0  # all files that somebody has open are looked at
+_NO_QUEUE = ""  # where what is added over the memory API waits
+
+
+def job_kind(background: Background, tables: Mapping[str, tuple[str, ...]]) -> MemoryKind:
+    """What waits to be learned from, and what is kept of ended jobs. Forgetting raises Conflict while one runs."""
+
+    async def forget(scope: Scope) -> Amounts:
+        def unwanted(job: Job) -> bool:
+            about = _about(job)
+            whose = about.get("scope")
+            if not isinstance(whose, dict) or Scope(**whose).owner != scope.owner:
+                return False
+            return scope.conversation is None or scope.conversation in (whose.get("conversation"), _session_of(about))
+
+        for queue in (queue_of(scope), _NO_QUEUE):
+            await background.withdraw(queue, unwanted, patience_s=_PATIENCE_S)
+        return {}
+
+    return MemoryKind(name="job", tables=tables, forget=forget)
+
+
+def run_kind(runs: RunStore) -> MemoryKind:
+    """Traces of runs, which quote what the user said."""
+
+    async def forget(scope: Scope) -> Amounts:
+        await runs.forget(scope)
+        return {}
+
+    async def counts() -> Amounts:
+        return {"runs": await runs.count()}
+
+    return MemoryKind(name="run", forget=forget, counts=counts)
+
+
+def discussion_kind(discussions: Discussions, conversations: Conversations) -> MemoryKind:
+    """Chunks, records and summaries of a discussion: files that go together, under one lock."""
+
+    async def forget(scope: Scope) -> Amounts:
+        id = scope.conversation
+        # a discussion is known by its id alone; few are kept, so few deletions ask for those of others
+        if id is not None and await discussions.is_kept(id) and not await conversations.others_have(scope, id):
+            await discussions.remove_everywhere(id)
+        return {}
+
+    return MemoryKind(name="discussion", forget=forget)
+
+
+def conversation_kind(
+    conversations: Conversations, tables: Mapping[str, tuple[str, ...]], *, embeds: bool
+) -> MemoryKind:
+    """Conversations with their messages, vectors, attachments and node memories. `embeds`: messages get vectors.
+
+    Memory outlives the talk: pruning takes nothing of what was learned from it.
+    """
+
+    async def forget(scope: Scope) -> Amounts:
+        if scope.conversation is None:
+            return {}
+        async with conversations.of(scope) as own:
+            removed = await in_thread(remove_conversation, own, scope.conversation) or Removed()
+        return {"conversations": 1, "messages": removed.messages, "node_memories": removed.node_memories}
+
+    async def counts() -> Amounts:
+        found = await conversations.counts()
+        return found if embeds else {name: found[name] for name in ("conversations", "messages")}
+
+    return MemoryKind(
+        name="conversation",
+        tables=tables,
+        space="messages",
+        forget=forget,
+        counts=counts,
+        counts_last_s=_COUNT_TALK_AGAIN_S,
+        prune=conversations.prune,
+    )
+
+
+def _about(job: Job) -> Mapping[str, Any]:
+    """What the job is to do or, once that is done, what it did; each names its scope where it quotes anybody."""
+    return job.payload or job.result or {}
+
+
+def _session_of(about: Mapping[str, Any]) -> object:
+    """The session that what is added says itself it is from."""
+    request = about.get("request") or {}
+    return about.get("session") or (request.get("metadata") or {}).get("session_id")

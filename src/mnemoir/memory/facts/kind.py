@@ -1,0 +1,95 @@
+"""Facts as a kind of memory: how they are forgotten, counted, and taken out of a store and into another."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+
+from mnemoir.core.ids import new_memory_id
+from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.facts import Facts
+from mnemoir.ports.embedding import Passage
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind
+from mnemoir.ports.memory_store import MemoryStore, Project, Visible
+from mnemoir.search.indexing import Indexing
+
+FACT = "fact"
+_PAGE = 500
+_EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldMemory:
+    """A memory with its history, oldest first."""
+
+    memory: Memory
+    history: Sequence[HistoryEntry]
+
+
+def fact_kind(
+    facts: Facts, store: MemoryStore, indexing: Indexing, tables: Mapping[str, Sequence[str]]
+) -> MemoryKind:
+    """The entry of facts and of messages that were added verbatim; `tables` are the store's."""
+
+    async def forget(scope: Scope) -> Amounts:
+        if scope.conversation is None:
+            return {"memories": await facts.delete_all(scope)}
+        return {"memories": await facts.forget_session(scope, scope.conversation)}
+
+    async def counts() -> Amounts:
+        return asdict(await store.counts())
+
+    return MemoryKind(
+        name=FACT,
+        tables=tables,
+        space="facts",
+        forget=forget,
+        counts=counts,
+        exchange=FactExchange(store, indexing),
+    )
+
+
+class FactExchange:
+    """Facts out, as `ToldMemory`, hidden by decay or expiry or not; and in, as `Memory`.
+
+    An import adds; it never changes what is there, and the same records imported twice are imported once.
+    """
+
+    def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
+        self._store = store
+        self._indexing = indexing
+
+    async def users(self, project: Project) -> Sequence[Scope]:
+        """Those who have memories."""
+        return await self._store.users(project)
+
+    async def pages(self, owner: Scope) -> AsyncIterator[Sequence[ToldMemory]]:
+        """Newest first."""
+        offset = 0
+        while page := await self._store.page(owner, _EVERYTHING, limit=_PAGE, offset=offset):
+            yield [ToldMemory(memory=memory, history=await self._store.history(owner, memory.id)) for memory in page]
+            offset += len(page)
+
+    async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
+        """Add one user's memories in one step; how many were not there before. An id of "" gets a new one."""
+        # oldest first, so that the order of storing is the order of time
+        fresh = [
+            memory
+            for record in sorted(records, key=lambda record: record.created_at)
+            if (memory := await self._fresh(owner, record)) is not None
+        ]
+        entries = await self._indexing.entries([Passage(text=memory.text) for memory in fresh])
+        adds = [
+            Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
+        ]
+        return len(await self._store.commit(owner, adds, Provenance(reason="import")))
+
+    async def _fresh(self, owner: Scope, record: Memory) -> Memory | None:
+        """The memory to add; None when this user has it already. An id that another user has is replaced."""
+        if record.id:
+            holder = await self._store.locate(Project(tenant=owner.tenant, project=owner.project), record.id)
+            if holder is None:
+                return record
+            if holder.user == owner.user:
+                return None
+        return replace(record, id=new_memory_id())

@@ -1,0 +1,107 @@
+"""An index at rest: its arrays, so that they can be kept and taken up again without looking at the rows.
+
+What is kept holds living rows alone: of a row that is gone no vector, no term, no token and no name is left.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemoir.ports.index_packs import Arrays
+from mnemoir.ports.search_rows import Revision
+from mnemoir.search import postings
+from mnemoir.search.chains import NONE, Key
+from mnemoir.search.columns import Array
+from mnemoir.search.postings import Postings
+
+_VERSION = 1  # another one wherever what is kept, or what terms and tokens are, changes
+_HEAD = "head"
+_LISTED = ("token_ids", "token_ends")  # the columns that do not have one row a slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Frozen:
+    """What a `ScopeIndex` holds. `chain_ends` are the last slots of conversations."""
+
+    revision: Revision
+    arrays: Arrays
+    pieces: Sequence[Postings]
+    names: Sequence[str]
+    chain_ends: Mapping[Key, int]
+
+    def of_the_living(self) -> "Frozen":
+        """The same without dead slots, in one piece; what remains keeps its order."""
+        alive = self.arrays["alive"]
+        places = np.where(alive, np.cumsum(alive) - 1, NONE)  # of each slot; NONE for a dead one
+        names, codes = self._used_names(alive)
+        is_whole = bool(alive.all())
+        arrays = {
+            name: rows if is_whole else rows[alive] for name, rows in self.arrays.items() if name not in _LISTED
+        }
+        arrays["links"] = _moved(arrays["links"], places)
+        arrays["places"] = _moved(arrays["places"], codes)
+        arrays["token_ids"], arrays["token_ends"] = self._tokens(alive)
+        ends = {
+            tuple(_moved(np.array(key), codes).tolist()): int(places[end])
+            for key, end in self.chain_ends.items()
+            if end != NONE
+        }
+        return Frozen(
+            revision=self.revision,
+            arrays=arrays,
+            pieces=[postings.moved(postings.in_one([postings.EMPTY, *self.pieces]), places)],
+            names=names,
+            chain_ends=ends,
+        )
+
+    def packed(self, model: str) -> Arrays:
+        """Arrays alone, vectors in the precision in which they are stored. It must be in one piece."""
+        [words] = self.pieces
+        ends = [(*key, end) for key, end in self.chain_ends.items()]
+        arrays = {
+            **self.arrays,
+            "chain_ends": np.array(ends, np.int32).reshape(len(ends), 4),
+            "terms": words.terms,
+            "starts": words.starts,
+            "slots": words.slots,
+            "counts": words.counts,
+        }
+        if "vectors" in arrays:
+            arrays["vectors"] = arrays["vectors"].astype("<f2")
+        head = {"version": _VERSION, "model": model, "names": self.names, "holds": sorted(arrays)}
+        head["revision"] = asdict(self.revision)
+        return {**arrays, _HEAD: np.frombuffer(json.dumps(head).encode(), np.uint8)}
+
+    def _used_names(self, alive: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int64]]:
+        """The names of living rows, and the new number of each name; NONE for the others."""
+        is_used = np.zeros(len(self.names) + 1, bool)
+        is_used[self.arrays["places"][alive]] = True
+        is_used = is_used[:-1]  # the last place stands for NONE, which is no name
+        names = [name for name, used in zip(self.names, is_used, strict=True) if used]
+        return names, np.where(is_used, np.cumsum(is_used) - 1, NONE)
+
+    def _tokens(self, alive: NDArray[np.bool_]) -> tuple[Array, Array]:
+        counts = np.diff(self.arrays["token_ends"], prepend=0)
+        return self.arrays["token_ids"][np.repeat(alive, counts)], np.cumsum(counts[alive])
+
+
+def unpacked(arrays: Arrays, model: str) -> Frozen | None:
+    """What `packed` gave; None for another version, another model, or something else."""
+    try:
+        head = json.loads(arrays[_HEAD].tobytes())
+        if (head["version"], head["model"]) != (_VERSION, model) or {*head["holds"], _HEAD} != set(arrays):
+            return None
+        words = Postings(arrays["terms"], arrays["starts"], arrays["slots"], arrays["counts"])
+        ends: dict[Key, int] = {tuple(key): slot for *key, slot in arrays["chain_ends"].tolist()}
+        revision = Revision(**head["revision"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Frozen(revision=revision, arrays=arrays, pieces=(words,), names=head["names"], chain_ends=ends)
+
+
+def _moved(numbers: Array, to: NDArray[np.int64]) -> Array:
+    """Other numbers for these; NONE stays."""
+    return np.append(to, NONE)[numbers].astype(np.int32)

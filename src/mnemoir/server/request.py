@@ -1,0 +1,138 @@
+"""One request: what is known of it from its first moment, its headers and query, and its body.
+
+The first is kept in the ASGI scope. A body is read within a limit, and parsed as JSON whatever its Content-Type says.
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.types import Receive, Scope
+
+from mnemoir.core.errors import InvalidRequest, TooLarge
+from mnemoir.core.ids import new_request_id
+
+_KEY = "mnemoir.visit"
+_ROUTE = "mnemoir.route"
+_HEADERS = "mnemoir.headers"
+
+
+@dataclass(slots=True, kw_only=True)
+class Visit:
+    """`started` is on the clock of perf_counter; `left` tells that the client went before it had its answer.
+
+    `run_id` is that of the workflow run it led to, "" for none.
+    """
+
+    request_id: str = field(default_factory=new_request_id)
+    started: float = field(default_factory=perf_counter)
+    left: bool = False
+    run_id: str = ""
+
+
+def begin_visit(scope: Scope) -> Visit:
+    """A new visit, kept in the scope."""
+    visit = Visit()
+    scope[_KEY] = visit
+    return visit
+
+
+def visit_of(scope: Scope) -> Visit:
+    """The visit this scope belongs to."""
+    visit = scope.get(_KEY)
+    return visit if isinstance(visit, Visit) else begin_visit(scope)
+
+
+def note_route(scope: Scope, route: str) -> None:
+    """Remember which route took the request, by its template."""
+    scope[_ROUTE] = route
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that took the request, as routers note it; `unmatched` for none."""
+    return str(scope.get(_ROUTE) or getattr(scope.get("route"), "path", None) or "unmatched")
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """The first header of that (lower case) name, trimmed; None when there is none."""
+    headers = scope.get(_HEADERS)
+    if headers is None:  # a chat asks for ten of them
+        headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
+    value = headers.get(name)
+    return None if value is None else str(value.decode("latin-1").strip())
+
+
+def query(scope: Scope, name: str) -> str | None:
+    """The last query parameter of that name; None when there is none."""
+    sent = scope["query_string"]
+    if not sent:
+        return None
+    pairs = parse_qsl(sent.decode("latin-1"), keep_blank_values=True)
+    return next((value for key, value in reversed(pairs) if key == name), None)
+
+
+DEEPEST = 100  # levels; what is read here must be writable again, and orjson writes 254
+
+
+class ClientLeft(Exception):
+    """The client went away; there is nobody to answer."""
+
+
+async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
+    """The whole body. Raises TooLarge, before reading when the length is told, and ClientLeft."""
+    announced = header(scope, b"content-length")
+    if announced is not None and announced.isdecimal() and int(announced) > most_bytes:
+        raise _too_large(most_bytes)
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > most_bytes:
+            raise _too_large(most_bytes)
+        pieces.append(piece)
+        if not message.get("more_body", False):
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+async def read_json(scope: Scope, receive: Receive, most_bytes: int) -> Any:
+    """The body as JSON. Raises InvalidRequest (`invalid_json`) too."""
+    return parse_json(await read_body(scope, receive, most_bytes))
+
+
+def parse_json(body: bytes) -> Any:
+    """`body` as JSON; raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting."""
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError as exc:
+        raise InvalidRequest(
+            f"The body is not valid JSON: {exc.msg} (line {exc.lineno}, column {exc.colno}).", code="invalid_json"
+        ) from None
+    # as many brackets as levels are needed at least, so nearly every body is spared the walk
+    if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deeper(parsed, DEEPEST):
+        raise InvalidRequest(f"The body is nested more than {DEEPEST} levels deep.", code="invalid_json")
+    return parsed
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [child for node in layer for child in _children(node) if isinstance(child, (dict, list))]
+        if not layer:
+            return False
+    return True
+
+
+def _children(node: object) -> Any:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list) else ()
+
+
+def _too_large(most_bytes: int) -> TooLarge:
+    return TooLarge(f"The request body is larger than {most_bytes} bytes. Send less, or raise the server's limit.")

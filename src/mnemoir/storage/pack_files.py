@@ -1,0 +1,94 @@
+"""Packs of indexes as files: a folder for each user, and in it one archive of arrays, as numpy writes them.
+
+The archive has a checksum for each array, so a damaged one is known and thrown away.
+"""
+
+import hashlib
+import shutil
+import threading
+from collections import Counter
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import numpy as np
+import orjson
+import structlog
+
+from mnemoir.core.atomic_file import replacing, sync_folder
+from mnemoir.core.scope import Scope
+from mnemoir.ports.index_packs import Arrays, IndexPacks
+from mnemoir.storage.files.file_errors import file_errors
+
+_log = structlog.get_logger(__name__)
+
+
+class _Dropped(Exception):
+    """The packs of the scope were dropped while one was written."""
+
+
+class PackFiles:
+    """Packs below a folder, which this process has alone and which is made when it is needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._drops: Counter[Path] = Counter()
+
+    def read(self, scope: Scope, model: str) -> Arrays | None:
+        """What was kept; a file that cannot be read is removed."""
+        path = self._path(scope, model)
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                return dict(kept)
+        except FileNotFoundError:
+            return None
+        except Exception as exc:  # noqa: BLE001  # a damaged archive may raise anything
+            _log.warning("index is made anew", file=str(path), error=type(exc).__name__)
+            with suppress(OSError):
+                path.unlink()
+            return None
+
+    def mark(self, scope: Scope) -> int:
+        """How often the scope's packs were dropped by this process."""
+        return self._drops[self._folder_of(scope)]
+
+    def write(self, scope: Scope, model: str, arrays: Arrays, mark: int) -> None:
+        """Keep arrays in a file that takes the place of the last."""
+        path = self._path(scope, model)
+        try:
+            for folder in (self._folder.parent, self._folder, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            with ExitStack() as until_renamed, replacing(path) as file:
+                np.savez(file, allow_pickle=False, **arrays)
+                until_renamed.enter_context(self._lock)
+                if self.mark(scope) != mark:
+                    raise _Dropped
+            for other in path.parent.iterdir():
+                if other != path:
+                    other.unlink()
+        except _Dropped:
+            _log.debug("index not kept, rows were removed")
+        except OSError as exc:
+            _log.warning("index not kept", file=str(path), error=str(exc))
+
+    def drop(self, scope: Scope) -> None:
+        """Remove the scope's folder. What is being written for it is not kept."""
+        folder = self._folder_of(scope)
+        with self._lock, file_errors(str(folder), "removed"):
+            self._drops[folder] += 1
+            if folder.exists():
+                shutil.rmtree(folder)
+                sync_folder(folder.parent)
+
+    def _path(self, scope: Scope, model: str) -> Path:
+        return self._folder_of(scope) / f"{_digest(model)}.npz"
+
+    def _folder_of(self, scope: Scope) -> Path:
+        return self._folder / _digest(scope.tenant, scope.project, scope.user)
+
+
+def _digest(*names: str) -> str:
+    return hashlib.blake2b(orjson.dumps(names), digest_size=16).hexdigest()
+
+
+_: type[IndexPacks] = PackFiles  # checked, never run

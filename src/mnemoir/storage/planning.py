@@ -1,0 +1,248 @@
+"""The planner of changes: what a commit does to the memories of a scope, whatever stores them.
+
+`planned` looks at the present memories through `Standing` and writes nothing. A store applies the effects in their
+order and enters each in the history, all of them or none. So the rules of adding, updating, removing and restoring
+are written once.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import MemoryId, new_memory_id
+from mnemoir.core.memories import (
+    KEPT,
+    Add,
+    Applied,
+    Change,
+    ChangeEvent,
+    IndexEntry,
+    Memory,
+    Remove,
+    Restore,
+    Update,
+)
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.ports.memory_store import StaleChange
+from mnemoir.storage.memory_times import effective_at
+
+
+class Standing(Protocol):
+    """A user's memories as they are before a commit."""
+
+    def find(self, memory_id: MemoryId) -> Memory | None:
+        """The memory or closed state of that id, of whatever agent, app or conversation."""
+
+    def same_text(self, content_hash: bytes) -> Iterable[Memory]:
+        """The scope's current facts whose text has this normal form, in order of storing."""
+
+    def removed(self, memory_id: MemoryId) -> Memory | None:
+        """The memory as it was when it was removed from the scope; None when nothing tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What happens to one memory.
+
+    `memory` is the memory as it is then, for a DELETE as it was; `before` the current memory or the closed state that
+    had its id, None for a new one. `entry` replaces the index entry; None leaves it, or takes it away with a DELETE.
+    `replaced_by` is the memory that a deleted one made room for.
+    """
+
+    event: ChangeEvent
+    memory: Memory
+    before: Memory | None
+    reason: str
+    entry: IndexEntry | None = None
+    replaced_by: MemoryId | None = None
+
+    @property
+    def applied(self) -> Applied:
+        """The effect as the caller of the commit is told."""
+        previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
+        return Applied(event=self.event, memory=self.memory, previous_text=previous)
+
+
+def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: str, *, degrade: bool) -> list[Effect]:
+    """What the changes come to, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest."""
+    plan = _Plan(standing, scope, now, degrade)
+    concerned = [plan.make(change) for change in changes]
+    for change, deletion in zip(changes, concerned, strict=True):
+        if isinstance(change, Remove) and deletion is not None and change.replaced_by is not None:
+            plan.name_successor(deletion, concerned[change.replaced_by])
+    return plan.effects
+
+
+def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> Effect:
+    """The effect of taking a current memory away."""
+    return Effect(event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by)
+
+
+def is_within(memory: Memory, scope: Scope) -> bool:
+    """Whether the memory is the scope's user's and matches every level the scope is narrowed by."""
+    return (
+        memory.user == scope.user
+        and (scope.agent is None or memory.agent == scope.agent)
+        and (scope.app is None or memory.app == scope.app)
+        and (scope.conversation is None or memory.conversation == scope.conversation)
+    )
+
+
+def last_renewed(memories: Iterable[Memory]) -> Memory | None:
+    """The memory with the newest effective time, of equal ones the last; None of none. In order of storing."""
+    newest, newest_at = None, -math.inf
+    for memory in memories:
+        at = effective_at(memory)
+        at = math.inf if at is None else at
+        if at >= newest_at:
+            newest, newest_at = memory, at
+    return newest
+
+
+class _Plan:
+    """The effects so far, and the memories as they are after them."""
+
+    def __init__(self, standing: Standing, scope: Scope, now: str, degrade: bool) -> None:
+        self.effects: list[Effect] = []
+        self._standing = standing
+        self._scope = scope
+        self._now = now
+        self._degrade = degrade
+        self._after: dict[MemoryId, Memory] = {}  # all that an effect concerned; what was removed has a `valid_to`
+        self._deletions: dict[MemoryId, int] = {}  # places in `effects`
+        self._facts: dict[bytes, dict[MemoryId, Memory]] = {}  # current ones, by the hashes that were asked for
+
+    def make(self, change: Change) -> MemoryId | None:
+        """Plan one change; the memory that it concerns, None when it has none."""
+        if isinstance(change, Add):
+            return self._add(change.memory, change.entry, change.reason)
+        if isinstance(change, Restore):
+            return self._restore(change)
+        target = self._find(change.target)
+        if target is None or not is_within(target, self._scope) or not _as_expected(target, change):
+            self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
+            return self._add_instead(change) if isinstance(change, Update) else None
+        if isinstance(change, Remove):
+            return self._remove(target, change.reason)
+        return self._update(target, change)
+
+    def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
+        """Say which memory the removed one made room for."""
+        at = self._deletions[removed]
+        self.effects[at] = replace(self.effects[at], replaced_by=successor)
+
+    def _add(self, memory: Memory, entry: IndexEntry, reason: str) -> MemoryId | None:
+        """The memory that is stored, or the one that is there in its place."""
+        memory = self._placed(memory)
+        if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
+            return same.id
+        if (held := self._find(memory.id)) is not None:
+            return held.id if is_within(held, self._scope) else None
+        return self._put(Effect(event="ADD", memory=memory, before=None, reason=reason, entry=entry))
+
+    def _add_instead(self, change: Update) -> MemoryId | None:
+        """Add the text of an Update whose target is no longer what it was."""
+        now = self._now
+        fact = Memory(id=new_memory_id(), text=change.text, user=self._scope.user, created_at=now, updated_at=now)
+        return self._add(fact, change.entry, change.reason)
+
+    def _restore(self, change: Restore) -> MemoryId | None:
+        before = self._find(change.target)
+        memory = self._removed(change.target)
+        is_current = before is not None and before.valid_to is None
+        if (
+            is_current
+            or memory is None
+            or memory.text != change.expected
+            or (memory.kind == "fact" and self._same_text(memory.text) is not None)
+        ):
+            self._refuse_stale(f"Memory {change.target} is not to be taken back as it was read.")
+            return None
+        return self._put(Effect(event="ADD", memory=memory, before=before, reason=change.reason, entry=change.entry))
+
+    def _update(self, target: Memory, change: Update) -> MemoryId:
+        metadata = target.metadata if change.metadata is KEPT else change.metadata
+        if change.text == target.text:
+            return self._renew(replace(target, metadata=metadata), target, change.reason)
+        same = self._same_text(change.text) if target.kind == "fact" else None
+        if same is not None and same.id != target.id:  # two facts became one
+            self._remove(target, change.reason, replaced_by=same.id)
+            return self._renew(same, same, change.reason)
+        memory = replace(target, text=change.text, metadata=metadata)
+        return self._renew(memory, target, change.reason, change.entry)
+
+    def _renew(self, memory: Memory, before: Memory, reason: str, entry: IndexEntry | None = None) -> MemoryId:
+        memory = replace(memory, updated_at=self._now)
+        return self._put(Effect(event="UPDATE", memory=memory, before=before, reason=reason, entry=entry))
+
+    def _remove(self, target: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> MemoryId:
+        return self._put(removal(target, reason, replaced_by=replaced_by))
+
+    def _put(self, effect: Effect) -> MemoryId:
+        memory, is_removed = effect.memory, effect.event == "DELETE"
+        if is_removed:
+            self._deletions[memory.id] = len(self.effects)
+        self.effects.append(effect)
+        after = replace(memory, valid_to=self._now) if is_removed else memory
+        self._after[memory.id] = after
+        if memory.kind == "fact":
+            self._note_text(effect.before, after)
+        return memory.id
+
+    def _note_text(self, before: Memory | None, after: Memory) -> None:
+        """Keep the facts of a text up to date. Every text that an effect brings was asked for before."""
+        old = None if before is None else content_hash(before.text)
+        new = content_hash(after.text) if after.valid_to is None else None
+        if old is not None and old != new:
+            self._facts.get(old, {}).pop(after.id, None)
+        if new in self._facts:
+            self._facts[new][after.id] = after
+
+    def _find(self, memory_id: MemoryId) -> Memory | None:
+        return self._after.get(memory_id) or self._standing.find(memory_id)
+
+    def _same_text(self, text: str) -> Memory | None:
+        """The scope's fact of this normal form as things stand now."""
+        hashed = content_hash(text)
+        if hashed not in self._facts:
+            standing = (self._after.get(memory.id, memory) for memory in self._standing.same_text(hashed))
+            self._facts[hashed] = {
+                memory.id: memory
+                for memory in standing
+                if memory.valid_to is None and content_hash(memory.text) == hashed
+            }
+        return last_renewed(self._facts[hashed].values())
+
+    def _removed(self, memory_id: MemoryId) -> Memory | None:
+        after = self._after.get(memory_id)
+        return self._standing.removed(memory_id) if after is None else replace(after, valid_to=None)
+
+    def _placed(self, memory: Memory) -> Memory:
+        """The memory with the scope's inner levels where it leaves them open. Raises InvalidRequest outside it."""
+        scope = self._scope
+        placed = replace(
+            memory,
+            agent=memory.agent if memory.agent is not None else scope.agent,
+            app=memory.app if memory.app is not None else scope.app,
+            conversation=memory.conversation if memory.conversation is not None else scope.conversation,
+        )
+        if not is_within(placed, scope):
+            raise InvalidRequest(
+                f"Memory {memory.id} belongs to another user, agent, app or conversation than the one it was to be "
+                "stored for."
+            )
+        return placed
+
+    def _refuse_stale(self, message: str) -> None:
+        if not self._degrade:
+            raise StaleChange(message)
+
+
+def _as_expected(memory: Memory, change: Update | Remove) -> bool:
+    """Whether the memory is current and still what the change was decided on."""
+    is_same = memory.valid_to is None and memory.text == change.expected
+    as_of = change.as_of if isinstance(change, Update) else None
+    return is_same and as_of in (None, memory.updated_at or memory.created_at)

@@ -1,0 +1,42 @@
+-- name: stamps
+-- The stamp of every file when it was looked at last, by place, unsorted.
+SELECT place, stamp FROM catalogue;
+
+-- name: put_file
+-- What a file holds.
+INSERT INTO catalogue (place, stamp, messages, embeddable, embedded)
+VALUES (:place, :stamp, :messages, :embeddable, :embedded)
+ON CONFLICT (place) DO UPDATE
+    SET stamp = excluded.stamp, messages = excluded.messages, embeddable = excluded.embeddable,
+        embedded = excluded.embedded;
+
+-- name: conversations
+-- The conversations of one file with their last activity, unsorted; by the primary key.
+SELECT digest, used_at FROM catalogued_conversations WHERE place = :place;
+
+-- name: put_conversation
+-- One conversation of a file.
+INSERT INTO catalogued_conversations (place, digest, used_at) VALUES (:place, :digest, :used_at)
+ON CONFLICT (place, digest) DO UPDATE SET used_at = excluded.used_at;
+
+-- name: drop_conversation
+-- One conversation that a file does not hold any more.
+DELETE FROM catalogued_conversations WHERE place = :place AND digest = :digest;
+
+-- name: drop_file
+-- A file that is gone, with its conversations.
+DELETE FROM catalogue WHERE place = :place;
+
+-- name: places_with
+-- The files that hold a conversation of an id, by place; by index conversations_by_digest.
+SELECT place FROM catalogued_conversations WHERE digest = :digest ORDER BY place;
+
+-- name: places_used_before
+-- The files with a conversation that was last used before a time, by place; by index conversations_by_use.
+SELECT DISTINCT place FROM catalogued_conversations WHERE used_at < :before ORDER BY place;
+
+-- name: total
+-- What all files hold together; one row.
+SELECT (SELECT count(*) FROM catalogued_conversations), coalesce(sum(messages), 0), coalesce(sum(embeddable), 0),
+       coalesce(sum(embedded), 0)
+  FROM catalogue;

@@ -1,0 +1,21 @@
+"""The tables of `mnemoir.db` by kind of memory, with the columns that hold words of users or what is made of them.
+
+A table of the schema stands here once, or in `OTHER_TABLES`, which hold nothing that a user said.
+"""
+
+from collections.abc import Mapping
+
+Tables = Mapping[str, tuple[str, ...]]
+
+FACT_TABLES: Tables = {
+    "memories": ("text", "metadata", "extra"),
+    "entries": ("terms", "vector", "token_ids"),
+    "codes": ("codes",),
+    "history": ("old_text", "new_text", "state"),
+    "sources": ("turns",),
+    "receipts": ("applied",),
+    "file_index": ("terms", "vector", "token_ids", "token_codes"),
+}
+JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
+CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": ()}
+OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")

@@ -1,0 +1,226 @@
+"""Prompts that chat apps write: frames of documents around a question, and side tasks that nobody said.
+
+Document frames stand around a question when documents, knowledge or web results go with it. Instructions for a tool
+that an app puts behind the question count as a frame too. The model needs the frame; memory wants the question alone,
+because a document or an instruction is not something that the person said.
+A frame counts only where its head, its documents and its tail all match one template. Documents are foreign text and
+may hold closing marks of their own, so the question begins behind the last closing mark. Where anything does not
+match, the whole message counts as typed.
+
+Side tasks are what apps ask a model for themselves, such as a title, tags, or a summary of the chat. Nothing is
+recalled for them, learned from them, or kept of them. A client says so itself in the header `X-Mnemoir-Task`; else a
+prompt is recognised by the frame of its template. Apps let users edit their templates: what fits no frame is a
+person's turn, also where it begins as a template does.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.fence import take_down
+from mnemoir.core.messages import Message, TextPart
+from mnemoir.wire.task_templates import PROMPT_HEADS, SYSTEM_HEADS, TASK_TEMPLATES, TOOL_CHOICE
+
+_QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)
+# the question stands in a tag of the template, and once more behind it where the app adds it itself
+_QUERY_TAG = re.compile(r"\s*<user_query>\n(?P<tagged>.*)\n</user_query>\n*(?P<question>.*)", re.DOTALL)
+_RULES_AND_QUERY_TAG = re.compile(r"\s*<rules>\n(?:(?!</rules>).)*</rules>\s*" + _QUERY_TAG.pattern, re.DOTALL)
+_LABELLED = re.compile(r"\nQuestion to answer:\n\n(?P<question>.*)", re.DOTALL)
+_WITHOUT_CODE = re.compile(r"(?P<question>(?:(?!```).)*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FrameBefore:
+    """A frame in front of the question.
+
+    The message begins with the first text of `head`, the others follow in order, and the last one opens the
+    documents. `closing` ends them, and `tail` matches all that stands behind its last occurrence.
+    """
+
+    head: Sequence[str]
+    closing: str
+    tail: re.Pattern[str]
+
+    def question_in(self, text: str) -> str | None:
+        if not text.startswith(self.head[0]):
+            return None
+        at = 0
+        for mark in self.head:
+            found = text.find(mark, at)
+            if found < 0:
+                return None
+            at = found + len(mark) - 1  # the next mark may begin with the newline that ends this one
+        close = text.rfind(self.closing, at)
+        tail = self.tail.fullmatch(text, close + len(self.closing)) if close >= 0 else None
+        if tail is None:
+            return None
+        parts = tail.groupdict()
+        return parts["question"] if parts["question"].strip() else parts.get("tagged", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FrameBehind:
+    """A frame behind the question: it begins with `opening`, holds `inner`, and ends the message with `closing`."""
+
+    opening: str
+    inner: str
+    closing: str
+
+    def question_in(self, text: str) -> str | None:
+        if not text.rstrip().endswith(self.closing):
+            return None
+        begin = text.find(self.opening)
+        if begin < 0 or (begin > 0 and text[begin - 1] != "\n") or text.find(self.inner, begin) < 0:
+            return None
+        return text[:begin].rstrip("\n")
+
+
+class _FileList:
+    """Open WebUI's list of attached files: one empty tag a line, nothing of what is in them."""
+
+    HEAD = "<attached_files>\n"
+    _LIST = re.compile(HEAD + r"(?:<file [^\n]*/>\n)+</attached_files>\n+")
+
+    def question_in(self, text: str) -> str | None:
+        found = self._LIST.match(text)
+        return None if found is None else text[found.end() :]
+
+
+_ANSWER_FROM_CONTEXT = "### Task:\nRespond to the user query using the provided context"
+_CODE_INTERPRETER = "#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter "
+_FRAMES = (
+    # Open WebUI, with the question in a tag and without
+    _FrameBefore(
+        head=(_ANSWER_FROM_CONTEXT, "\n### Guidelines:\n", "\n### Output:\n", "\n<context>\n"),
+        closing="\n</context>\n",
+        tail=_QUERY_TAG,
+    ),
+    _FrameBefore(
+        head=(_ANSWER_FROM_CONTEXT, "\n### Guidelines:\n", "\n### Output:\n", "\n<context>\n"),
+        closing="\n</context>\n",
+        tail=_QUESTION,
+    ),
+    # Open WebUI before 0.5
+    _FrameBefore(
+        head=("You are given a user query, some textual context and rules, all inside xml tags.", "\n<context>\n"),
+        closing="\n</context>\n",
+        tail=_RULES_AND_QUERY_TAG,
+    ),
+    _FileList(),
+    # LibreChat, files uploaded as text; a question with code in it could be a piece of the document
+    _FrameBefore(head=("Attached document(s):\n```md", '# "'), closing="\n\n```\n", tail=_WITHOUT_CODE),
+    # LobeChat
+    _FrameBefore(
+        head=(
+            "You are a helpful assistant specialized in ",
+            "Your task is to answer questions based on the provided context passages.",
+            "\nThe provided context passages:\n\n<context>\n",
+        ),
+        closing="\n</context>\n",
+        tail=_LABELLED,
+    ),
+    _FrameBehind(
+        opening="<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->\n<context.instruction>",
+        inner="\n</context.instruction>\n",
+        closing="<!-- END SYSTEM CONTEXT -->",
+    ),
+    _FrameBehind(
+        opening="<knowledge_base_qa_info>\n",
+        inner="\n</knowledge_base_anwser_instruction>\n",  # as the app spells it
+        closing="\n</knowledge_base_qa_info>",
+    ),
+    # Open WebUI, how to run code where the model is not offered a tool for it: in the browser and on a server
+    _FrameBehind(
+        opening=_CODE_INTERPRETER, inner="\n##### Persistent File System\n", closing=" to discover available files."
+    ),
+    _FrameBehind(
+        opening=_CODE_INTERPRETER,
+        inner="</code_interpreter>`",
+        closing=" the highest-quality analysis for the user.",
+    ),
+)
+
+_HEADS = (_FileList.HEAD, *(one.head[0] for one in _FRAMES if isinstance(one, _FrameBefore)))
+_CLOSINGS = tuple(one.closing for one in _FRAMES if isinstance(one, _FrameBehind))
+
+
+def question_in(text: str) -> str | None:
+    """The question of a framed message; None where there is no whole frame.
+
+    "" for a frame without a question. Several frames may follow each other.
+    """
+    rest, found = text.lstrip(), False
+    for _ in _FRAMES:
+        if not (rest.startswith(_HEADS) or rest.rstrip().endswith(_CLOSINGS)):
+            break  # as with nearly every message
+        inner = next((one for frame in _FRAMES if (one := frame.question_in(rest)) is not None), None)
+        if inner is None:
+            break
+        rest, found = inner, True
+    return rest if found else None
+
+
+def typed(text: str) -> str:
+    """What a person typed of a message: no recalled memories, no document frame; trimmed."""
+    said = take_down(text)
+    question = question_in(said)
+    return (said if question is None else question).strip()
+
+
+def without_frame(message: Message) -> Message:
+    """The user's message with its question alone; the same object where there is no frame, or no question in it."""
+    question = question_in(message.text) if message.role == "user" else None
+    if not question or not question.strip():
+        return message
+    others = [part for part in message.parts if not isinstance(part, TextPart)]
+    return replace(message, parts=(TextPart(text=question), *others))
+
+
+TASK_HEADER = "X-Mnemoir-Task"
+_NAME = re.compile(r"[a-z_]{1,40}")
+_INSTRUCTIONS = ("system", "developer", "systemMes")
+
+
+def named_task(value: str | None) -> str | None:
+    """The task that the header `X-Mnemoir-Task` names; None where it names none.
+
+    Blank, `none`, and a placeholder that the client did not fill in name none. Raises InvalidRequest for a value that
+    can be no name.
+    """
+    name = (value or "").strip()
+    if not name or name.lower() == "none" or "{{" in name:
+        return None
+    if not _NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"{TASK_HEADER} must be 1 to 40 lower-case letters and underscores, it is {name[:80]!r}. "
+            "Leave it out, or send none, for what a person says.",
+            field=TASK_HEADER,
+        )
+    return name
+
+
+def recognised_task(messages: Sequence[Message]) -> str | None:
+    """The side task that a request is, by the frames of known templates; None for a person's turn."""
+    if not messages:
+        return None
+    prompt = messages[-1].text.strip()
+    system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
+    if not (prompt.startswith(PROMPT_HEADS) or system.startswith(SYSTEM_HEADS)):
+        return None
+    if question_in(prompt) is not None:  # a question about documents, whatever these say
+        return None
+    is_alone = sum(message.role not in _INSTRUCTIONS for message in messages) == 1
+    found = (one.task for one in TASK_TEMPLATES if (is_alone or not one.is_alone) and one.fits(system, prompt))
+    return next(found, None)
+
+
+def is_task_prompt(text: str) -> bool:
+    """Whether a text alone, without instructions beside it, is the whole prompt of a side task."""
+    prompt = text.strip()
+    return any(one.system is None and one.prompt is not None and one.prompt.fits(prompt) for one in TASK_TEMPLATES)
+
+
+def asks_for_tools(messages: Sequence[Message]) -> bool:
+    """Whether an app asks which of its tools to use."""
+    return any(message.role == "system" and TOOL_CHOICE in message.text for message in messages)
