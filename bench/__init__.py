@@ -1,1 +1,1 @@
-"""Measurements, side by side with a plain baseline in the same run. `make bench`, or `python -m bench NAME ...`."""
+"""Benchmarks; each runs next to a plain baseline. Start them with `make bench` or `python -m bench NAME ...`."""

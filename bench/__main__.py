@@ -1,4 +1,4 @@
-"""`python -m bench [NAME ...]`: what is named, in order, or all there is."""
+"""`python -m bench [NAME ...]`: runs the named benchmarks in order, by default all."""
 
 import sys
 from importlib import import_module
@@ -7,7 +7,7 @@ NAMES = ("recall", "memories", "jobs", "conversations", "discussions", "chat", "
 
 
 def main() -> int:
-    """Run what was named, in order; 2 for a name that is not there."""
+    """Run the named benchmarks in order; the exit code, 2 for an unknown name."""
     chosen = sys.argv[1:] or NAMES
     unknown = [name for name in chosen if name not in NAMES]
     if unknown:

@@ -1,7 +1,7 @@
-"""What a chat through Mnemoir costs without memory, against a bare pass-through and a direct call.
+"""Costs of a chat through Mnemoir without memory, compared with a bare pass-through and a direct call.
 
-Three processes and more: the upstream, the pass-through, the servers. CPU is a process's own user and system time
-over all requests of a round; rounds of the servers alternate, so that all see the same machine.
+At least three processes run: the upstream, the pass-through, the servers. CPU is a process's own user and system time
+over all requests of a round; the servers' rounds alternate, so that all see the same load of the machine.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A server that answers chats: where, and in which process."""
+    """A server that answers chats: its URL and its process."""
 
     url: str
     pid: int
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Seconds by server: of CPU a request, one figure a round, and until the first token, one a call."""
+    """Seconds by server: CPU per request, one figure per round, and time to the first token, one per call."""
 
     whole: Mapping[str, list[float]] = field(default_factory=dict)
     streamed: Mapping[str, list[float]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Costs:
 
 
 async def measure(servers: Mapping[str, Asked], direct: str, model: str = "mnemoir") -> Costs:
-    """All rounds. One of the servers is the plain one."""
+    """Run all rounds. One of the servers is the baseline."""
     whole, streamed, tokens = ({name: [] for name in (*servers, DIRECT)} for _ in range(3))
     async with new_session() as session:
         for number in range(ROUNDS + 1):
@@ -57,12 +57,12 @@ async def measure(servers: Mapping[str, Asked], direct: str, model: str = "mnemo
 
 
 def ratio(ours: Sequence[float], plain: Sequence[float]) -> float:
-    """How many times as much, round by round."""
+    """The median ratio of ours to the baseline, round by round."""
     return median([mine / theirs for mine, theirs in zip(ours, plain, strict=True)])
 
 
 def print_tables(costs: Costs, title: str) -> None:
-    """CPU a request and time to first token, with ratios against the pass-through and the direct call."""
+    """Print CPU per request and time to first token, with ratios to the pass-through and the direct call."""
     rows = []
     for label, used in (("JSON", costs.whole), ("100-piece stream", costs.streamed)):
         plain = used[PLAIN]
@@ -79,7 +79,7 @@ def print_tables(costs: Costs, title: str) -> None:
 
 
 def run() -> None:
-    """The whole measurement."""
+    """Run the whole benchmark."""
     upstream, passing = free_port(), free_port()
     direct = f"http://127.0.0.1:{upstream}"
     settings = {

@@ -1,4 +1,4 @@
-"""Config trees to measure with: one user with a one-node workflow, memory, and as many other files as are wanted."""
+"""Config trees for benchmarks: one user with a one-node workflow, memory, and any number of further files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ _TYPE = {
 
 
 def write_tree(root: Path, upstream: str) -> Path:
-    """A tree whose users ask `upstream`, the slow one for an answer that comes piece by piece. Its Configs folder."""
+    """Write a tree with two users, of `upstream` and of its slow route; the tree's Configs folder."""
     _write(root / "ApiTypes" / "Chat.json", _TYPE)
     _write(root / "Presets" / "OpenAI" / "Plain.json", {"temperature": 0.7, "top_p": 0.9})
     for user, url in ((USER, upstream), (SLOW_USER, f"{upstream}/slow")):
@@ -33,7 +33,7 @@ def write_tree(root: Path, upstream: str) -> Path:
 
 
 def write_large_tree(root: Path, files: int) -> Path:
-    """The same with endpoints, presets and workflows of ten nodes, `files` in all."""
+    """Write the same tree with endpoints, presets and workflows of ten nodes, `files` in all; its Configs folder."""
     write_tree(root, "http://127.0.0.1:1")
     for number in range(max(0, files - sum(1 for _ in root.rglob("*.json")))):
         folder, content = (
@@ -46,9 +46,9 @@ def write_large_tree(root: Path, files: int) -> Path:
 
 
 def write_memory_tree(root: Path, upstream: str, kept: Path, endpoints: int) -> Path:
-    """A tree whose user's only node makes chunk summaries, shared by so many endpoints that answer after a while.
+    """Write a tree whose user's only node makes chunk summaries, over this number of delayed endpoints.
 
-    `kept` is where discussions go. Its Configs folder.
+    `kept` is the discussion folder. Returns the tree's Configs folder.
     """
     write_tree(root, upstream)
     names = [f"Model-{number}" for number in range(endpoints)]

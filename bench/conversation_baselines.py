@@ -1,4 +1,4 @@
-"""What conversations are measured beside: the same in the plain way, and an embedding model that takes no time."""
+"""Baselines of the conversation benchmarks: plain implementations, and an embedding model that takes no time."""
 
 import sqlite3
 import time
@@ -17,7 +17,7 @@ _FUSED = 50
 
 
 class Words:
-    """Token vectors from a table; a text is their mean."""
+    """An embedding model with token vectors from a table; a text's vector is their mean."""
 
     name = "table"
     dimension = DIMENSION
@@ -33,7 +33,7 @@ class Words:
         pass
 
     def of(self, text: str) -> Embedding:
-        """Its embedding, at once."""
+        """The embedding of a text."""
         ids = np.array([zlib.crc32(word.encode()) % _WORDS for word in text.lower().split()], np.uint16)
         mean = self._rows[ids].mean(axis=0)
         return Embedding(vector=mean / np.linalg.norm(mean), token_ids=ids, token_vectors=self._rows[ids])
@@ -43,7 +43,7 @@ WORDS = Words()
 
 
 def plain_table(folder: Path) -> sqlite3.Connection:
-    """Messages as a plain program keeps them, as durably."""
+    """A table of messages as a plain program has it, with the same durability."""
     db = sqlite3.connect(folder / "plain.db", check_same_thread=False)
     db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
     db.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, role TEXT, body TEXT, at REAL)")
@@ -52,14 +52,14 @@ def plain_table(folder: Path) -> sqlite3.Connection:
 
 
 def save_plainly(db: sqlite3.Connection, messages: Sequence[Message], session: str = "s") -> None:
-    """One transaction."""
+    """Insert the messages in one transaction."""
     rows = [(session, message.role, message.text, time.time()) for message in messages]
     with db:
         db.executemany("INSERT INTO messages (session, role, body, at) VALUES (?, ?, ?, ?)", rows)
 
 
 class PlainSearch:
-    """FTS5 and a matrix, both in memory, joined by reciprocal rank."""
+    """A plain search: FTS5 and a matrix, both in memory, combined by reciprocal rank."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._db = sqlite3.connect(":memory:")
@@ -68,7 +68,7 @@ class PlainSearch:
         self._matrix: FloatArray = np.stack([WORDS.of(text).vector for text in wanted])
 
     def find(self, question: str) -> list[int]:
-        """The ten best."""
+        """The ten best messages, best first."""
         words = " OR ".join(f'"{word}"' for word in question.rstrip("?").split()[1:])
         query = "SELECT rowid FROM f WHERE f MATCH ? ORDER BY rank LIMIT ?"
         by_words = [row for (row,) in self._db.execute(query, (words, _FUSED))]

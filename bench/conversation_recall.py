@@ -1,7 +1,7 @@
-"""How well a search of conversations recalls, beside the search of memories: the questions of LoCoMo, asked of both.
+"""Recall of the conversation search compared with the memory search, with the questions of LoCoMo.
 
-Every turn is saved as a message with its speaker and time. The same model embeds for both, each passage once, so that
-equal figures mean that both rank alike.
+Every turn is saved as a message with its speaker and time. Both use the same embedding model, each passage once, so
+equal figures mean equal ranking.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _WAYS: dict[str, Ask] = {"conversations, search_hybrid": _hybrid, "conversations
 
 
 def compare_recall() -> None:
-    """Print the table, or a line when there is no data."""
+    """Print the table, or a line when the data set is missing."""
     if not recall.DATA.exists():
         print(f"\nRecall quality: skipped, there is no {recall.DATA.name} beside this checkout.")
         return

@@ -1,8 +1,8 @@
-"""Conversations of one user as they grow: saving, searching, windows, back-filling, and how well search recalls.
+"""Growing conversations of one user: saving, searching, windows, back-filling, and the recall of the search.
 
-`python -m bench.conversations [--small]`; `--small` takes a tenth of the messages. Each baseline does the same in the
-plain way: an insert and a commit; FTS5 and a matrix product, joined by rank; the newest rows of a table. Embedding is
-left out of all but the recall: the client looks each word up in a table and answers at once.
+`python -m bench.conversations [--small]`; `--small` uses a tenth of the messages. Each baseline is the plain way: an
+insert and a commit; FTS5 and a matrix product, combined by rank; the newest rows of a table. Only the recall uses a
+real embedding model; the others use a client that looks up each word in a table.
 """
 
 import argparse
@@ -43,7 +43,7 @@ _BEAT_S = 0.01
 
 @contextmanager
 def opened(folder: Path, *, embed_sync: bool = True) -> Iterator[MemoryManager]:
-    """As the server opens a user's conversations: what is acknowledged outlives a loss of power."""
+    """A user's conversations, opened as the server does: acknowledged writes survive a power failure."""
     with closing(VectorFileStore("messages", folder)) as store:
         client = ModelEmbeddingClient(WORDS)
         path = folder / "conversations.db"
@@ -54,19 +54,19 @@ def opened(folder: Path, *, embed_sync: bool = True) -> Iterator[MemoryManager]:
 
 
 def said(wanted: Sequence[str]) -> list[Message]:
-    """Question and answer in turn."""
+    """Alternating questions and answers with these texts."""
     return [Message("assistant" if number % 2 else "user", text) for number, text in enumerate(wanted)]
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds."""
+    """The seconds that the work takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def measure_saving(memory: MemoryManager, db: sqlite3.Connection, name: str) -> list[str]:
-    """One row: batches and single messages, each with its words and its vector when the call returns."""
+    """One row: saving batches and single messages; words and vectors are indexed when the call returns."""
     messages = said(texts(BATCHES * BATCH + SINGLES, seed=7))
     batches = [messages[start * BATCH : (start + 1) * BATCH] for start in range(BATCHES)]
     singles = messages[BATCHES * BATCH :]
@@ -86,7 +86,7 @@ def measure_saving(memory: MemoryManager, db: sqlite3.Connection, name: str) -> 
 
 
 def fill(memory: MemoryManager, messages: Sequence[Message], session: str) -> None:
-    """Save them, and wait for their vectors."""
+    """Save the messages and wait for their vectors."""
     for start in range(0, len(messages), 500):
         memory.save_messages(session, messages[start : start + 500])
     asyncio.run(memory.wait_for_pending_embeddings())
@@ -105,7 +105,7 @@ async def _searches(memory: MemoryManager, kind: str, filters: SearchFilter | No
 
 
 def measure_search(memory: MemoryManager, plain: PlainSearch) -> list[list[str]]:
-    """Rows: each kind of search beside the plain one, after a first round that warms all of them."""
+    """Rows: each kind of search next to the plain one, after a warm-up round."""
     asked = questions(SEARCHES)
     baseline = [timed(lambda question=question: plain.find(question)) for question in asked * 2][SEARCHES:]
     rows = []
@@ -135,7 +135,7 @@ async def _after_save(memory: MemoryManager) -> list[float]:
 
 
 async def _first_search(memory: MemoryManager) -> tuple[float, float]:
-    """Seconds, and the longest time the event loop stood still meanwhile."""
+    """Seconds of the first search, and the longest stall of the event loop meanwhile."""
     worst, ends = 0.0, asyncio.Event()
 
     async def beat() -> None:
@@ -155,7 +155,7 @@ async def _first_search(memory: MemoryManager) -> tuple[float, float]:
 
 
 def measure_window(memory: MemoryManager, db: sqlite3.Connection) -> list[str]:
-    """One row: what a model would be shown of the long conversation, and as many of its newest rows read plainly."""
+    """One row: the window of the long conversation, and a plain read of the same number of newest rows."""
     count = len(memory.load_history("long"))
     query = "SELECT role, body FROM messages WHERE session = 'long' ORDER BY id DESC LIMIT ?"
     ours = [timed(lambda: memory.load_history("long")) for _ in range(WINDOWS)]
@@ -165,7 +165,7 @@ def measure_window(memory: MemoryManager, db: sqlite3.Connection) -> list[str]:
 
 
 class Peak:
-    """The most resident memory of this process while it runs, above what there was."""
+    """The peak of this process's resident memory within the block, above the amount before."""
 
     def __enter__(self) -> "Peak":
         gc.collect()
@@ -186,7 +186,7 @@ class Peak:
 
 
 def measure_backfill(folder: Path, size: int) -> list[str]:
-    """One row: vectors for messages that were saved by a program without any."""
+    """One row: vectors for messages that another program saved without them."""
     messages = said(texts(size, seed=9))
     with MemoryManager(folder / "conversations.db") as plain:
         for start in range(0, size, 500):
@@ -199,7 +199,7 @@ def measure_backfill(folder: Path, size: int) -> list[str]:
 
 
 def _some_sessions(memory: MemoryManager, count: int) -> None:
-    """Conversations of a hundred users, a message each."""
+    """Create conversations of a hundred users, with one message each."""
     for number in range(count):
         memory.storage.open_session(f"s{number}", "", SessionMetadata(user=f"u{number % 100}", title=f"No. {number}"))
     records = [
@@ -210,7 +210,7 @@ def _some_sessions(memory: MemoryManager, count: int) -> None:
 
 
 def run(*, size: int = SIZE, sessions: int = SESSIONS) -> None:
-    """The whole measurement."""
+    """Run the whole benchmark."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with closing(plain_table(folder)) as db:

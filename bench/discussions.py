@@ -1,8 +1,8 @@
-"""Memory of discussions: searching records, reading chunk summaries, finding the place, making memories anew.
+"""Memory of discussions: searching records, reading chunk summaries, finding the last processed message, rebuilding.
 
-`python -m bench.discussions [--small]`; `--small` takes a tenth of everything. Each baseline does the same in the
-plain way: a full-text query in the order of bm25, a JSON array that is read as a whole, and the hash of the newest
-memory looked up among those of all messages.
+`python -m bench.discussions [--small]`; `--small` uses a tenth of everything. Each baseline is the plain way: a
+full-text query in the order of bm25, a JSON array that is read as a whole, and a lookup of the newest memory's hash
+among the hashes of all messages.
 """
 
 import argparse
@@ -60,7 +60,7 @@ from mnemoir.workflows.caller import Caller
 from tests.serving import free_port
 
 RECORDS, CHUNKS, MESSAGES, TOKENS = 100_000, 10_000, 10_000, 200_000
-NOT_YET = 10  # messages at the end of the conversation that nothing was made of
+NOT_YET = 10  # unprocessed messages at the end of the conversation
 SEARCHES, READS, LOOKS, APPENDS = 200, 200, 30, 50
 LIMIT = 5
 PER_CHUNK = 100
@@ -74,7 +74,7 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Seconds that something took, each time, beside those of a baseline."""
+    """The measured seconds of an operation and of its baseline."""
 
     name: str
     took: Sequence[float]
@@ -89,7 +89,7 @@ class Row:
 
 
 async def times(count: int, work: Callable[[int], Awaitable[object]]) -> list[float]:
-    """Seconds each call took; a first one that is not counted warms up."""
+    """The seconds of each call, after one warm-up call that is not counted."""
     await work(0)
     took = []
     for number in range(count):
@@ -100,7 +100,7 @@ async def times(count: int, work: Callable[[int], Awaitable[object]]) -> list[fl
 
 
 def plain_times(count: int, work: Callable[[int], object]) -> list[float]:
-    """The same for what needs no event loop."""
+    """The seconds of each synchronous call, after a warm-up call."""
     work(0)
     took = []
     for number in range(count):
@@ -111,7 +111,7 @@ def plain_times(count: int, work: Callable[[int], object]) -> list[float]:
 
 
 async def measure_search(memory: DiscussionMemory, root: Path, count: int) -> list[Row]:
-    """Searching the records of one discussion, as a model asks, and by common words only."""
+    """Rows: searches in the records of one discussion, with a model's keywords and with common words only."""
     discussion, made = Discussion(root=root, id="searched"), records(count)
     await fill(memory.records, discussion, made)
     usual, common = keywords(SEARCHES, made), keywords(SEARCHES, made, all_common=True)
@@ -128,25 +128,25 @@ async def measure_search(memory: DiscussionMemory, root: Path, count: int) -> li
 
 
 async def search(memory: DiscussionMemory, discussion: Discussion, asked: Sequence[Sequence[str]], at: int) -> object:
-    """As a node searches."""
+    """Search as a workflow node does."""
     return await find_records(memory, discussion, "; ".join(asked[at]), limit=LIMIT)
 
 
 async def fill(store: RecordStore, discussion: Discussion, made: Sequence[NewRecord]) -> None:
-    """Store records, a hundred of each chunk."""
+    """Store records, a hundred per chunk."""
     await store.begin(discussion)
     for number, start in enumerate(range(0, len(made), PER_CHUNK)):
         await store.append(discussion, made[start : start + PER_CHUNK], source(number))
 
 
 def plain_search(database: apsw.Connection, asked: Sequence[Sequence[str]], at: int) -> object:
-    """The full-text query as one would write it."""
+    """The plain full-text query."""
     phrases = " OR ".join(f'"{phrase}"' for phrase in asked[at])
     return database.execute(_PLAIN, (phrases, LIMIT)).fetchall()
 
 
 async def measure_reading(memory: DiscussionMemory, root: Path, count: int) -> list[Row]:
-    """Reading a long ledger, beside an array of the same summaries; and storing one more."""
+    """Rows: reading a long ledger, next to a JSON array of the same summaries; and appending one summary."""
     discussion, lines = Discussion(root=root, id="read"), ledger_lines(count)
     (root / "read_memories.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     array = root / "array.json"
@@ -175,7 +175,7 @@ async def measure_reading(memory: DiscussionMemory, root: Path, count: int) -> l
 
 
 def measure_place(count: int) -> list[Row]:
-    """Finding where a conversation goes on that was processed but for its last messages."""
+    """Rows: finding the first unprocessed message of a conversation of which only the last ones are unprocessed."""
     messages = conversation(count)
     kept = blocks(digests_of(messages).own[: count - NOT_YET])
     stored = {hashlib.sha256(messages[count - NOT_YET - 1].text.encode()).hexdigest()}
@@ -199,18 +199,18 @@ def measure_place(count: int) -> list[Row]:
 
 
 def find_place(kept: Sequence[Block], messages: Sequence[Message], _: int) -> int:
-    """What making memories begins with: the index of the first message behind the last chunk."""
+    """The index of the first message after the last chunk, the first step of making memories."""
     return align(kept, digests_of(messages)).place
 
 
 def plain_place(messages: Sequence[Message], stored: set[str]) -> int:
-    """The format's own way: hash all messages, look for the newest one that is stored."""
+    """The way of the format: hash all messages and search for the newest stored one."""
     known = [hashes(message)[0] for message in messages]
     return next((at for at in reversed(range(len(known))) if known[at] in stored), -1) + 1
 
 
 async def measure_making(home: Path, upstream: str, tokens: int) -> list[list[str]]:
-    """A whole chat that makes the chunk summaries of a long conversation, over one endpoint and over three."""
+    """Rows: a whole chat that makes the chunk summaries of a long conversation, over one and over three endpoints."""
     said = long_conversation(tokens)
     one, chunks = await made_anew(home / "one", upstream, said, endpoints=1)
     three, again = await made_anew(home / "three", upstream, said, endpoints=3)
@@ -221,7 +221,7 @@ async def measure_making(home: Path, upstream: str, tokens: int) -> list[list[st
 
 
 def long_conversation(tokens: int) -> list[Message]:
-    """Messages of that many estimated tokens together, and some more that are left alone; the first names the id."""
+    """Messages of about `tokens` tokens in all, and some newer ones that stay unprocessed; the first holds the id."""
     messages, total = conversation(tokens // 20), 0
     for number, message in enumerate(messages):
         if total >= tokens:
@@ -232,7 +232,7 @@ def long_conversation(tokens: int) -> list[Message]:
 
 
 async def made_anew(home: Path, upstream: str, messages: Sequence[Message], *, endpoints: int) -> tuple[float, int]:
-    """Seconds until all memories were made, and of how many chunks."""
+    """Seconds until all memories are made, and the number of chunks."""
     root = write_memory_tree(home / "Public" / "Configs", upstream, home / "kept", endpoints)
     own = {"storage.data_dir": home / "data", "log.level": "warning"}
     settings = load_settings(overrides={**own, "workflows.config_dir": root, "workflows.users": [USER]})
@@ -251,7 +251,7 @@ async def made_anew(home: Path, upstream: str, messages: Sequence[Message], *, e
 
 
 async def measure_stores(root: Path, scale: int) -> list[Row]:
-    """All that needs no server, in one folder."""
+    """Run all parts that need no server, in one folder."""
     embedding = MiniLM()
     memory = DiscussionMemory(
         ledger=FileChunkLedger(),
@@ -270,7 +270,7 @@ async def measure_stores(root: Path, scale: int) -> list[Row]:
 
 
 def run(scale: int = 1) -> None:
-    """The whole measurement; of sizes divided by `scale`."""
+    """Run the whole benchmark, with sizes divided by `scale`."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder, process("bench.upstream", str(port)):
         home = Path(folder)

@@ -1,4 +1,4 @@
-"""What a job costs the processor, put, claimed and ended, with few and with many jobs waiting behind others."""
+"""CPU cost of adding, claiming and finishing a job, with few and with many waiting jobs."""
 
 import asyncio
 import tempfile
@@ -21,7 +21,7 @@ LEASE_S = 60.0
 
 
 async def measure(waiting: int, path: Path) -> list[str]:
-    """One row: CPU of a put, and of a claim with its end, while the first of `waiting` jobs of one user runs."""
+    """One row: CPU of adding a job, and of claiming and ending one, while the first of one user's `waiting` jobs runs."""
     database = open_database(path)
     jobs = SqlJobQueue(database)
 
@@ -46,7 +46,7 @@ async def measure(waiting: int, path: Path) -> list[str]:
 
 
 async def _cpu(step: Callable[[int], Awaitable[None]]) -> float:
-    """Median seconds of the processor, all threads together."""
+    """The median CPU seconds of a step, over all threads."""
     took = []
     for number in range(TIMED):
         started = time.process_time()
@@ -56,7 +56,7 @@ async def _cpu(step: Callable[[int], Awaitable[None]]) -> float:
 
 
 def run() -> None:
-    """All rows, each on a database of its own."""
+    """Print all rows, each measured on a new database."""
     with tempfile.TemporaryDirectory() as folder:
         rows = [asyncio.run(measure(waiting, Path(folder) / f"{waiting}" / "mnemoir.db")) for waiting in WAITING]
     table("jobs (processor time, medians)", ["waiting", "put", "claim and end"], rows)

@@ -1,7 +1,7 @@
-"""Adding and searching memories over HTTP as they grow, in one scope and spread over a thousand.
+"""Adding and searching a growing number of memories over HTTP, in one scope and spread over a thousand.
 
-The baseline of a search is one SQLite FTS5 table over the same texts, asked for the same words with bm25: what a
-plain program would do, without vectors, scopes or HTTP.
+The baseline of a search is one SQLite FTS5 table over the same texts, searched for the same words with bm25: the
+plain way, without vectors, scopes or HTTP.
 """
 
 import random
@@ -98,14 +98,14 @@ def questions(count: int) -> list[str]:
 
 
 class Memories:
-    """The memory routes of one server, timed."""
+    """A timed client of one server's memory routes."""
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/api/memories"
         self._session = requests.Session()
 
     def add(self, said: list[str], user: str) -> float:
-        """Store texts verbatim in one call; seconds."""
+        """Seconds to store texts verbatim in one call."""
         body = {"messages": [{"role": "user", "content": text} for text in said], "user_id": user, "infer": False}
         return self._timed("post", self._url, json=body)
 
@@ -114,7 +114,7 @@ class Memories:
         return self._timed("post", f"{self._url}/search", json={"query": query, "user_id": user, "limit": 10})
 
     def delete_all(self, user: str) -> float:
-        """Seconds to remove everything of a user."""
+        """Seconds to delete all memories of a user."""
         return self._timed("delete", self._url, params={"user_id": user})
 
     def _timed(self, method: str, url: str, **given: object) -> float:
@@ -126,13 +126,13 @@ class Memories:
 
 
 def fill(memories: Memories, said: list[str], user: str) -> float:
-    """Store texts in batches; texts a second, the median of the batches."""
+    """Store texts in batches; texts per second, the median of the batches."""
     batches = [said[start : start + BATCH] for start in range(0, len(said), BATCH)]
     return median([len(batch) / memories.add(batch, user) for batch in batches])
 
 
 def plain_search(said: list[str], asked: list[str]) -> float:
-    """Median seconds of the FTS5 baseline."""
+    """The median seconds of the FTS5 baseline."""
     with sqlite3.connect(":memory:") as db:
         db.execute("create virtual table f using fts5(body, tokenize='porter unicode61')")
         db.executemany("insert into f values (?)", [(text,) for text in said])
@@ -146,12 +146,12 @@ def plain_search(said: list[str], asked: list[str]) -> float:
 
 
 def measure_size(memories: Memories, size: int) -> list[str]:
-    """One row: a scope of `size` memories beside all those that were there before."""
+    """One row: a new scope of `size` memories in addition to the existing ones."""
     user, said, asked = f"one-{size}", texts(size), questions(SEARCHES)
     rate = fill(memories, said, user)
-    memories.search(asked[0], user)  # the first search reads the scope; what counts is every other
+    memories.search(asked[0], user)  # the first search loads the scope; it is not measured
     searches = [memories.search(question, user) for question in asked]
-    repeated = [memories.search(question, user) for question in asked]  # their embeddings are at hand
+    repeated = [memories.search(question, user) for question in asked]  # their embeddings are cached
     singles = [memories.add([f"single note {number}"], user) for number in range(SINGLE_ADDS)]
     after_add = []
     for number in range(10):
@@ -190,7 +190,7 @@ def measure_scopes(memories: Memories) -> list[str]:
 
 
 def run(sizes: tuple[int, ...] = SIZES) -> None:
-    """The whole measurement, on one server that grows."""
+    """Run the whole benchmark on one growing server."""
     with tempfile.TemporaryDirectory() as folder, ServerProcess(Path(folder) / "data") as server:
         memories = Memories(server.url)
         rows = [measure_size(memories, size) for size in sizes]

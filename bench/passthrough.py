@@ -1,4 +1,4 @@
-"""The plain baseline for proxying: Starlette and aiohttp, bytes in, bytes out, nothing looked at.
+"""The baseline for proxying: Starlette and aiohttp, which forward bytes without reading them.
 
 `python -m bench.passthrough PORT UPSTREAM_URL`.
 """

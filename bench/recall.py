@@ -1,11 +1,11 @@
-"""Recall quality on LoCoMo: which of the messages that hold the answer come back among the first ten.
+"""Recall quality on LoCoMo: the share of the messages with the answer among the first ten hits.
 
 Every turn of a conversation is stored verbatim as a message with its speaker and time; every question of categories 1
-to 4 that names its evidence is asked. No language model takes part, and the figures are deterministic.
+to 4 that names its evidence is used. No language model is involved, and the figures are deterministic.
 
-`python -m bench.recall [FILE]` compares words, vectors and the product's default. `--tune` looks for better weights
-by moving one at a time, up and down, keeping what helps; it prints them and changes no file. Tune on development
-conversations only.
+`python -m bench.recall [FILE]` compares words, vectors and the product's default. `--tune` searches for better
+weights by changing one at a time, up and down, and keeping improvements; it prints them and changes no file. Tune
+on development conversations only.
 """
 
 import argparse
@@ -48,7 +48,7 @@ _SESSION = re.compile(r"session_\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One utterance; `id` is unique within its conversation."""
+    """One turn of a conversation; `id` is unique within the conversation."""
 
     id: str
     session: int
@@ -59,7 +59,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question and the turns that hold its answer."""
+    """A question and the ids of the turns with its answer."""
 
     text: str
     evidence: frozenset[str]
@@ -67,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """One of LoCoMo's, turns in order."""
+    """A conversation of LoCoMo, with its turns in order and its questions."""
 
     name: str
     turns: Sequence[Turn]
@@ -76,7 +76,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Means over all questions, in percent, and the median time of a search in seconds."""
+    """Means over all questions in percent, and the median seconds of a search."""
 
     recall: float
     hit: float
@@ -85,12 +85,12 @@ class Quality:
 
     @property
     def goal(self) -> float:
-        """What tuning raises: recall and order in full, any hit at half."""
+        """The objective of tuning: recall and nDCG with weight 1, hit with weight 0.5."""
         return self.recall + self.ndcg + self.hit / 2
 
 
 class Memorised:
-    """An embedding model that is asked once for each passage; `is_down` plays an outage, which leaves words."""
+    """An embedding model with a cache of passages; `is_down` simulates an outage, so that search uses words only."""
 
     def __init__(self, model: EmbeddingModel) -> None:
         self._model = model
@@ -118,7 +118,7 @@ class Memorised:
 
 
 def run() -> None:
-    """Print the table, or a line when there is no data."""
+    """Print the table, or a line when the data set is missing."""
     _main(DATA, tune=False)
 
 
@@ -158,7 +158,7 @@ def _evidence(item: Mapping[str, Any], known: set[str]) -> frozenset[str]:
 
 
 async def store_turns(store: SqlMemoryStore, indexing: Indexing, conversation: Conversation) -> None:
-    """Each turn as a message, embedded with what was said before it."""
+    """Store each turn as a memory, embedded with the turns before it as context."""
     turns = conversation.turns
     for start in range(0, len(turns), BATCH):
         batch = range(start, min(start + BATCH, len(turns)))
@@ -191,7 +191,7 @@ def _scope(conversation: Conversation) -> Scope:
 
 
 async def measured(recall: Recall, conversations: Sequence[Conversation]) -> Quality:
-    """Over every question of every conversation."""
+    """The quality over all questions of all conversations."""
     figures, took = [], []
     for conversation in conversations:
         for asked in conversation.asked:
@@ -205,7 +205,7 @@ async def measured(recall: Recall, conversations: Sequence[Conversation]) -> Qua
 
 
 def ranking_figures(ranked: Sequence[str], evidence: frozenset[str]) -> tuple[float, float, float]:
-    """Recall, hit and nDCG at DEPTH of one ranking."""
+    """Recall, hit and nDCG of one ranking at DEPTH."""
     places = [place for place, key in enumerate(ranked) if key in evidence]
     gain = sum(1 / math.log2(place + 2) for place in places)
     best = sum(1 / math.log2(place + 2) for place in range(min(DEPTH, len(evidence))))
@@ -231,7 +231,7 @@ async def _compare(store: SqlMemoryStore, model: Memorised, conversations: Seque
 
 
 async def _tune(store: SqlMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
-    """One weight at a time, a third and a seventh up and down, as long as a round still gains."""
+    """Change one weight at a time by a third and a seventh, up and down, until a round brings no improvement."""
     best = Weights()
     goal = (await measured(Recall(store, model, weights=best), conversations)).goal
     improved = True

@@ -1,11 +1,11 @@
-"""Tables of plain text, and the few figures they hold."""
+"""Plain-text tables, and the statistics that they show."""
 
 import statistics
 from collections.abc import Sequence
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows below a title, columns aligned."""
+    """Print rows below a title, with aligned columns."""
     cells = [[str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     print(f"\n{title}")
@@ -17,13 +17,13 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """The value that `part` (0 to 1) of all values do not exceed."""
+    """The percentile: the value that a share `part` (0 to 1) of all values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value."""
+    """The median."""
     return statistics.median(values)
 
 

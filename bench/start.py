@@ -20,7 +20,7 @@ MIB = 1024 * 1024
 
 
 def start_times(folder: Path) -> list[float]:
-    """Seconds from the process's start to its first ready answer; the first start is left out."""
+    """Seconds from the start of the process to its first ready answer; the first start is not counted."""
     took = []
     for _ in range(STARTS + 1):
         started = time.perf_counter()
@@ -30,7 +30,7 @@ def start_times(folder: Path) -> list[float]:
 
 
 def restart_times(folder: Path) -> list[float]:
-    """Seconds from the start to the first listing, over ten thousand memories and each time after kill -9."""
+    """Seconds from the start to the first listing, over ten thousand memories, each time after kill -9."""
     server, took = ServerProcess(folder / "full"), []
     with server:
         memories = Memories(server.url)
@@ -49,7 +49,7 @@ def restart_times(folder: Path) -> list[float]:
 
 
 def resident(folder: Path) -> tuple[float, float]:
-    """MiB of the server when it is ready, and after its first add and search."""
+    """Resident MiB of the server when it is ready, and after its first add and search."""
     with ServerProcess(folder / "data") as server:
         fresh = psutil.Process(server.pid).memory_info().rss / MIB
         memories = Memories(server.url)
@@ -59,7 +59,7 @@ def resident(folder: Path) -> tuple[float, float]:
 
 
 def plain_start() -> float:
-    """The baseline: the interpreter importing the web framework alone."""
+    """The baseline: seconds for the interpreter to import only the web framework."""
     took = []
     for _ in range(STARTS):
         started = time.perf_counter()
@@ -69,7 +69,7 @@ def plain_start() -> float:
 
 
 def loop_stall(folder: Path) -> float:
-    """The longest answer of a route that does nothing, while two clients add and search in bulk."""
+    """The longest response time of an empty route while two clients add and search in bulk."""
     with ServerProcess(folder / "data") as server:
         memories, stop = Memories(server.url), threading.Event()
 
@@ -93,7 +93,7 @@ def loop_stall(folder: Path) -> float:
 
 
 def run() -> None:
-    """The whole measurement."""
+    """Run the whole benchmark."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         starts, plain, (fresh, warm) = start_times(home), plain_start(), resident(home)

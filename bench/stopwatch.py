@@ -1,4 +1,4 @@
-"""The time spent within classes, whoever calls them."""
+"""Measurement of the time spent in chosen classes."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +8,7 @@ from typing import Any
 
 
 class Stopwatch:
-    """Adds up `seconds` while any method or property of the classes it is on is at work; calls within are not added
-    again."""
+    """Sums up `seconds` while a method or property of the measured classes runs; nested calls count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

@@ -1,4 +1,4 @@
-"""Long discussions to measure with: words as common and as rare as in a language, what is said, and what was kept."""
+"""Generated long discussions for benchmarks, with natural word frequencies: messages, records and summaries."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from mnemoir.core.messages import Message, text_message
 VOCABULARY = 20_000
 _SYLLABLES = ("ka", "lo", "mi", "ren", "sta", "ve", "dor", "ul", "pin", "ge", "tro", "as", "fel", "ny", "bo", "qui")
 _COMMON = np.arange(1, VOCABULARY + 1, dtype=np.float64)
-_SHARES = (1 / _COMMON) / (1 / _COMMON).sum()  # Zipf: the second word is half as common as the first
+_SHARES = (1 / _COMMON) / (1 / _COMMON).sum()  # Zipf: the second word is half as frequent as the first
 
 
 def word(number: int) -> str:
-    """The word of that rank, 0 the most common; no two are alike."""
+    """The word of that frequency rank, 0 the most frequent; all words differ."""
     places = len(_SYLLABLES)
     return "".join(_SYLLABLES[number // places**place % places] for place in range(4))
 
@@ -25,14 +25,14 @@ _VERY_COMMON = frozenset(map(word, range(100)))
 
 
 class Speaker:
-    """Says words as a language has them; the same ones each time it is made with the same seed."""
+    """A generator of texts with natural word frequencies, deterministic for a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
         self._words = [word(number) for number in range(VOCABULARY)]
 
     def words(self, count: int) -> list[str]:
-        """So many of them, common ones often."""
+        """`count` words, frequent ones more often."""
         return [self._words[number] for number in self._random.choice(VOCABULARY, size=count, p=_SHARES)]
 
     def texts(self, count: int, length: int) -> list[str]:
@@ -64,10 +64,10 @@ def records(count: int) -> list[NewRecord]:
 
 
 def keywords(count: int, made: Sequence[NewRecord], *, all_common: bool = False) -> list[list[str]]:
-    """What is searched for: three to eight words or phrases each time, all of which occur.
+    """Search queries of three to eight words or phrases each, all of which occur.
 
-    Of twenty, twelve are words that are not common, five are pairs that stand side by side, one of them not common,
-    and three are very common words. With `all_common` nearly all are common, as in "of the": what nobody asks for.
+    Of twenty, twelve are rare words, five are pairs of adjacent words with a rare one, and three are very common
+    words. With `all_common` nearly all are common, as in "of the", the unusual worst case.
     """
     speaker = Speaker(2)
     chosen = [[_keyword(speaker, made, all_common) for _ in range(3 + speaker.pick(6))] for _ in range(count)]
@@ -86,7 +86,7 @@ def _keyword(speaker: Speaker, made: Sequence[NewRecord], all_common: bool) -> s
 
 
 def source(number: int) -> ChunkSource:
-    """Five messages of a chunk, word for word."""
+    """Five original messages of a chunk."""
     said = [f"message {message} of chunk {number}" for message in range(5)]
     hashes = [hashlib.sha256(text.encode()).hexdigest() for text in said]
     return ChunkSource(
@@ -97,7 +97,7 @@ def source(number: int) -> ChunkSource:
 
 
 def ledger_lines(count: int) -> list[dict[str, object]]:
-    """Chunk summaries of a hundred words, as they stand in a ledger."""
+    """Chunk summaries of a hundred words, as lines of a ledger."""
     texts, lines = Speaker(3).texts(count, 100), []
     for number, text in enumerate(texts):
         made = source(number)
@@ -123,7 +123,7 @@ def blocks(digests: Sequence[str], size: int = 10) -> list[Block]:
 
 
 def edited(messages: Sequence[Message], at: int) -> list[Message]:
-    """The same conversation with another text in one place."""
+    """The same conversation with another text at index `at`."""
     changed = list(messages)
     changed[at] = replace(changed[at], parts=text_message("user", "I meant something else.").parts)
     return changed

@@ -1,4 +1,4 @@
-"""Chats as apps send them, and the processes they are sent to."""
+"""Chat requests of typical apps, and the processes that receive them."""
 
 import asyncio
 import subprocess
@@ -17,12 +17,12 @@ JSON = {"Content-Type": "application/json"}
 
 
 def new_session() -> aiohttp.ClientSession:
-    """A client with as many connections as it takes."""
+    """A client session without a limit on connections."""
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
 
 
 def body(*, stream: bool, model: str = "mnemoir") -> bytes:
-    """One request as an app would send it: a system prompt and a short conversation."""
+    """The body of a typical request: a system prompt and a short conversation."""
     messages = [{"role": "system", "content": "You are a helpful assistant. " * 20}]
     messages += [{"role": role, "content": "some words of talk " * 10} for role in ("user", "assistant", "user")]
     return orjson.dumps({"model": model, "messages": messages, "stream": stream})
@@ -31,7 +31,7 @@ def body(*, stream: bool, model: str = "mnemoir") -> bytes:
 async def load(
     session: aiohttp.ClientSession, url: str, count: int, *, stream: bool, at_once: int = 8, model: str = "mnemoir"
 ) -> None:
-    """`count` requests, `at_once` under way at a time. Each answer is read to its end."""
+    """Send `count` requests, `at_once` concurrently, and read each answer to its end."""
     sent, left = body(stream=stream, model=model), iter(range(count))
 
     async def caller() -> None:
@@ -44,7 +44,7 @@ async def load(
 
 
 async def discard(batch: Sequence[Event]) -> None:
-    """Takes the events of an answer that nobody reads."""
+    """Discard the events of an answer."""
 
 
 async def first_token(session: aiohttp.ClientSession, url: str, model: str = "mnemoir") -> float:
@@ -58,9 +58,9 @@ async def first_token(session: aiohttp.ClientSession, url: str, model: str = "mn
 
 
 def cpu(pid: int) -> float:
-    """Seconds of processor time the process has used; to the microsecond on Linux, else to some ten milliseconds."""
+    """CPU seconds of the process so far; in microseconds on Linux, else accurate to some ten milliseconds."""
     if sys.platform == "linux":
-        return time.clock_gettime(~pid << 3 | 2)  # the clock of a process, as clock_getcpuclockid(3) makes its number
+        return time.clock_gettime(~pid << 3 | 2)  # the clock id of a process, computed as in clock_getcpuclockid(3)
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 
@@ -77,7 +77,7 @@ def process(*command: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 async def until_listening(port: int) -> None:
-    """Wait, at most ten seconds, until somebody listens on the port."""
+    """Wait, at most ten seconds, until a process listens on the port."""
     for _ in range(1000):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)

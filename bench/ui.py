@@ -1,4 +1,4 @@
-"""The web UI in a real browser: how soon one can type, and how many bytes that took, beside an empty page."""
+"""The web UI in a real browser: time until the user can type and loaded bytes, compared with an empty page."""
 
 import asyncio
 import tempfile
@@ -18,7 +18,7 @@ _SCRIPT_BYTES = """performance.getEntriesByType('resource')
 
 
 async def load_times(browser: Browser, url: str, ready: str) -> tuple[list[float], int]:
-    """Seconds from the address to the element `ready`, in a new profile each time; bytes of compressed script."""
+    """Seconds from navigation to the element `ready`, each in a new profile; and the bytes of compressed scripts."""
     took, size = [], 0
     for _ in range(LOADS):
         profile = await browser.new_context()
@@ -34,7 +34,7 @@ async def load_times(browser: Browser, url: str, ready: str) -> tuple[list[float
 
 
 async def measured(url: str) -> None:
-    """The table."""
+    """Measure and print the table."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         chat, size = await load_times(browser, url, COMPOSER)
@@ -56,6 +56,6 @@ async def measured(url: str) -> None:
 
 
 def run() -> None:
-    """The whole measurement."""
+    """Run the whole benchmark."""
     with tempfile.TemporaryDirectory() as folder, ServerProcess(Path(folder) / "data") as server:
         asyncio.run(measured(server.url))

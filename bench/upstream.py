@@ -1,7 +1,7 @@
-"""A model server that costs next to nothing: it answers every chat with the same bytes.
+"""A model server with minimal costs, which answers every chat with the same bytes.
 
-`python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one; below `/slow` they come 20 ms
-apart, as a model's do. Below `/waiting` a whole answer comes after 100 ms.
+`python -m bench.upstream PORT`. A streamed answer has 100 pieces, written one by one; below `/slow` they are 20 ms
+apart, like a model's. Below `/waiting` a whole answer comes after 100 ms.
 """
 
 import asyncio
@@ -45,20 +45,20 @@ _STREAM = [_chunk({"role": "assistant", "content": ""}), *[_chunk({"content": "w
 
 
 async def chat(request: web.Request, *, piece_s: float) -> web.StreamResponse:
-    """The canned answer, whole or streamed as the request asks."""
+    """The fixed answer, whole or streamed as requested."""
     if not orjson.loads(await request.read()).get("stream"):
         return web.Response(body=_WHOLE, content_type="application/json")
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     for piece in _STREAM:
         await response.write(piece)
-        await asyncio.sleep(piece_s)  # also 0 lets each piece go out on its own
+        await asyncio.sleep(piece_s)  # even 0 makes the server send each piece separately
     await response.write(b"data: [DONE]\n\n")
     return response
 
 
 async def waiting(request: web.Request) -> web.StreamResponse:
-    """The canned answer, whole, after a while."""
+    """The fixed answer, whole, after 100 ms."""
     await request.read()
     await asyncio.sleep(WAIT_S)
     return web.Response(body=_WHOLE, content_type="application/json")

@@ -1,4 +1,4 @@
-"""What a workflow of a config tree costs: a chat through one node, many chats at a time, and the tree's own files."""
+"""Costs of a config tree's workflows: a chat through one node, many concurrent chats, reading the tree's files."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ MIB = 1024 * 1024
 FILES = 500
 LOADS = 7
 CHATS = 1000
-SETTLING_S = 2.5  # a file this young is read each time, for its next change might not show
+SETTLING_S = 2.5  # files younger than this are read each time, because a further change might not be visible
 AT_ONCE = 16
 WINDOWS = 7
 WINDOW_REQUESTS = 1500
@@ -38,7 +38,7 @@ STREAM_ROUNDS = 4
 
 
 async def requests_per_second(url: str) -> float:
-    """JSON answers a second, in a window after a first one."""
+    """JSON answers per second, measured after a warm-up window."""
     rates = []
     async with new_session() as session:
         for _ in range(WINDOWS + 1):
@@ -49,7 +49,7 @@ async def requests_per_second(url: str) -> float:
 
 
 async def slow_streams(url: str, pid: int) -> tuple[float, float, float]:
-    """MiB of the server after a first round of slow streams and after the last, and seconds the last one took."""
+    """MiB of the server after the first and the last round of slow streams, and the seconds of the last round."""
     server, sizes, took_s = psutil.Process(pid), [], 0.0
     async with new_session() as session:
         for _ in range(STREAM_ROUNDS):
@@ -61,7 +61,7 @@ async def slow_streams(url: str, pid: int) -> tuple[float, float, float]:
 
 
 def load_time(root: Path) -> float:
-    """Seconds until every file of the tree was found, read and checked, with nothing known before."""
+    """Seconds to find, read and check all files of the tree with empty caches."""
     started = time.perf_counter()
     user = ConfigTree.open(root).user(USER)
     api_type = user.api_type("Chat")
@@ -76,7 +76,7 @@ def load_time(root: Path) -> float:
 
 
 async def lookup_time(root: Path, data: Path) -> float:
-    """Seconds a chat spends on asking an unchanged tree (median), in chats through all parts but the web server."""
+    """The median seconds per chat for checking an unchanged tree, in chats through all parts but the web server."""
     overrides = {"storage.data_dir": data, "workflows.config_dir": root, "workflows.users": [USER]}
     parts = await open_parts(load_settings(overrides=overrides))
     chat, stopwatch, taken = read_request(orjson.loads(body(stream=False, model=USER))), Stopwatch(), []
@@ -94,7 +94,7 @@ async def lookup_time(root: Path, data: Path) -> float:
 
 
 def question_time(path: Path) -> float:
-    """The baseline: seconds to ask the file system whether something has changed."""
+    """The baseline: seconds for one status call to the file system."""
     name, started = str(path), time.perf_counter()
     for _ in range(CHATS):
         os.stat(name)
@@ -103,7 +103,7 @@ def question_time(path: Path) -> float:
 
 @contextmanager
 def served(home: Path, root: Path, name: str, *users: str, traces: bool = True) -> Iterator[Asked]:
-    """A server over the tree, for these users."""
+    """A running server of the tree for these users."""
     arguments = ["--config-dir", str(root), *(part for user in users for part in ("--user", user))]
     environment = {"MNEMOIR_LOG__LEVEL": "warning", "MNEMOIR_RUNS__ENABLED": str(traces).lower()}
     with ServerProcess(home / name, arguments=arguments, environment=environment) as server:
@@ -111,7 +111,7 @@ def served(home: Path, root: Path, name: str, *users: str, traces: bool = True) 
 
 
 def run() -> None:
-    """The whole measurement."""
+    """Run the whole benchmark."""
     upstream, passing = free_port(), free_port()
     direct = f"http://127.0.0.1:{upstream}"
     with (

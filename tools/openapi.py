@@ -1,4 +1,4 @@
-"""Prints the OpenAPI description of the server, as `GET /openapi.json` would give it: `python -m tools.openapi`."""
+"""`python -m tools.openapi`: prints the server's OpenAPI description, equal to the answer of `GET /openapi.json`."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ from mnemoir.settings import load_settings
 
 
 async def described() -> bytes:
-    """The description, indented."""
+    """The description as indented JSON."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(None, {"storage.data_dir": folder, "llm.provider": "offline"}, environ={})
         parts = await open_parts(settings)

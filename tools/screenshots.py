@@ -1,4 +1,4 @@
-"""Pictures of every page for `docs/`, wide and narrow, light and dark: `make screenshots`."""
+"""`make screenshots`: pictures of every page for `docs/`, wide and narrow, light and dark."""
 
 import argparse
 import asyncio
@@ -22,7 +22,7 @@ _SETTLING_MS = 700
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """One picture: where it is taken, and what is done first."""
+    """One picture: its page, and the actions before it is taken."""
 
     name: str
     address: str
@@ -30,7 +30,7 @@ class Shot:
 
 
 async def _still(page: Page) -> None:
-    """Nothing is being loaded any more. Some pages follow the server, so the network is never quiet."""
+    """Wait until nothing is loading. Some pages follow the server, so the network never becomes idle."""
     await page.wait_for_load_state("load")
     await page.wait_for_timeout(_SETTLING_MS)
     await expect(page.locator("[role=status][aria-label^=Loading], [aria-busy=true]")).to_have_count(0)
@@ -62,7 +62,7 @@ SHOTS = (
 
 
 async def take(into: Path, only: str) -> None:
-    """All pictures whose name begins with `only`."""
+    """Take all pictures whose names begin with `only`."""
     async with demo_site() as url, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         for shot in SHOTS:
@@ -94,7 +94,7 @@ async def _taken(browser: Browser, url: str, shot: Shot, size: str, scheme: str)
 
 
 def _save(picture: bytes, file: Path) -> None:
-    """As a PNG with a palette: a fifth of the bytes, and no difference to be seen on pages like these."""
+    """Save as a PNG with a palette, which has a fifth of the bytes and no visible difference on these pages."""
     Image.open(BytesIO(picture)).convert("RGB").quantize(_COLOURS).save(file, "PNG", optimize=True)
 
 

@@ -1,7 +1,4 @@
-"""An agent: a model that reasons, calls tools and remembers.
-
-The public names; everything else in this room may change.
-"""
+"""The public names of the agent: a model that reasons, calls tools and remembers. All other names may change."""
 
 from mnemoir.agent.agent import DEFAULT_SYSTEM_PROMPT, Agent, AgentLimits
 from mnemoir.agent.chat_model import ChatModelLLM

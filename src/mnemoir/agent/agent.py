@@ -1,4 +1,4 @@
-"""The agent: a model, its tools, and what was said before, in a loop of reasoning and acting.
+"""The agent: a model, its tools and the session's history, in a loop of reasoning and acting.
 
 agent = Agent(ChatModelLLM(model), [send_mail], memory_manager=MemoryManager("memory.db"), session_id="work")
 print(await agent.run("Tell Ann that I come at nine."))
@@ -26,18 +26,18 @@ from mnemoir.core.errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."
 
-Lost = tuple[str, ...]  # parts of a run that did not work
+Lost = tuple[str, ...]  # names of the parts of a run that failed
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLimits:
-    """What one run may take.
+    """Limits of one run.
 
-    `max_tokens` counts all calls of the model together; None is no limit. Near it tools are withheld, so that the
-    model answers; that answer may go over it. Longer tool results are cut to `max_result_characters`, and recalled
-    messages are left out beyond `max_context_tokens`.
+    `max_tokens` limits all model calls together; None means no limit. Near the limit the model gets no tools, so that
+    it answers; that answer may exceed the limit. Tool results are cut to `max_result_characters`, and recalled
+    messages beyond `max_context_tokens` are left out.
     """
 
     max_tokens: int | None = None
@@ -46,14 +46,15 @@ class AgentLimits:
 
 
 class Agent:
-    """Answers questions, with tools and with the memory of a session.
+    """A model that answers questions, with tools and with the memory of a session.
 
-    Tools are `Tool`s or typed functions. `confirm_callback(name, description, arguments)` is asked before a dangerous
-    tool runs, unless `confirm_dangerous` is off; without one, dangerous tools are refused. `cluster_manager` picks
-    the model of a run, `mcp_manager` adds tools to it. History is read and stored with a `memory_manager` and a
-    `session_id`; `enable_rag` needs the manager alone. Raises SettingsError for what cannot work.
+    Tools are `Tool`s or typed functions. `confirm_callback(name, description, arguments)` is called before a
+    dangerous tool runs, unless `confirm_dangerous` is off; without a callback, dangerous tools are refused.
+    `cluster_manager` picks the model of a run, `mcp_manager` adds tools to it. History is read and stored with a
+    `memory_manager` and a `session_id`; `enable_rag` needs only the manager. Raises SettingsError for arguments that
+    cannot work.
 
-    One agent may run several questions at once, of one session only one after the other.
+    One agent may run several questions concurrently, but those of one session only one after the other.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Agent:
     ) -> None:
         if max_steps < 1:
             raise SettingsError(f"An agent needs max_steps of at least 1, not {max_steps}.")
-        choice_of(cluster_manager)  # refuses one that can pick no model
+        choice_of(cluster_manager)  # raises for a manager that cannot pick a model
         self.llm = llm
         self.tools = tools_by_name(tools)
         self.max_steps = max_steps
@@ -93,9 +94,9 @@ class Agent:
         self.limits = limits or AgentLimits()
 
     async def run(self, user_message: str) -> str:
-        """The final answer, "" should the model give none.
+        """The final answer; "" when the model gives none.
 
-        Raises what the model raises. A tool that fails, and a memory that cannot be reached, do not end the run.
+        Raises what the model raises. A failing tool or an unreachable memory does not end the run.
         """
         answer = ""
         async with aclosing(self._events(user_message, ask_whole)) as events:
@@ -105,9 +106,9 @@ class Agent:
         return answer
 
     async def events(self, user_message: str) -> AsyncGenerator[AgentEvent, None]:
-        """The same run as it happens, the reply piece by piece where the model streams. Raises what `run` raises.
+        """The events of a run, with the reply in pieces if the model streams. Raises what `run` raises.
 
-        Close the generator (`contextlib.aclosing`) to stop it; what was said of the answer is stored then.
+        Closing the generator (`contextlib.aclosing`) stops the run; the part of the answer made so far is stored.
         """
         async with aclosing(self._events(user_message, ask_streamed)) as events:
             async for event in events:
@@ -154,7 +155,7 @@ class Agent:
     async def _recalled(
         self, question: str, memory: SessionMemory, window: Sequence[Message]
     ) -> tuple[list[Recalled], Lost]:
-        """What goes into the frame, and what was lost on the way."""
+        """The recalled messages for the prompt, and the parts that failed."""
         if not self.enable_rag or self.memory_manager is None:
             return [], ()
         limits = RetrievalLimits(
@@ -165,17 +166,17 @@ class Agent:
         try:
             reader = await memory.reader()
             return await recalled_for(question, self.memory_manager, reader, limits, window), ()
-        except Exception as exc:  # noqa: BLE001  # of foreign embedders and stores; a question is answered without
+        except Exception as exc:  # noqa: BLE001  # from foreign embedders and stores; the run goes on without recall
             _log.warning("retrieval failed", error=type(exc).__name__)
             return [], ("retrieval",)
 
     async def _tools_of_run(self) -> tuple[list[Tool], Lost]:
-        """The agent's own tools and the manager's, and what was lost; of two of one name the agent's own counts."""
+        """The agent's tools and the manager's, and the parts that failed; of equal names the agent's tool wins."""
         if self.mcp_manager is None:
             return list(self.tools.values()), ()
         try:
             others = await self.mcp_manager.list_tools()
-        except Exception as exc:  # noqa: BLE001  # foreign servers; the agent's own tools are left
+        except Exception as exc:  # noqa: BLE001  # from foreign servers; the agent's own tools remain
             _log.warning("tools could not be listed", error=type(exc).__name__)
             return list(self.tools.values()), ("tools",)
         return list(({each.name: each for each in others} | self.tools).values()), ()

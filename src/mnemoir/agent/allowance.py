@@ -1,4 +1,4 @@
-"""How many tokens a run may spend, and has spent."""
+"""The token budget of a run: its limit and the tokens used so far."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from mnemoir.core.events import Usage
 
 
 class Allowance:
-    """Counts the tokens of a run; `most` is the limit, None for none. `usage` is what was spent."""
+    """Counter of a run's tokens. `most` is the limit, None for no limit; `usage` is the sum so far."""
 
     def __init__(self, most: int | None, counter: TokenCounter) -> None:
         self._most = most
@@ -17,13 +17,13 @@ class Allowance:
         self.usage = Usage()
 
     def affords_tools(self, messages: Sequence[Message]) -> bool:
-        """Whether, after a step with tools, a final answer to as long a prompt can still be paid."""
+        """True while the budget covers this prompt with tools and a final call with a prompt of the same length."""
         spent = self.usage.input_tokens + self.usage.output_tokens
         return self._most is None or spent + 2 * self._counter.count(messages) <= self._most
 
     def spend(self, messages: Sequence[Message], response: CompletionResponse) -> None:
-        """Note a call: what its server counted, else an estimate."""
-        usage = getattr(response, "usage", None)  # a response of another make may not have it
+        """Add a call's tokens: as counted by its server, else an estimate."""
+        usage = getattr(response, "usage", None)  # a foreign response class may lack it
         self.usage += usage if isinstance(usage, Usage) else self._estimate(messages, response)
 
     def _estimate(self, messages: Sequence[Message], response: CompletionResponse) -> Usage:

@@ -1,4 +1,4 @@
-"""Any chat model behind `ports.llm` as an agent's LLM."""
+"""The adapter from a ChatModel of `ports.llm` to an agent's LLM."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -13,20 +13,20 @@ from mnemoir.ports.llm import ChatModel
 
 
 class ChatModelLLM:
-    """An LLM over a ChatModel. Raises ProviderError. Of files only pictures are sent: the port takes no others."""
+    """An LLM over a ChatModel. Raises ProviderError. Of files only images are sent: the port takes no others."""
 
     def __init__(self, model: ChatModel, sampling: core.Sampling | None = None) -> None:
         self._model = model
         self._sampling = sampling or core.Sampling()
 
     async def complete(self, *, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionResponse:
-        """The whole answer, in one call upstream."""
+        """The whole answer, in one upstream call."""
         return _response(await self._model.ask(self._request(messages, tools)))
 
     async def stream(
         self, *, messages: list[Message], tools: list[ToolSpec] | None
     ) -> AsyncGenerator[Text | CompletionResponse, None]:
-        """Pieces of the text as they come, then the whole answer."""
+        """Pieces of the text as they arrive, then the whole answer."""
         gathering = Gathering()
         async with aclosing(self._model.stream(self._request(messages, tools))) as batches:
             async for batch in batches:

@@ -1,4 +1,4 @@
-"""Which model answers a run: the choice of a `cluster_manager`, of either kind that an agent can be given."""
+"""Choice of the model for a run by a `cluster_manager`, of either kind that an agent accepts."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -11,9 +11,9 @@ Choose = Callable[[str, Sequence[Message]], LLM | None]
 
 
 def choice_of(manager: ClusterManager | ModelChooser | None) -> Choose:
-    """A function of the question and all messages of the run; it gives None for the agent's own model.
+    """A function from the question and all messages of the run to a model; None means the agent's own model.
 
-    A manager with `select_node_smart` is asked by that, another by `choose`. Raises SettingsError for one that has
+    It calls `select_node_smart` if the manager has it, else `choose`. Raises SettingsError for a manager that has
     neither.
     """
     if manager is None:

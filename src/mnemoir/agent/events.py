@@ -1,4 +1,4 @@
-"""What an agent does, as it does it. Pieces of the reply are `Text` of `core.events`."""
+"""Events of an agent's run. Pieces of the reply are `Text` of `core.events`."""
 
 from dataclasses import dataclass, field
 
@@ -8,21 +8,21 @@ from mnemoir.core.events import Text, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRecalled:
-    """So many messages of past conversations stand in front of the question."""
+    """The prompt contains `count` messages of past conversations before the question."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
-    """A call of the model is about to be run, or refused."""
+    """A tool call of the model, before it is run or refused."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """What the model is told of its call."""
+    """The result of a tool call, as the model gets it."""
 
     call: ToolCall
     outcome: str
@@ -32,8 +32,8 @@ class ToolFinished:
 class Answered:
     """The final answer, the last event of a run.
 
-    `steps` counts calls of the model; `usage` is of all of them, estimated where a server did not count. `degraded`
-    names what did not work: "history", "storing", "retrieval", "tools".
+    `steps` counts model calls; `usage` sums all of them, estimated where a server did not count. `degraded` names the
+    parts that failed: "history", "storing", "retrieval", "tools".
     """
 
     text: str

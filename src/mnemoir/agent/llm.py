@@ -1,7 +1,7 @@
-"""What an agent asks of a language model, in its own small words.
+"""The interface between an agent and a language model.
 
-`complete` is all that is needed, so a model can be ten lines of a script. A model that can also tell its answer piece
-by piece is a StreamingLLM.
+Only `complete` is required, so a model can be ten lines of a script. A model that can also stream its answer is a
+StreamingLLM.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -11,12 +11,12 @@ from typing import Any, Protocol, runtime_checkable
 from mnemoir.conversations.log.messages import Message, ToolCall
 from mnemoir.core.events import Text, Usage
 
-ToolSpec = Mapping[str, Any]  # a tool as OpenAI's chat protocol spells it
+ToolSpec = Mapping[str, Any]  # a tool in the JSON of OpenAI's chat protocol
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionResponse:
-    """A model's answer: a text, calls of tools, or both. `usage` is None where its server does not count."""
+    """A model's answer: a text, tool calls, or both. `usage` is None when its server does not count tokens."""
 
     content: str | None
     tool_calls: list[ToolCall] | None = None
@@ -25,27 +25,27 @@ class CompletionResponse:
 
 
 class LLM(Protocol):
-    """A language model that knows tools."""
+    """A language model that can call tools."""
 
     async def complete(self, *, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionResponse:
-        """The whole answer to `messages`; without tools (None) it is to be a text. What it raises ends the run."""
+        """The whole answer to `messages`; a text when `tools` is None. An exception ends the run."""
 
 
 @runtime_checkable
 class StreamingLLM(LLM, Protocol):
-    """A model whose answer can be read as it is made."""
+    """A model that can stream its answer."""
 
     def stream(
         self, *, messages: list[Message], tools: list[ToolSpec] | None
     ) -> AsyncGenerator[Text | CompletionResponse, None]:
-        """Pieces of the text, then the whole answer once. Closing the generator ends the call."""
+        """Pieces of the text, then the whole answer, once. Closing the generator ends the call."""
 
 
 class ModelChooser(Protocol):
-    """Picks the model for a run, where there are several."""
+    """A rule that picks one of several models for a run."""
 
     def choose(self, messages: Sequence[Message]) -> LLM | None:
-        """The model to answer `messages`, None for the agent's own. Must not block."""
+        """The model that shall answer `messages`; None for the agent's own. Must not block."""
 
 
 class ClusterNode(Protocol):
@@ -56,10 +56,10 @@ class ClusterNode(Protocol):
 
 
 class ClusterManager(Protocol):
-    """Picks a node of a cluster for a question, and has a model for each node. Neither method may block."""
+    """A cluster with a model per node, and a rule that picks a node for a question. Neither method may block."""
 
     def select_node_smart(self, query: str, context: list[Message]) -> tuple[ClusterNode | None, object]:
-        """The node for a question after its conversation, and the reasons; None for the node when there is none."""
+        """The node for a question with its conversation, or None if there is none, and the reasons."""
 
     def get_client(self, node_name: str, /) -> LLM | None:
-        """The model of that node, None when it cannot be reached."""
+        """The model of that node; None when the node cannot be reached."""

@@ -1,4 +1,4 @@
-"""The loop of one run: ask the model, run the tools it calls, tell it the outcomes, until it answers."""
+"""The loop of one run: call the model, run the tools it calls, send it their results, until it answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -19,12 +19,12 @@ Ask = Callable[[LLM, list[Message], list[ToolSpec] | None], CompletionStream]
 
 
 async def ask_whole(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionStream:
-    """The answer in one piece."""
+    """The whole answer, as one item."""
     yield await llm.complete(messages=messages, tools=tools)
 
 
 async def ask_streamed(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionStream:
-    """The answer as it is made, where the model can do that; else its text in one piece."""
+    """The answer in pieces when the model streams, else its text in one piece; then the whole answer."""
     if not isinstance(llm, StreamingLLM):
         response = await llm.complete(messages=messages, tools=tools)
         if response.content:
@@ -38,7 +38,7 @@ async def ask_streamed(llm: LLM, messages: list[Message], tools: list[ToolSpec] 
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
-    """One run over `messages`, which it extends; the final answer is stored, and not appended."""
+    """One run. It appends tool calls and results to `messages`; the final answer is stored but not appended."""
 
     llm: LLM
     ask: Ask
@@ -48,15 +48,15 @@ class Loop:
     allowance: Allowance
     max_steps: int
     _steps: int = 0
-    _said: list[str] = field(default_factory=list)  # of an answer that is not complete
-    _response: CompletionResponse | None = None  # the latest complete one
+    _said: list[str] = field(default_factory=list)  # pieces of the incomplete answer
+    _response: CompletionResponse | None = None  # the latest complete answer
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
-        """What happens, up to the Answered. What the model raises ends the run.
+        """The events of the run; the last one is Answered. Exceptions of the model end the run.
 
-        Tools are withheld at the last step, and as soon as the allowance would not pay for an answer after one more
-        round; should the model call some all the same, one call more, without tools, gives the answer. Of an answer
-        that the caller stops, what was said so far is stored.
+        The model gets no tools at the last step, nor once the token budget does not cover an answer after one more
+        round. When it calls tools nevertheless, one further call without tools gives the answer. When the caller
+        stops the run, the part of the answer made so far is stored.
         """
         try:
             async with aclosing(self._turn()) as happening:
@@ -87,7 +87,7 @@ class Loop:
         yield await self._answered(self._complete())
 
     async def _step(self, tools: list[ToolSpec] | None) -> AsyncGenerator[Text, None]:
-        """One call of the model. It gets a list of its own: the run's grows on."""
+        """One call of the model, with a copy of the messages, because the run's list grows later."""
         self._response = None
         async with aclosing(self.ask(self.llm, list(self.messages), tools)) as said:
             async for each in said:
@@ -108,7 +108,7 @@ class Loop:
     async def _act(
         self, content: str | None, calls: list[ToolCall]
     ) -> AsyncGenerator[ToolStarted | ToolFinished, None]:
-        """Run the calls, one after the other, as the model ordered them."""
+        """Run the calls one after the other, in the model's order."""
         self.messages.append(Message("assistant", content, tool_calls=calls))
         stored = [call for call in calls if self.toolbox.is_stored(call)]
         if content or stored:
@@ -123,11 +123,11 @@ class Loop:
             yield ToolFinished(call=call, outcome=outcome)
 
     async def _answered(self, response: CompletionResponse) -> Answered:
-        """An empty answer is not stored: as a message, providers would refuse it from the next turn on."""
+        """Store the answer; the final event. An empty answer is not stored: providers refuse empty messages."""
         text = response.content or ""
         if text:
             await self.memory.store(Message("assistant", text))
-        reason = getattr(response, "finish_reason", "stop")  # a response of another make may not have it
+        reason = getattr(response, "finish_reason", "stop")  # a foreign response class may lack it
         return Answered(
             text=text,
             finish_reason=reason,

@@ -1,6 +1,6 @@
-"""The session an agent remembers by: history is read, messages are stored, and trouble does not end the run.
+"""The session memory of an agent: reads history and stores messages; storage errors do not end a run.
 
-`MemoryManager` of `mnemoir.conversations` is such a memory. Its calls block, so they go to a thread.
+`MemoryManager` of `mnemoir.conversations` is such a memory. Its calls block, so they run in a thread.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _log = structlog.get_logger(__name__)
 
 
 class AgentMemory(Protocol):
-    """What an agent uses of a session memory. All but the search blocks, and raises StorageUnavailable."""
+    """The methods of a session memory that an agent uses. All but the search block and raise StorageUnavailable."""
 
     @property
     def semantic_search_enabled(self) -> bool: ...
@@ -40,7 +40,7 @@ class AgentMemory(Protocol):
 
 @runtime_checkable
 class KeepsPins(Protocol):
-    """A memory in which messages can be pinned, over rows that can be asked for them."""
+    """A memory with pinned messages, whose storage can list them."""
 
     @property
     def storage(self) -> WindowRows: ...
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """For whom is recalled: the user and the agent of the session at hand, as far as they are known."""
+    """The user and the agent of the current session, for whom messages are recalled; None where unknown."""
 
     user: str | None = None
     agent: str | None = None
 
 
 def reader_of(session: SessionRecord | None) -> Reader:
-    """The reader a session speaks for; nobody in particular for none."""
+    """The reader named in a session's metadata; without a session, a reader without user and agent."""
     if session is None:
         return Reader()
     metadata = session.metadata
@@ -70,10 +70,10 @@ def reader_of(session: SessionRecord | None) -> Reader:
 
 
 class SessionMemory:
-    """One session during one run. Without a manager, or without a session id, nothing is read or stored.
+    """One session during one run. Without a manager or a session id, nothing is read or stored.
 
-    `degraded` names what did not work: "history" or "storing". Once a message could not be stored, no later one of
-    the run is, so that no answer is kept without its question.
+    `degraded` names the parts that failed: "history" or "storing". After a failed store, no later message of the run
+    is stored, so that no answer is stored without its question.
     """
 
     def __init__(self, manager: AgentMemory | None, session_id: str | None, system_prompt: str) -> None:
@@ -84,7 +84,7 @@ class SessionMemory:
         self.degraded: tuple[str, ...] = ()
 
     async def history(self) -> list[Message]:
-        """What goes in front of the question: each call with its result; of system messages, summaries and pins."""
+        """The stored messages: every tool call with a result; of system messages only summaries and pinned ones."""
         if self._manager is None:
             return []
         try:
@@ -94,7 +94,7 @@ class SessionMemory:
             return []
 
     async def instructions(self) -> list[Message]:
-        """The system message: the agent's own prompt, else the one the session was created with."""
+        """The system message: the agent's prompt, else the session's own; [] when both are empty."""
         prompt = self._system_prompt
         if not prompt and self._manager is not None:
             try:
@@ -106,13 +106,13 @@ class SessionMemory:
         return [Message("system", prompt)] if prompt else []
 
     async def reader(self) -> Reader:
-        """Raises StorageUnavailable."""
+        """The reader of this session. Raises StorageUnavailable."""
         if self._manager is None:
             return Reader()
         return reader_of(await asyncio.to_thread(self._manager.get_session, self._session_id))
 
     async def store(self, message: Message) -> None:
-        """Keep it; the session is created with the first one."""
+        """Store a message; the first one creates the session."""
         if self._manager is None or "storing" in self.degraded:
             return
         try:

@@ -1,7 +1,7 @@
-"""Retrieval: what was said before and bears on the question, framed in front of it.
+"""Retrieval of earlier messages that are relevant to the question, and the frame that puts them before it.
 
-What was stored can say anything, and this frame as well. So a hit is one line, cut to a length, and nothing in it can
-end the frame or open another.
+A stored message may contain any text, even this frame. So each hit becomes one line of limited length, and nothing in
+it can end the frame or open another.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _NOT_IN_LABELS = re.compile(rf"{_LINE_BREAKS.pattern}|[\[\]]")
 
 @runtime_checkable
 class ScopedSearch(Protocol):
-    """A memory that searches for one user, and says where each hit is from."""
+    """A memory whose search can be limited to one user and whose hits name their session."""
 
     async def search(
         self,
@@ -45,7 +45,7 @@ class ScopedSearch(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalLimits:
-    """How much is recalled: at most `top_k` messages, none less similar (-1 to 1), so many tokens in all."""
+    """Limits of recall: at most `top_k` messages, a minimal similarity (-1 to 1), and `max_tokens` in all."""
 
     top_k: int = 5
     min_similarity: float = 0.7
@@ -54,14 +54,14 @@ class RetrievalLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A message of before; `agent` is its writer where that is another one."""
+    """A recalled message; `agent` is the agent that wrote it, None for the reader's own."""
 
     message: Message
     agent: str | None = None
 
     @property
     def line(self) -> str:
-        """As the frame shows it."""
+        """The message's line in the frame."""
         agent = _NOT_IN_LABELS.sub("", self.agent or "")
         label = self.message.role.upper() + (f"/{agent}" if agent else "")
         return f"[{label}]: {_one_line(self.message.text)}"
@@ -70,10 +70,10 @@ class Recalled:
 async def recalled_for(
     question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits, window: Sequence[Message]
 ) -> list[Recalled]:
-    """What bears on the question, best first, without what stands in the window already.
+    """Relevant messages, best first, without those in the window; [] when semantic search is off.
 
-    Nothing where semantic search is off. Raises NotSupported for a memory that cannot tell users apart though the
-    reader is known, and whatever the memory, the embedder and the vector store raise.
+    Raises NotSupported when the reader is known but the memory cannot search for one user, and any exception of the
+    memory, the embedder and the vector store.
     """
     if not memory.semantic_search_enabled:
         return []
@@ -84,7 +84,7 @@ async def recalled_for(
 
 
 def framed(recalled: Sequence[Recalled], question: str) -> str:
-    """The question with the frame in front; the question itself when nothing was recalled."""
+    """The frame followed by the question; the question alone when nothing was recalled."""
     if not recalled:
         return question
     lines = [HEADER, RULE, *(each.line for each in recalled), RULE, "", INSTRUCTION, "", f"{QUESTION} {question}"]
@@ -92,7 +92,7 @@ def framed(recalled: Sequence[Recalled], question: str) -> str:
 
 
 async def _found(question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits) -> list[Recalled]:
-    """Over all sessions; for a user, over that user's alone."""
+    """Hits in all sessions; for a known reader, in those of its user only."""
     if reader.user is None and reader.agent is None:
         messages = await memory.search_similar(
             query=question, top_k=limits.top_k, session_id=None, min_similarity=limits.min_similarity
@@ -107,7 +107,7 @@ async def _found(question: str, memory: AgentMemory, reader: Reader, limits: Ret
 
 
 def _readable(hits: Sequence[SearchHit], memory: AgentMemory, reader: Reader) -> list[Recalled]:
-    """Those of the reader's user, but for what another agent keeps to itself."""
+    """The hits in sessions of the reader's user, without private sessions of other agents."""
     readable: list[Recalled] = []
     for hit in hits:
         session = memory.get_session(hit.session_id)
@@ -120,7 +120,7 @@ def _readable(hits: Sequence[SearchHit], memory: AgentMemory, reader: Reader) ->
 
 
 def _within(recalled: Sequence[Recalled], max_tokens: int) -> Iterator[Recalled]:
-    """Those that fit, best first; one that is too long does not keep out a shorter one behind it."""
+    """The messages that fit into the token limit, best first; after one that is too long, shorter ones may follow."""
     left = max_tokens
     for each in recalled:
         cost = estimate_tokens(each.line)

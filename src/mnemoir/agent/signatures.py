@@ -1,4 +1,4 @@
-"""A function's signature as what a model is told of it, and as the check of what the model then sends.
+"""The JSON Schema of a function's arguments, from its signature, and the check of arguments that a model sends.
 
 Types, defaults and limits are those of the signature (`Annotated[int, Field(ge=1)]` works); descriptions come from a
 Field, or from the docstring's `Args:`.
@@ -41,9 +41,9 @@ class Signature:
         self.json_schema.pop("title", None)
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What to call the function with: values of the types it names, and nothing that was not given.
+        """The arguments, converted to the types of the signature; arguments that were not given stay out.
 
-        Raises InvalidRequest, naming every argument at fault.
+        Raises InvalidRequest that names every wrong argument.
         """
         try:
             read = self._model.model_validate(dict(arguments))
@@ -53,24 +53,24 @@ class Signature:
 
 
 def purpose(function: Callable[..., Any]) -> str:
-    """What the docstring says before its sections, as one paragraph; "" for none."""
+    """The docstring's text before its sections, as one paragraph; "" without a docstring."""
     text = _SECTION.split(inspect.getdoc(_annotated(function)) or "", maxsplit=1)[0]
     return " ".join(text.split())
 
 
 class _Schema(GenerateJsonSchema):
-    """Plain schemas: no titles, and no word about defaults that JSON cannot say."""
+    """Schema generator without titles, and without warnings about defaults that JSON cannot express."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.ignored_warning_kinds = {"non-serializable-default", "skipped-choice"}
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # of pydantic's own inner types
+    def field_title_should_be_set(self, schema: Any) -> bool:  # the types are internal to pydantic
         return False
 
 
 def _annotated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the annotations and the docstring are, of a partial and of an object that can be called."""
+    """The function that holds annotations and docstring: inside a partial, or the `__call__` of a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
@@ -86,7 +86,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Iterator[str]:
 
 
 def _arguments_model(function: Callable[..., Any], names: tuple[str, ...]) -> type[BaseModel]:
-    """Fields are numbered, with the names as aliases: an argument may be called `json` or `_x`."""
+    """A pydantic model of the arguments. Its fields are numbered, because an argument may be named `json` or `_x`."""
     hints = get_type_hints(_annotated(function), include_extras=True)
     described = dict(_described(_annotated(function)))
     parameters = inspect.signature(function).parameters
@@ -108,7 +108,7 @@ def _field(parameter: inspect.Parameter, description: str | None) -> FieldInfo:
 
 
 def _described(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """The arguments that the docstring describes; further lines of a description are joined to its first."""
+    """Name and description of the arguments in the docstring; continuation lines are joined to the first line."""
     name, texts = "", [""]
     for line in _arguments_section(inspect.getdoc(function) or ""):
         started = _ARGUMENT.match(line)

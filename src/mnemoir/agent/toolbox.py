@@ -1,4 +1,4 @@
-"""Running what a model calls: whatever happens, the outcome is a text for the model, and the run goes on."""
+"""Execution of a model's tool calls: every result or error becomes a text for the model, and the run goes on."""
 
 import asyncio
 import inspect
@@ -19,7 +19,7 @@ _log = structlog.get_logger(__name__)
 
 
 def tools_by_name(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]:
-    """The tools by name, functions made into tools. Raises SettingsError for two of one name."""
+    """Tools by name; functions are converted to tools. Raises SettingsError when two have the same name."""
     named: dict[str, Tool] = {}
     for each in given:
         made = each if isinstance(each, Tool) else tool(each)
@@ -30,10 +30,10 @@ def tools_by_name(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]
 
 
 class Toolbox:
-    """The tools of one run. `confirm` is asked before a dangerous one; without it none of them runs.
+    """The tools of one run. `confirm` is called before a dangerous tool; without it no dangerous tool runs.
 
     `confirm` gets the tool's name, its description and the arguments as the model sent them. It may be a coroutine
-    function; a plain one is called in a thread, so that it may wait for a person.
+    function; a plain function is called in a thread, so that it may wait for a person.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class Toolbox:
 
     @property
     def specs(self) -> list[ToolSpec]:
-        """The tools as a model is told of them."""
+        """The tools in the JSON form that a model gets."""
         return [each.spec for each in self._tools.values()]
 
     def is_stored(self, call: ToolCall) -> bool:
-        """Whether a call and its result belong to the stored conversation."""
+        """True when a call and its result belong to the stored conversation."""
         found = self._tools.get(call.name)
         return found is None or found.memory_policy == "store"
 
     async def outcome(self, call: ToolCall) -> str:
-        """The result, or what stood against it: that begins with `Error` or `[CANCELLED]`."""
+        """The result as a text, or the reason of a failure, which begins with `Error` or `[CANCELLED]`."""
         found = self._tools.get(call.name)
         if found is None:
             known = ", ".join(self._tools) or "none"
@@ -79,7 +79,7 @@ class Toolbox:
             return f"[CANCELLED] {asked.name} needs a confirmation, and nobody is there to give it."
         try:
             confirmed = await _asked(self._confirm, asked, call)
-        except Exception as exc:  # noqa: BLE001  # the caller's code; what it could not answer is not confirmed
+        except Exception as exc:  # noqa: BLE001  # the caller's code; a failed confirmation is a refusal
             _log.warning("confirmation failed", tool=asked.name, error=type(exc).__name__)
             confirmed = False
         return "" if confirmed else f"[CANCELLED] {asked.name} was not confirmed."
@@ -90,7 +90,7 @@ class Toolbox:
         except TimeoutError as exc:
             limit = f" It may take {asked.timeout_s:g} s." if asked.timeout_s else ""
             return f"Error: {asked.name} ran out of time.{limit} {exc}".rstrip()
-        except (Exception, SystemExit) as exc:  # noqa: BLE001  # a tool's failure is for the model to read
+        except (Exception, SystemExit) as exc:  # noqa: BLE001  # the model reads the tool's failure
             _log.info("tool failed", tool=asked.name, error=type(exc).__name__)
             return f"Error in {asked.name}: {type(exc).__name__}: {exc}"
 
@@ -108,7 +108,7 @@ async def _asked(confirm: ConfirmCallback, asked: Tool, call: ToolCall) -> bool:
 
 
 def _as_text(result: object) -> str:
-    """A text as it is, but for halves of surrogate pairs, which nothing could send; anything else as JSON."""
+    """The result as text: a string with lone surrogates replaced, "Done." for None, anything else as JSON."""
     if result is None:
         return "Done."
     if isinstance(result, str):

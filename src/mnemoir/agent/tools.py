@@ -4,7 +4,8 @@
     async def send_mail(to: str, text: str) -> str:
         "Send a mail."
 
-The schema is the signature's. A plain function runs in a thread, so that it may block; an `async` one on the loop.
+The schema comes from the signature. A plain function runs in a thread, so that it may block; an `async` one runs in
+the event loop.
 """
 
 import asyncio
@@ -27,12 +28,12 @@ _TIMEOUT_S = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """Something a model may call by name. It can be called like its function as well.
+    """A function that a model may call by name. Python code can call the tool like its function.
 
-    `parameters` is the JSON schema of its arguments. Without a `signature` they are passed on as the model sent them,
-    for functions that check them elsewhere. A `dangerous` one is confirmed by a person first. Of one with the policy
-    "exclude", calls and results are part of the run and not of the stored conversation. No `timeout_s` is no limit;
-    a plain function that runs out of time is not waited for, and goes on in its thread.
+    `parameters` is the JSON Schema of its arguments. Without a `signature` the arguments are passed on unchecked, for
+    functions that check them elsewhere. A person confirms a `dangerous` tool before it runs. With the policy
+    "exclude", calls and results are part of the run but not of the stored conversation. `timeout_s` None means no
+    limit; a plain function over its limit is abandoned and goes on in its thread.
     """
 
     name: str
@@ -49,21 +50,21 @@ class Tool:
             raise SettingsError(f"A tool cannot be named {self.name!r:.80}; use 1 to 64 of A-Z a-z 0-9 _ and -.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function itself returns."""
+        """Call the function itself."""
         return self.function(*args, **kwargs)
 
     @property
     def spec(self) -> ToolSpec:
-        """The tool as a model is told of it."""
+        """The tool in the JSON form that a model gets."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as `execute` takes them. Raises InvalidRequest for wrong ones."""
+        """The arguments, checked and converted for `execute`. Raises InvalidRequest for wrong ones."""
         return dict(arguments) if self.signature is None else self.signature.read(arguments)
 
     async def execute(self, **arguments: Any) -> Any:
-        """What the function returns for arguments that were read. Raises what it raises, and TimeoutError."""
+        """The function's result for arguments from `read`. Raises what the function raises, and TimeoutError."""
         async with asyncio.timeout(self.timeout_s):
             if _is_async(self.function):
                 return await self.function(**arguments)
@@ -72,10 +73,10 @@ class Tool:
 
 
 class ToolSource(Protocol):
-    """Tools that are kept elsewhere, such as those of MCP servers."""
+    """A source of further tools, such as MCP servers."""
 
     async def list_tools(self) -> Sequence[Tool]:
-        """What it offers now; asked at the beginning of each run."""
+        """The tools that are available now. Called at the start of each run."""
 
 
 @overload
@@ -98,8 +99,8 @@ def tool(
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool, as `@tool` or `@tool(dangerous=True)`.
 
-    Its name and description are the function's own name and docstring where none are given. Raises SettingsError for
-    a function whose arguments are not all named and typed.
+    Without `name` and `description` the function's name and docstring are used. Raises SettingsError for a function
+    whose arguments are not all named and typed.
     """
     if function is None:
         return lambda given: _made(given, **members)
@@ -122,7 +123,7 @@ def _made(
 
 
 def _called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """A StopIteration cannot leave a thread for a coroutine: the await would never end."""
+    """Call the function; a StopIteration becomes a RuntimeError, because a future cannot hold it."""
     try:
         return function(**arguments)
     except StopIteration as exc:

@@ -1,4 +1,4 @@
-"""`mnemoir check`: everything that is wrong with a config tree, before a server or a user meets it."""
+"""`mnemoir check`: reports all problems of a config tree before it is served."""
 
 from collections.abc import Sequence
 from pathlib import Path

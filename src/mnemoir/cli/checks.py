@@ -1,4 +1,4 @@
-"""What `doctor` looks at. Each check takes the settings, touches one thing, changes nothing and gives one finding."""
+"""The checks of `doctor`. Each takes the settings, inspects one thing, changes nothing and returns one finding."""
 
 import os
 import shutil
@@ -24,9 +24,9 @@ _LITTLE_SPACE = 200 * MIB
 
 
 async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequence[Finding]:
-    """All findings, in the order in which things build on each other; wrong settings end it.
+    """All findings, each after those it depends on. Wrong settings give one finding and end the checks.
 
-    `given` are settings by name that win over all others; None is none.
+    `given` are settings by key that override all others; None means not given.
     """
     try:
         settings = load_settings(config, given)
@@ -34,7 +34,7 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
         to_do = "Correct them; see docs/settings.md."
         return [Finding(check="settings", state="fail", found=exc.message, to_do=to_do)]
     logs.set_up(settings.log.model_copy(update={"level": "warning"}))
-    with suppress(SettingsError):  # of the config tree, which has a check of its own
+    with suppress(SettingsError):  # errors of the config tree, which has its own check
         settings = fitted(settings)
     return [await check(settings) for check in _checks_of(settings)]
 
@@ -47,7 +47,7 @@ def _checks_of(settings: Settings) -> Sequence[Check]:
 
 
 async def check_settings(settings: Settings) -> Finding:
-    """Whether the server would start with them."""
+    """Check that the server would start with these settings."""
     from mnemoir.cli.serve import server_options
     from mnemoir.server.options import check_exposure
 
@@ -64,7 +64,7 @@ async def check_settings(settings: Settings) -> Finding:
 
 
 async def check_directory(settings: Settings) -> Finding:
-    """Whether memories can be written, and only by and for this user."""
+    """Check that the data directory is writable and private to this user."""
     path = settings.storage.data_dir
     finding = _writable("data directory", path, "Make it writable, or name another with --data-dir.")
     if finding.state == "ok" and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -74,7 +74,7 @@ async def check_directory(settings: Settings) -> Finding:
 
 
 async def check_workspace(settings: Settings) -> Finding:
-    """Whether project files can be written, and those that are there can be read."""
+    """Check that the workspace is writable and its project files are readable."""
     path = settings.storage.workspace_root
     finding = _writable("workspace", path, "Make it writable, or name another as WORKSPACE_ROOT.")
     damaged = _damaged_projects(path) if finding.state == "ok" else ""
@@ -85,7 +85,7 @@ async def check_workspace(settings: Settings) -> Finding:
 
 
 async def check_database(settings: Settings) -> Finding:
-    """Whether the stored memories are whole."""
+    """Check the integrity of the database."""
     from mnemoir.app.parts import DATABASE_FILE
 
     path = settings.storage.data_dir / DATABASE_FILE
@@ -99,7 +99,7 @@ async def check_database(settings: Settings) -> Finding:
 
 
 async def check_model(settings: Settings) -> Finding:
-    """Which model would answer, and whether its server does."""
+    """Check that a model is chosen and its server answers."""
     from mnemoir.app.models import choose_model
     from mnemoir.app.reaching import reach_model
 
@@ -117,7 +117,7 @@ async def check_model(settings: Settings) -> Finding:
 
 
 async def check_embedder(settings: Settings) -> Finding:
-    """Whether a text can be embedded."""
+    """Check that the embedding model can embed a text."""
     try:
         found = await _embed_once(settings)
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
@@ -139,7 +139,7 @@ async def _embed_once(settings: Settings) -> str:
 
 
 async def check_port(settings: Settings) -> Finding:
-    """Whether the port is free, or a Mnemoir has it."""
+    """Check that the port is free or a Mnemoir server uses it."""
     server = settings.server
     async with new_session() as session:
         try:
@@ -159,7 +159,7 @@ async def check_port(settings: Settings) -> Finding:
 
 
 def _writable(check: str, path: Path, to_do: str) -> Finding:
-    """A directory that is there, or that can be made, and the room in it."""
+    """The finding about a directory: it exists or can be created, and has free space."""
     place = next(candidate for candidate in (path, *path.parents) if candidate.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         return Finding(check=check, state="fail", found=f"{place} cannot be written", to_do=to_do)
@@ -171,7 +171,7 @@ def _writable(check: str, path: Path, to_do: str) -> Finding:
 
 
 def _damaged_projects(root: Path) -> str:
-    """Which project files cannot be read, and why, or nothing."""
+    """The reasons why project files cannot be read; "" when all can."""
     from mnemoir.storage.files.project_file import ProjectFile
     from mnemoir.storage.files.workspace import projects
 
@@ -188,7 +188,7 @@ def _damaged_projects(root: Path) -> str:
 
 
 def _integrity_problems(path: Path) -> str:
-    """What is wrong with the file, or nothing. A server may be writing to it meanwhile."""
+    """The integrity problems of the file; "" for none. Safe while a server writes to it."""
     import apsw
 
     from mnemoir.storage.sqlite.integrity import problems

@@ -1,4 +1,4 @@
-"""All commands by name, and what an error becomes: one line on standard error and an exit code."""
+"""The command line: all commands by name, and the conversion of errors to an error line and an exit code."""
 
 import sys
 from collections.abc import Callable
@@ -28,8 +28,8 @@ app = typer.Typer(
     help="A memory for your LLM applications: serve it, look into it, check it.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # plain help: it pipes well, and takes half the time
-    pretty_exceptions_enable=False,  # they print local variables, which may hold a key
+    rich_markup_mode=None,  # plain help suits pipes and takes half the time
+    pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
 app.add_typer(runs, name="runs")
@@ -74,7 +74,7 @@ def main() -> NoReturn:
 
 
 def guarded(command: Callable[[], None]) -> int:
-    """The exit code of `command`; our errors become one line instead of a traceback."""
+    """Run `command`; its exit code. Our errors are printed as one line instead of a traceback."""
     try:
         command()
     except NotFound as exc:

@@ -1,7 +1,7 @@
-"""The server that commands talk to: the running one over HTTP, or, when none runs, the same routes in this process.
+"""Connections of commands: to a running server over HTTP, or, when none runs, to the same routes in this process.
 
-So there is one code path: every command asks a route. The data directory has one owner at a time; when a server
-owns it and cannot be reached, opening it here is refused and the refusal names the owner.
+So there is one code path: every command calls a route. The data directory has one owner at a time; when a server
+owns it but cannot be reached, opening it here fails with an error that names the owner.
 """
 
 import asyncio
@@ -24,29 +24,29 @@ from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 
 NO_HEADERS: Mapping[str, str] = {}
-_LOOK_S = 5.0  # how long a server may take to say that it is one
+_LOOK_S = 5.0  # time limit of the health request
 _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
 
 class Connection(Protocol):
-    """Where requests go. All methods raise the error that the server's answer stands for."""
+    """A connection to the routes. All methods raise MnemoirError for an error response."""
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
-        """The parsed JSON answer. Bytes are sent as they are, anything else as JSON."""
+        """Send a request; the parsed JSON answer. A body of bytes is sent unchanged, any other as JSON."""
 
     def pieces(
         self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
     ) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer as they come. `headers` are sent beside those that every request has."""
+        """Send a request; the bytes of the answer as they arrive. `headers` are added to the usual ones."""
 
     def lines(
         self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
     ) -> AsyncGenerator[bytes, None]:
-        """The lines of the answer as they come, without their ends; blank ones are left out."""
+        """Send a request; the lines of the answer as they arrive, without line ends and blank lines."""
 
 
 class OverHttp:
-    """A server at a URL."""
+    """Connection to a server at a URL."""
 
     def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
         self._url = url
@@ -86,14 +86,14 @@ class OverHttp:
         return _lines(self.pieces(target, method, body, headers))
 
     def _at(self, target: str) -> URL:
-        """Exactly as it was written: what looks needlessly quoted names something else than without."""
+        """The URL of a target, without normalisation: an unquoted character would name another object."""
         return URL(self._url + target, encoded=True)
 
 
 class ComingServer:
-    """A server at a URL that may not run yet: requests look for it first, until one was answered and after a failure.
+    """Connection to a server that may start later: requests check it first, until one succeeds and after a failure.
 
-    So a command that lives longer than a server needs no new start.
+    So a long-running command survives a restart of the server.
     """
 
     def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
@@ -118,7 +118,7 @@ class ComingServer:
 
 
 class InProcess:
-    """The application itself, opened by this command."""
+    """Connection to the application inside this process."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
@@ -164,10 +164,10 @@ class InProcess:
 async def connect(
     settings: Settings, *, url: str | None, in_process: bool, chats: bool = False
 ) -> AsyncIterator[Connection]:
-    """The server at `url`; without one, the server of the settings if it runs, else its routes in this process.
+    """Connect to the server at `url`; without it, to the server of the settings if it runs, else to this process.
 
-    `in_process` leaves a running server out, for a data directory that was named. With `chats` this process does all
-    that a server does: chats recall and are remembered.
+    `in_process` ignores a running server, for an explicit data directory. With `chats` this process also runs the
+    background work of a server, so that chats recall and are remembered.
     """
     headers = _headers_of(settings, "cli")
     async with new_session() as session:
@@ -184,14 +184,17 @@ async def connect(
 
 @asynccontextmanager
 async def connect_when_asked(settings: Settings, *, url: str | None, caller: str) -> AsyncIterator[ComingServer]:
-    """The server at `url`, or of the settings, whether it runs already or not; it is told `caller` of who asks."""
+    """Connection to the server at `url`, else of the settings; it may start later. `caller` is in the user agent."""
     async with new_session() as session:
         address = url.rstrip("/") if url else settings.server.url
         yield ComingServer(address, session, _headers_of(settings, caller))
 
 
 async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
-    """Whether a Mnemoir answers there; False for nobody, ProviderUnavailable for something else."""
+    """True when a Mnemoir server answers at `url`, False when no server does.
+
+    Raises ProviderUnavailable when another program answers.
+    """
     timeout = aiohttp.ClientTimeout(total=_LOOK_S)
     try:
         async with session.get(f"{url}/health", timeout=timeout, allow_redirects=False) as response:
@@ -206,7 +209,7 @@ async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
 
 
 class _StandardError(io.TextIOBase):
-    """Standard error as it is at each line: while a chat draws, something that writes above its drawing."""
+    """A stream to the current `sys.stderr`, which is replaced while a chat draws so that lines appear above."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)
@@ -224,7 +227,7 @@ async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
     from mnemoir.cli.serve import server_options
     from mnemoir.server import create_app
 
-    # a line a request is for servers, and who chats wants to see what failed for good, not what is tried again
+    # request logs are for servers, and a chat shows final errors only, not retries
     told = settings.log.model_copy(update={"level": "error" if chats else "warning"})
     logs.set_up(told, cast(TextIO, _StandardError()))
     parts = await open_parts(settings)
@@ -241,7 +244,7 @@ async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
 async def _ended_with(
     task: asyncio.Task[AsgiAnswer], said: asyncio.Queue[Message | None]
 ) -> AsyncIterator[asyncio.Task[AsgiAnswer]]:
-    """The task, which ends with the body at the latest; its end is the last thing that is `said`."""
+    """The task, cancelled on leaving the block; None is put into `said` when it ends."""
     task.add_done_callback(lambda _: said.put_nowait(None))
     try:
         yield task
@@ -262,7 +265,7 @@ async def _lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 
 def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
-    """The key this machine's settings hold, as the server wants it; the admin key opens what the others open."""
+    """The headers of all requests, with a key of the settings: the admin key, else the first of the API keys."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
@@ -284,7 +287,7 @@ def _read(status: int, body: bytes) -> Any:
     if status < 400:
         return answer
     fields = answer if isinstance(answer, dict) else {}
-    if isinstance(fields.get("error"), dict):  # as chat routes have it
+    if isinstance(fields.get("error"), dict):  # the error shape of chat routes
         fields = {**fields["error"], "error": fields["error"].get("message")}
     message = str(fields.get("error") or f"The server answered {status}.")
     kind = _ERRORS.get(status, InvalidRequest if status < 500 else MnemoirError)

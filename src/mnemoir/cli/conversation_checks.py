@@ -1,4 +1,4 @@
-"""The check of `doctor` that looks at the files of conversations."""
+"""The check of `doctor` for the files of conversations."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ from mnemoir.storage.conversations.inspection import inspect_conversations
 
 
 async def check_conversations(settings: Settings) -> Finding:
-    """Whether the files of conversations are whole."""
+    """Check the integrity of the files of conversations."""
     root = folder_of_conversations(settings)
     users, problems = await asyncio.to_thread(_looked_at, root)
     if problems:
@@ -23,7 +23,7 @@ async def check_conversations(settings: Settings) -> Finding:
 
 
 def _looked_at(root: Path) -> tuple[int, list[str]]:
-    """How many users have conversations, and what is wrong with their files."""
+    """The number of users with conversations, and the problems of their files."""
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
     problems = [problem for folder in folders for problem in inspect_conversations(folder)]
     return sum((folder / SESSIONS_FILE).exists() for folder in folders), problems

@@ -1,4 +1,4 @@
-"""The routes of conversations, as commands and the terminal chat ask them."""
+"""Calls of the routes of conversations, shared by the commands and the terminal chat."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 CONVERSATIONS = "/api/conversations"
 _PAGE = 200
-_ROUTES = ("search", "export", "import", "prune")  # a conversation may be called that, too
+_ROUTES = ("search", "export", "import", "prune")  # a conversation may have such an id
 
 
 def conversation_path(id: str, below: str = "") -> str:
-    """The route of a conversation. Raises InvalidRequest for an id that a URL would swallow."""
+    """The route of a conversation. Raises InvalidRequest for an id that a URL cannot contain: "", "." and ".."."""
     if id in ("", ".", ".."):
         raise InvalidRequest(f"{id!r} is no id of a conversation.")
     named = f"%{ord(id[0]):02X}{id[1:]}" if id in _ROUTES else quote(id, safe="", errors="replace")
@@ -24,14 +24,14 @@ def conversation_path(id: str, below: str = "") -> str:
 
 
 def given(**query: object) -> dict[str, object]:
-    """Those that are not None."""
+    """The arguments that are not None."""
     return {name: value for name, value in query.items() if value is not None}
 
 
 async def all_conversations(
     connection: "Connection", session: Session, user: str | None
 ) -> AsyncIterator[Mapping[str, Any]]:
-    """Every conversation of a user, newest activity first, a page at a time."""
+    """All conversations of a user, newest activity first, read page by page."""
     cursor = None
     while True:
         query = given(user_id=user, limit=_PAGE, cursor=cursor)
@@ -46,7 +46,7 @@ async def all_conversations(
 async def conversations_called(
     connection: "Connection", session: Session, user: str | None, name: str, *, shortest: int = 1
 ) -> list[Mapping[str, Any]]:
-    """The conversation of that id, or else all whose id begins so; a beginning has `shortest` characters at least."""
+    """The conversation with the id `name`, else all whose ids begin with it, if it has `shortest` characters."""
     try:
         return [await connection.ask("GET", session.target(conversation_path(name), given(user_id=user)))]
     except (NotFound, InvalidRequest):
@@ -56,7 +56,7 @@ async def conversations_called(
 
 
 def text_of(content: object) -> str:
-    """The words of a message's `content`: text, or parts of which some are text, or nothing."""
+    """The text of a message's `content`, which is a text, a list of parts, or None."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

@@ -1,4 +1,4 @@
-"""`mnemoir conversations …`: what was said, looked at, searched, carried about, and forgotten."""
+"""`mnemoir conversations …`: list, show, search, export, import and delete conversations."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -254,7 +254,7 @@ def node_memory_cleanup(
 
 
 async def _download(session: Session, target: str, file: Path | None) -> int:
-    """How many bytes there were."""
+    """Write the answer to the file or standard output; its size in bytes."""
     size = 0
     with output(file) as write:
         async with session.connected() as connection:
@@ -275,10 +275,10 @@ def _cells(message: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _lines(message: Mapping[str, Any]) -> list[str]:
-    """The text, and a line for each tool that is called."""
+    """The lines of the text, and a line for each tool call."""
     return [*text_of(message["content"]).splitlines(), *(f"[calls {name}]" for name in tools_called(message))]
 
 
 def _time(instant: str | None) -> str:
-    """To the minute."""
+    """The time up to the minute; "" for None."""
     return (instant or "")[:16].replace("T", " ")

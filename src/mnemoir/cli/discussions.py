@@ -1,4 +1,4 @@
-"""`mnemoir discussions …`: what is remembered of discussions, looked at, carried about and made anew."""
+"""`mnemoir discussions …`: list, show, search, rebuild, export, import and delete memories of discussions."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -230,7 +230,7 @@ def delete(
 
 
 def _messages(file: Path) -> list[Any]:
-    """The messages of a JSON file: a list of them, or an object with such a list, as chat clients send it."""
+    """The messages of a JSON file: a list, or an object with the member `messages`, as chat clients send it."""
     try:
         told = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError as exc:
@@ -242,7 +242,7 @@ def _messages(file: Path) -> list[Any]:
 
 
 def _path(id: str, below: str = "") -> str:
-    """The route of a discussion. Raises InvalidRequest for an id that a URL would swallow."""
+    """The route of a discussion. Raises InvalidRequest for an id that a URL cannot contain: "", "." and ".."."""
     if id in ("", ".", ".."):
         raise InvalidRequest(f"{id!r} is no id of a discussion.")
     named = f"{_DISCUSSIONS}/{quote(id, safe='', errors='replace')}"
@@ -271,6 +271,6 @@ def _lines_of(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _indented(text: str) -> Iterator[str]:
-    """A line each; the first one stands out."""
+    """The lines of the text, indented; the first one has a dash."""
     for at, line in enumerate(text.splitlines()):
         yield f"{'    ' if at else '  - '}{line}"

@@ -1,4 +1,4 @@
-"""`mnemoir doctor`: is everything in place, and if not, what to do."""
+"""`mnemoir doctor`: runs all checks and prints the findings with the steps to take."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,9 +43,9 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
     table = Table("check", "state")
     for title in ("found", "what to do"):
-        table.add_column(title, overflow="fold")  # a path is told whole
+        table.add_column(title, overflow="fold")  # long paths are folded, not cut
     colours = {"ok": "green", "warn": "yellow", "fail": "bold red"}
     for row in rows:
         state = Text(row["state"], style=colours[row["state"]])
-        table.add_row(row["check"], state, Text(row["found"]), Text(row["to_do"]))  # Text: no markup is read in it
+        table.add_row(row["check"], state, Text(row["found"]), Text(row["to_do"]))  # Text: no markup
     Console(highlight=False).print(table)

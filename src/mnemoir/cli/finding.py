@@ -1,4 +1,4 @@
-"""What a check of `doctor` tells."""
+"""The result type of the checks of `doctor`."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +23,6 @@ Check = Callable[[Settings], Awaitable[Finding]]
 
 
 def told(complaints: Sequence[str]) -> str:
-    """The first few of them, and how many more there are; "" for none."""
+    """The first few complaints as one text, and the number of further ones; "" for none."""
     more = len(complaints) - _MOST_COMPLAINTS
     return " ".join([*complaints[:_MOST_COMPLAINTS], *([f"And {more} more."] if more > 0 else [])])

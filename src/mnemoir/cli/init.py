@@ -1,4 +1,4 @@
-"""`mnemoir init`: a starter tree of workflows in a new directory, and the next command to type."""
+"""`mnemoir init`: writes example workflows into a new directory and prints the next command."""
 
 import os
 import shlex
@@ -14,7 +14,7 @@ from mnemoir.cli.options import Json
 from mnemoir.cli.output import print_json, print_row
 from mnemoir.core.errors import Conflict, StorageUnavailable
 
-_MOST_NAMED = 5  # of what is in the way
+_MOST_NAMED = 5  # existing files that the error names
 
 
 def init(
@@ -48,7 +48,7 @@ def _checked_url(url: str | None) -> str | None:
     try:
         parts = urlsplit(url or "")
         is_sound = not url or (parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0)
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         is_sound = False
     if not is_sound:
         raise typer.BadParameter(
@@ -82,9 +82,9 @@ def _refuse_what_is_there(place: Path) -> None:
 
 
 def _write(place: Path, tree: Mapping[str, bytes], folders: tuple[str, ...]) -> None:
-    """All of it beside its final place first, so that a full disk leaves an empty directory.
+    """Write all files to a temporary folder and then move them, so that a full disk leaves an empty directory.
 
-    Beside means inside: the directory itself may be a mount, which nothing can be renamed to.
+    The temporary folder is inside `place`, because `place` may be a mount point, which a rename cannot replace.
     """
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".mnemoir-init-", dir=place) as unfinished:

@@ -1,4 +1,4 @@
-"""`mnemoir mcp`: memory as tools for an agent, over this process's standard input and output."""
+"""`mnemoir mcp`: offers memory as MCP tools to an agent, over standard input and output."""
 
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -44,8 +44,9 @@ async def _described(session: Session, user: str) -> "list[Any]":
 
 @asynccontextmanager
 async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
-    """The tools over a server, which may be started later: the data directory is never opened here, for it would
-    belong to the agent for as long as that runs.
+    """The tools over a server that may start later.
+
+    The data directory is never opened here, because the agent's process would own it for its whole life.
     """
     try:
         from mnemoir.mcp import tool_server

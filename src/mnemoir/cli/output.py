@@ -1,4 +1,4 @@
-"""What commands print: data to standard output, as lines for people or JSON for programs; notes to standard error."""
+"""Printing for commands: data to standard output, as lines for people or as JSON; notes to standard error."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,41 +10,41 @@ import typer
 
 
 class Step(Protocol):
-    """Tells how many more items are done."""
+    """A function that reports the number of items finished since its last call."""
 
     def __call__(self, count: int) -> None: ...
 
 
 def print_json(value: object) -> None:
-    """One JSON value, indented, with a final newline."""
+    """Print one JSON value, indented, with a final newline."""
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE), nl=False)
 
 
 def print_row(*cells: object) -> None:
-    """One line with two spaces between the cells; what a terminal could take for a command is spelled out."""
+    """Print one line with two spaces between the cells; control characters are printed as escapes."""
     typer.echo("  ".join(printable(str(cell)) for cell in cells))
 
 
 def print_memories(memories: Sequence[Mapping[str, Any]]) -> None:
-    """Id, date, score if it has one, and text of each."""
+    """Print a line per memory: id, date, score if it has one, and text."""
     for memory in memories:
         score = [f"{memory['score']:.2f}"] if isinstance(memory.get("score"), int | float) else []
         print_row(memory["id"], str(memory.get("created_at") or "")[:10], *score, memory["memory"])
 
 
 def note(text: str) -> None:
-    """For people, not for pipes."""
+    """Print a note for people to standard error."""
     typer.echo(printable(text, keep="\n"), err=True)
 
 
 def printable(text: str, keep: str = "") -> str:
-    """`text` with control characters spelled out, for a memory may hold an escape sequence."""
+    """`text` with control characters as escapes, because a memory may contain a terminal command."""
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Step]:
-    """A progress bar on standard error while something long runs; nothing when that is no terminal."""
+    """A progress bar on standard error; nothing is shown when standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda count: None
         return

@@ -1,4 +1,4 @@
-"""A rebuild as a command tells of it, while it goes on."""
+"""The rebuild request of `mnemoir discussions rebuild`, with a display of its progress."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from mnemoir.core.errors import MnemoirError
 
 
 async def rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The last line of a rebuild, with its progress told on the way."""
+    """Run a rebuild and show its progress; the last line of its answer. Raises MnemoirError when it is incomplete."""
     last: dict[str, Any] = {}
     with _bar() as tell:
         async with session.connected() as connection, aclosing(connection.lines(target, "POST", body)) as lines:
@@ -29,7 +29,7 @@ async def rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dic
 
 @contextmanager
 def _bar() -> Iterator[Callable[[int, int], None]]:
-    """Tells how many chunks of how many are done: a bar on a terminal, else a line each on standard error."""
+    """A function that shows done and total chunks: as a bar on a terminal, else as lines on standard error."""
     with ExitStack() as shown:
         at: list[Step] = []
         done_before = 0

@@ -1,4 +1,4 @@
-"""`mnemoir runs …`: what workflows did, as the server's traces tell it."""
+"""`mnemoir runs …`: list and show the traces of workflow runs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -96,5 +96,5 @@ def _model_use(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _ms(span: float | None) -> str:
-    """A time for people; "…" for one that is not over."""
+    """A duration in milliseconds for display; "…" for None, an unfinished one."""
     return "…" if span is None else f"{span:.0f} ms"

@@ -38,7 +38,7 @@ def schema(
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Raises InvalidRequest where the folder cannot be written."""
+    """Write one file per schema. Raises InvalidRequest when the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for kind, content in files.items():

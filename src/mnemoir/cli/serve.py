@@ -1,4 +1,4 @@
-"""`mnemoir serve`: settings in, parts opened, a few lines printed, then serving until told to stop."""
+"""`mnemoir serve`: reads the settings, opens the parts, prints the start lines and serves until it is stopped."""
 
 import gc
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mnemoir.server.options import ServerOptions
     from mnemoir.settings import Settings
 
-_MOST_TOLD = 20  # problems of a config tree at the start
+_MOST_TOLD = 20  # problems of a config tree that the start prints
 
 
 def serve(
@@ -67,7 +67,7 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve until interrupted."""
-    gc.disable()  # what a start makes stays, and looking through it for garbage takes a seventh of the time
+    gc.disable()  # objects of the start stay alive, and collecting garbage among them takes a seventh of the start
     from mnemoir.settings import load_settings
 
     start_line = StartLine(
@@ -90,7 +90,7 @@ def serve(
     }
     settings = load_settings(config, overrides)
 
-    from mnemoir.app import logs  # behind the settings: a wrong one is told at once
+    from mnemoir.app import logs  # imported after the settings, so that a wrong one is reported at once
     from mnemoir.app.tree import fitted
     from mnemoir.server import run
 
@@ -102,12 +102,12 @@ def serve(
 
 
 def _given(directory: Path | None) -> Path | None:
-    """A blank argument, as launch scripts pass it, is none."""
+    """The directory; None for a blank argument, which launch scripts pass."""
     return directory if directory is not None and str(directory).strip() else None
 
 
 async def _serve(settings: "Settings", *, as_json: bool) -> None:
-    """Check and take the address before anything is opened, for that is what fails most."""
+    """Run the server. The address is bound before anything is opened, because that fails most often."""
     from mnemoir.app import open_parts
     from mnemoir.server import check_exposure, create_app
     from mnemoir.server import serve as serve_app
@@ -123,7 +123,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
             _tell_problems(settings)
             await parts.start()
-            # what was made so far stays to the end: looking through it again and again costs a fifth of a chat
+            # objects made so far stay alive: freezing them saves repeated collections, a fifth of a chat's time
             gc.freeze()
             gc.enable()
             await serve_app(app, options, listener=listener)
@@ -132,7 +132,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
 
 
 def _tell_problems(settings: "Settings") -> None:
-    """What is wrong in the config tree; the rest of it is served all the same."""
+    """Print the problems of the config tree; the rest of the tree is served nevertheless."""
     from mnemoir.app.tree import problems_of
 
     problems = problems_of(settings)
@@ -144,7 +144,7 @@ def _tell_problems(settings: "Settings") -> None:
 
 
 def server_options(settings: "Settings") -> "ServerOptions":
-    """The server's part of the settings, in the server's own words; the admin key opens what the others open."""
+    """The options of the server room from the settings; the admin key is one of the API keys too."""
     from mnemoir.server.options import MIB, ServerOptions
 
     server, memory = settings.server, settings.memory
@@ -173,7 +173,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
 
 
 def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
-    """What someone who starts the server wants to know first."""
+    """The facts printed at the start, by name: addresses, folders, model, and a command to try."""
     settings = parts.settings
     url = settings.server.model_copy(update={"port": port}).url
     model, said = (
@@ -200,7 +200,7 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
 
 
 def print_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
-    """The first lines a server prints."""
+    """Print the start lines of the server, or one JSON object."""
     if as_json:
         print_json(facts)
         return

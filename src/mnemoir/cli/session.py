@@ -1,4 +1,4 @@
-"""What one `memories` command works with: the settings, the server and the project."""
+"""The shared options of a command, and the connection to the server that they select."""
 
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The shared options of one command, as given."""
+    """The shared options of one command; None for those not given."""
 
     config: Path | None = None
     data_dir: Path | None = None
@@ -24,7 +24,7 @@ class Session:
 
     @asynccontextmanager
     async def connected(self) -> "AsyncIterator[Connection]":
-        """The server to ask; imported here, for `--help` needs none of it."""
+        """Connect to the server. The imports are local, because `--help` does not need them."""
         from mnemoir.cli.connection import connect
         from mnemoir.settings import load_settings
 
@@ -35,12 +35,12 @@ class Session:
             yield connection
 
     def target(self, path: str, query: Mapping[str, Any]) -> str:
-        """`path` with its query, in this project."""
+        """`path` with its query string, including the project."""
         full = {**query, **({"project": self.project} if self.project else {})}
         return f"{path}?{urlencode(full)}" if full else path
 
     def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: object = None) -> Any:
-        """One request and its parsed answer."""
+        """Connect, send one request and return the parsed answer."""
 
         async def once() -> Any:
             async with self.connected() as connection:
@@ -50,7 +50,7 @@ class Session:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The one entry into asynchronous code."""
-    import asyncio  # a quarter of the time that --help takes, and it runs nothing
+    """Run a coroutine to its end; the only entry into asynchronous code."""
+    import asyncio  # local: it takes a quarter of the time of --help, which does not need it
 
     return asyncio.run(work)

@@ -1,7 +1,7 @@
-"""Start lines of WilmerAI: what its options mean for Mnemoir, so that a line that starts one starts the other.
+"""The command line options of WilmerAI, so that its start scripts also start Mnemoir.
 
-Those that choose a folder or an address mean the same here. The limit of requests becomes a limit of calls to each
-endpoint, where requests wait for their turn and none is refused. The others have no effect, and the start says so.
+Options for folders and addresses have the same meaning here. The limit on requests becomes a limit on the concurrent
+calls to each endpoint, where calls wait and none is refused. Other options have no effect, and the start warns.
 """
 
 from collections.abc import Iterator
@@ -38,16 +38,16 @@ ConcurrencyLevel = Annotated[
 
 
 class ServeCommand(TyperCommand):
-    """`--listen` without an address listens on all of them."""
+    """The command class that accepts `--listen` without an address, which means all addresses."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # a context of Click's, or of Typer's copy of it
-        """Put the address in where none follows."""
+        """Insert the address after a `--listen` without one."""
         return super().parse_args(ctx, list(_with_addresses(args)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartLine:
-    """What was given of these options; None for what was not."""
+    """The values of these options; None for those not given."""
 
     public_directory: Path | None = None
     discussion_directory: Path | None = None
@@ -57,7 +57,7 @@ class StartLine:
     concurrency_level: str | None = None
 
     def settings(self) -> dict[str, object]:
-        """The settings they stand for, by key; None for what is not given."""
+        """The corresponding settings by key; None for options not given."""
         return {
             "workflows.discussion_directory": self.discussion_directory,
             "workflows.lock_directory": self.lock_directory,
@@ -65,7 +65,7 @@ class StartLine:
         }
 
     def without_effect(self, config_directory: Path | None) -> Iterator[str]:
-        """A sentence for each option that changes nothing; `config_directory` is what else names the tree."""
+        """A sentence for each option without effect. `config_directory` is the tree of --config-dir."""
         if self.concurrency_timeout_s is not None:
             yield "--concurrency-timeout has no effect: a call waits until it is its turn, or its client leaves."
         if self.concurrency_level is not None:
@@ -84,7 +84,7 @@ class StartLine:
 
 
 def folder(named: str | None) -> Path | None:
-    """The folder of an option; a blank one, as launch scripts pass it, is none."""
+    """The folder of an option; None for a blank value, which launch scripts pass."""
     return Path(named.strip()) if named is not None and named.strip() else None
 
 

@@ -1,4 +1,4 @@
-"""Export and import: JSON lines between a file and the server, a batch at a time."""
+"""Export and import of memories as JSON lines, in batches."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Write = Callable[[bytes], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """How many lines were added, and how many were there already."""
+    """The number of memories added, and of those that existed already."""
 
     added: int
     skipped: int
@@ -39,9 +39,9 @@ class _Batch:
 
 
 async def export_lines(session: Session, file: Path | None, user: str | None) -> int:
-    """Write every memory to `file`, or to standard output; how many there were.
+    """Write all memories to `file`, or to standard output; their number.
 
-    The file appears when it is whole, and only its owner can read it.
+    The file appears when it is complete, and only its owner can read it.
     """
     count = 0
     with progress("Exporting", None) as step, output(file) as write:
@@ -55,7 +55,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
 
 
 async def import_lines(session: Session, file: Path, user: str | None) -> Imported:
-    """Add every memory of `file`, to `user` if given, else to the user each line names."""
+    """Import all memories of `file`, for `user` if given, else for the user each line names."""
     added = skipped = 0
     with progress("Importing", _count_lines(file)) as step:
         async with session.connected() as connection:
@@ -76,7 +76,7 @@ async def _send(connection: "Connection", target: str, batch: _Batch) -> Importe
 
 
 def _batches(file: Path, user: str | None) -> Iterator[_Batch]:
-    """The file in pieces that one request can carry. Raises InvalidRequest naming a line that is no JSON object."""
+    """The file's lines in batches of one request. Raises InvalidRequest that names a line without a JSON object."""
     lines: list[bytes] = []
     first = last = size = 0
     for number, line in _numbered(file):
@@ -98,7 +98,7 @@ def _record(number: int, line: bytes, user: str | None) -> bytes:
         raise InvalidRequest(f"Line {number} is not valid JSON: {exc.msg}.", code="invalid_json") from exc
     if not isinstance(record, dict):
         raise InvalidRequest(f"Line {number} is not a JSON object.", code="invalid_json")
-    record.pop("history", None)  # for people to read; the server makes its own
+    record.pop("history", None)  # exported for readers; the server creates its own
     return orjson.dumps(record | ({"user_id": user} if user else {}))
 
 
@@ -115,7 +115,7 @@ def _count_lines(file: Path) -> int:
 
 @contextmanager
 def output(file: Path | None) -> Iterator[Write]:
-    """Writes to standard output, or to a file that appears when it is whole and that only its owner can read.
+    """A write function to standard output, or to a private file that appears when it is complete.
 
     Raises StorageUnavailable when the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The checks of `doctor` that go by the config tree: the tree itself, and the discussions of those who are served."""
+"""The checks of `doctor` for the config tree and for the discussions of its served users."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from mnemoir.workflows.discussion_files import DiscussionPlaces
 
 
 async def check_tree(settings: Settings) -> Finding:
-    """Whether the config tree can be served, and everything in it can work."""
+    """Check that the config tree can be served and has no errors."""
     tree = settings.workflows.config_dir
     try:
         problems = problems_of(settings)
@@ -28,7 +28,7 @@ async def check_tree(settings: Settings) -> Finding:
 
 
 async def check_discussions(settings: Settings) -> Finding:
-    """Whether the files of discussions are whole."""
+    """Check the integrity of the files of discussions."""
     files = FileDiscussionFiles()
     try:
         folders = _folders(settings, files)
@@ -51,7 +51,7 @@ async def _counts(files: DiscussionFiles, folders: Mapping[Path, Path | None]) -
 
 
 def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path | None]:
-    """Where the discussions of all who are served are; each with the folder of older databases, told once."""
+    """The discussion folders of all served users; the first with the folder of older databases, others with None."""
     served = open_tree(settings)
     trees = [None] if served is None else [served.tree.user(name) for name in served.users]
     places = DiscussionPlaces(

@@ -1,4 +1,4 @@
-"""A file that one request carries."""
+"""Reading of a file that is sent in one request."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ _MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
 
 
 def read_file(file: Path) -> bytes:
-    """What is in it. Raises InvalidRequest, and TooLarge for what no server would take."""
+    """The file's bytes. Raises InvalidRequest when it cannot be read, TooLarge above 256 MiB."""
     try:
         with file.open("rb") as source:
             data = source.read(_MOST_BYTES + 1)

@@ -1,6 +1,6 @@
-"""A tool server whose answers are plain words for a model: also where nothing was found or an argument is wrong.
+"""A tool server that answers in plain sentences, also for an empty result and for a wrong argument.
 
-The library answers a wrong argument with the report of its validator, and a list that is empty with no text at all.
+The library answers a wrong argument with its validator's report, and an empty list with no text at all.
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,15 @@ _PROBLEMS = {
 }
 
 
-class PlainServer(MCPServer[Any]):  # its lifespan gives nothing
-    """`nothing` holds a sentence for each tool whose answer may be an empty list."""
+class PlainServer(MCPServer[Any]):  # Any: its lifespan yields no value
+    """The MCP server. `nothing` holds a sentence for each tool whose answer may be an empty list."""
 
     nothing: Mapping[str, str] = {}
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Raises ToolError in the words that the model is to read."""
+        """The tool's result. Raises ToolError with a sentence for the model."""
         try:
             result = await super().call_tool(name, arguments, context)
         except ToolError as exc:
@@ -51,12 +51,12 @@ class PlainServer(MCPServer[Any]):  # its lifespan gives nothing
 
 
 def resource_error(exc: MnemoirError) -> ResourceError:
-    """The same for a resource."""
+    """The error of a resource, with our message."""
     return ResourceError(exc.message)
 
 
 def _in_plain_words(exc: ToolError, arguments: str) -> ToolError:
-    """The error of a server in its own words; what no one foresaw stays as the library tells it."""
+    """The error with our own message or a sentence per wrong argument; unknown errors stay unchanged."""
     if isinstance(exc.__cause__, MnemoirError):
         return ToolError(exc.__cause__.message)
     if isinstance(exc.__cause__, ValidationError):

@@ -1,7 +1,7 @@
-"""The tools and the resource: each is one request to the routes that the command line asks, too.
+"""The MCP tools and the resource; each sends one request to the same routes as the command line.
 
-Whose memories they are is settled when the tools are made. No tool takes a user or a project, so nothing that a model
-reads can lead it to somebody else's.
+The user and the project are fixed when the tools are created. No tool has them as arguments, so no text that a model
+reads can lead it to another user's memories.
 """
 
 from collections.abc import Mapping
@@ -41,13 +41,13 @@ Few = Annotated[int, Field(description="At most so many", ge=1, le=100)]
 
 
 class Asks(Protocol):
-    """The server that is asked. Raises MnemoirError."""
+    """A connection to the server. Raises MnemoirError."""
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
-        """The parsed JSON answer."""
+        """Send a request; the parsed JSON answer."""
 
 
-@dataclass(frozen=True, kw_only=True)  # the library takes a slot for a default value
+@dataclass(frozen=True, kw_only=True)  # without slots: the library would take one for a default value
 class Memory:
     """One memory; `created_at` is ISO 8601."""
 
@@ -56,7 +56,7 @@ class Memory:
     created_at: str
 
 
-@dataclass(frozen=True, kw_only=True)  # the library takes a slot for a default value
+@dataclass(frozen=True, kw_only=True)  # without slots: the library would take one for a default value
 class Change:
     """What became of a memory: ADD, UPDATE or DELETE."""
 
@@ -77,7 +77,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Owner:
-    """Whose memories they are, at which server; a project of None is the server's default one."""
+    """The owner of the memories and its server; None for the project means the server's default project."""
 
     server: Asks
     user: str
@@ -90,15 +90,15 @@ class _Owner:
         return await self.server.ask(method, f"{path}?{urlencode(full)}" if full else path, body)
 
     async def listed(self, **query: str | int) -> Mapping[str, Any]:
-        """A page of memories: `results`, and `total` of all."""
+        """A page of memories: `results`, and `total`, the number of all."""
         page: Mapping[str, Any] = await self.ask("GET", "/api/memories", {"user_id": self.user, **query})
         return page
 
 
 def tool_server(server: Asks, *, user: str, project: str | None) -> MCPServer:
-    """The tools over one user's memories and conversations, and the memories as a resource.
+    """An MCP server with tools over one user's memories and conversations, and the memories as a resource.
 
-    The server is asked once a tool is called, so it need not run before; what it raises is told to the model.
+    Only a tool call contacts the server, so it may start later; the model gets its error messages.
     """
     tools = PlainServer("mnemoir", title="Mnemoir", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
     tools.nothing = _NOTHING
@@ -173,7 +173,7 @@ def _offer_resource(tools: MCPServer, owner: _Owner) -> None:
 
 
 def _as_text(page: Mapping[str, Any]) -> str:
-    """A line for each memory, with the day it is from and its id."""
+    """A line for each memory, with its day and its id."""
     found = [_memory(one) for one in page["results"]]
     if not found:
         return "Nothing is remembered about the person yet."

@@ -1,6 +1,6 @@
-"""Texts that tools take, in the shapes in which agents send them.
+"""Argument types for texts, in all shapes that agents send.
 
-Other memory servers call what is to be remembered `content` or `messages`; agents that know those use the names here.
+Other memory servers name the text to remember `content` or `messages`; agents that know those use these names here.
 """
 
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-_ROLES = frozenset({None, "user"})  # a message without a role is the person's own
+_ROLES = frozenset({None, "user"})  # a message without a role counts as the person's
 
 
 def one_text(given: Any) -> Any:  # JSON
-    """What the person said, as one text; whatever has no known shape stays as it is, to be refused.
+    """The person's words as one text; a value of an unknown shape is returned unchanged and refused later.
 
-    Of messages the ones of the role `user` count, each in a paragraph of its own. Raises ValueError for messages of
-    others alone.
+    From a list of messages those of the role `user` are joined, each as a paragraph. Raises ValueError when there is
+    none.
     """
     if not isinstance(given, list) or not all(isinstance(message, Mapping) for message in given):
         return given

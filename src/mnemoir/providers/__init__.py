@@ -1,1 +1,1 @@
-"""Other programs that Mnemoir asks: language models, embedding models, memory services."""
+"""Clients of other programs: language models, embedding models, memory services, Python modules."""

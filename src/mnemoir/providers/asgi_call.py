@@ -1,4 +1,4 @@
-"""One HTTP request to an ASGI application in this very process, without a socket."""
+"""HTTP requests to an ASGI application in the same process, without a socket."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsgiAnswer:
-    """What the application said; header names are lower case."""
+    """The application's complete response; header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -21,7 +21,7 @@ class AsgiAnswer:
 async def call_asgi(
     app: ASGIApp, method: str, target: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> AsgiAnswer:
-    """Ask `app` for `target` (path and query, percent-encoded). Raises what the application raises."""
+    """Request `target` (path and query, percent-encoded) from `app`. Raises what the application raises."""
     exchange = _Exchange(body)
     await app(_request_scope(method, target, headers or {}, body), exchange.receive, exchange.send)
     return AsgiAnswer(status=exchange.status, headers=exchange.headers, body=b"".join(exchange.pieces))
@@ -37,7 +37,7 @@ class _Exchange:
     async def receive(self) -> Message:
         if self._to_send:
             return {"type": "http.request", "body": self._to_send.pop(), "more_body": False}
-        await asyncio.get_running_loop().create_future()  # this client stays until it has its answer
+        await asyncio.get_running_loop().create_future()  # never ends: this client does not disconnect
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Memory over HTTP, at `MEMORY_MANAGEMENT_URL`; when that is this very server, the same routes without HTTP."""
+"""Client of the memory service at `MEMORY_MANAGEMENT_URL`; without HTTP when that URL is this server itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,16 +21,16 @@ from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
 from mnemoir.providers.http import in_turns
 
 LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
-"""Route, scope, body and idempotency key to the status and the JSON of the answer."""
+"""A function of route, scope, body and idempotency key that returns the status and the JSON of the answer."""
 
-_MOST_SHOWN = 500  # characters of a refusal that go into our own message
+_MOST_SHOWN = 500  # characters of an error response that our message repeats
 _REMEMBER_TIMEOUT_S = 120.0  # an extraction may take two model calls
 
 
 class HttpMemoryService:
-    """Speaks the memory routes of any Mnemoir (or compatible) server.
+    """Client of the memory routes of any Mnemoir (or compatible) server.
 
-    `service_key` is sent when the caller brought no credential, and always for what happens behind the reply.
+    `service_key` is sent when the caller has no credential, and always for work after the reply.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class HttpMemoryService:
         self._local: LocalRoutes | None = None
 
     def attach(self, local: LocalRoutes) -> None:
-        """From now on call these routes in this process: the URL points at them."""
+        """Call these routes in this process from now on; the URL points at this server."""
         self._local = local
 
     async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
@@ -134,14 +134,14 @@ def _said(role: str, text: str, uid: str | None) -> Mapping[str, Any]:
 
 
 def _failure(status: int, answer: bytes) -> type[ProviderError]:
-    """What kind of failure an answer is: one that may pass, one that will not, or a model that talks nonsense."""
+    """The error class for an error response: temporary, permanent, or invalid output of the memory's model."""
     if b'"llm_invalid_output"' in answer:
         return ProviderInvalidOutput
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
 def _learned(result: object) -> Learned | None:
-    """What one entry of an answer tells; None for one in another shape, for the turn is remembered even so."""
+    """The change that one entry of an answer reports; None for an unknown shape, since the turn is stored anyway."""
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return None
     return Learned(memory_id=result["id"], event=str(result.get("event", "")))

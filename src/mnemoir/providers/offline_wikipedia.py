@@ -1,4 +1,4 @@
-"""An offline Wikipedia service over HTTP, as the user's configuration names it."""
+"""HTTP client of an offline Wikipedia service, which the user's configuration names."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,7 +14,10 @@ _MOST_BYTES = 16 * 1024 * 1024  # a long article has a tenth of a megabyte
 
 
 class HttpOfflineWikipedia:
-    """Asks over a session that belongs to someone else. `read_s` limits the whole answer; no redirect is followed."""
+    """Client over a shared session, which this class does not close.
+
+    Connecting and reading the whole answer take at most `connect_s` + `read_s` seconds. Redirects are not followed.
+    """
 
     def __init__(
         self,

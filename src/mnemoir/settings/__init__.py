@@ -1,4 +1,4 @@
-"""One frozen, typed tree of settings, and the only room that reads files and the environment for it."""
+"""The typed, frozen tree of settings. Only this room reads the settings file and the environment."""
 
 from mnemoir.settings.load import load_settings
 from mnemoir.settings.tree import (

@@ -1,6 +1,6 @@
-"""Addresses as people write them: URLs, hosts to listen on, and Ollama's own short forms.
+"""Parsers of addresses that people write: URLs, hosts to listen on, and Ollama's short forms.
 
-Each function returns the address in one form, or raises ValueError with a text that never repeats a password.
+Each function returns the normalised address, or raises ValueError with a message that never contains a password.
 """
 
 import ipaddress
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 OLLAMA_PORT = 11434
 _SCHEME_PORTS = {"http": 80, "https": 443}
-_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a server's "every interface" is no address to call
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a server listens on these, but a client cannot call them
 _UNFIT = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
@@ -40,7 +40,7 @@ def listening_host(raw: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address without brackets, is this machine and no other can reach it."""
+    """True when only this machine can reach `host`, a name or an IP address without brackets."""
     if host.lower() == "localhost":
         return True
     try:
@@ -52,7 +52,7 @@ def is_loopback(host: str) -> bool:
 def ollama_address(raw: str) -> str:
     """The URL that OLLAMA_HOST means: `host`, `host:port`, `:port`, an IP address, or a URL.
 
-    As Ollama reads it: port 11434 unless a scheme brings its own, and no host means this machine.
+    Same rules as Ollama: port 11434 unless the scheme has its own; without a host, this machine.
     """
     scheme, found, rest = raw.strip().partition("://")
     if not found:

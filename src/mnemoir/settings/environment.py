@@ -1,7 +1,7 @@
-"""Which environment variables set what.
+"""The environment variables of the settings.
 
-Every setting has a name made from its key (`server.port` is MNEMOIR_SERVER__PORT). Some have a plain name too, the
-one other programs use already; where both are set, the longer one wins. A variable that is empty counts as unset.
+Every setting has a variable named after its key (`server.port` is MNEMOIR_SERVER__PORT). Some have a short name too,
+which other programs also use; the long name wins when both are set. An empty variable counts as unset.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ PLAIN = {
 
 
 def variable_of(key: str) -> str:
-    """The long name of a setting's variable."""
+    """The long name of a setting's environment variable."""
     return PREFIX + key.upper().replace(".", "__")
 
 
@@ -39,7 +39,7 @@ NAMES = {variable_of(key): key for key in KEYS}
 
 
 def read_environment(environ: Mapping[str, str]) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Key to (value, variable) of all that is set, and what is wrong with the names."""
+    """The given settings, key to (value, variable), and a problem for each unknown variable with our prefix."""
     given: dict[str, tuple[str, str]] = {}
     problems: list[str] = []
     for variable, key in PLAIN.items():

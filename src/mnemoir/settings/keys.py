@@ -1,4 +1,4 @@
-"""The names of all settings, read off the tree: `server.port`, `llm.timeouts.connect_s`, …"""
+"""The keys of all settings, derived from the tree: `server.port`, `llm.timeouts.connect_s`, …"""
 
 import difflib
 from collections.abc import Iterable
@@ -41,13 +41,13 @@ SECRET_KEYS = frozenset(key for key, info in KEYS.items() if _holds_secret(info.
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str | None:
-    """The allowed name most like `name`, or None when none is like it."""
+    """The allowed name most similar to `name`; None when none is similar enough."""
     close = difflib.get_close_matches(name.lower(), list(allowed), n=1, cutoff=0.6)
     return close[0] if close else None
 
 
 def unknown_key(key: str) -> str:
-    """What to say of a key that is none: the nearest one, and those allowed beside it."""
+    """The message for an unknown key: the most similar key, and the keys allowed in that section."""
     section = key.rpartition(".")[0]
     while section not in SECTIONS:
         section = section.rpartition(".")[0]

@@ -1,8 +1,8 @@
-"""From a file, the environment and the command line to one tree, or to one message with all that is wrong.
+"""Loading of the settings from file, environment and command line; all problems are reported in one error.
 
-Later wins: defaults, YAML file, environment, command line. Each layer is laid flat, dotted key to value and origin,
-so that a wrong value is reported with the place it came from. pydantic checks the result. (pydantic-settings was
-measured and dropped: it forgets which source a value came from, and importing it adds some 80 ms to every start.)
+Later layers win: defaults, YAML file, environment, command line. Each layer is flattened, dotted key to value and
+origin, so that a wrong value is reported with its origin. pydantic checks the result. (pydantic-settings was measured
+and dropped: it forgets the source of a value, and importing it adds some 80 ms to every start.)
 """
 
 import math
@@ -24,18 +24,18 @@ from mnemoir.settings.yaml_file import fill_in, read_yaml
 
 COMMAND_LINE = "command line"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_Given = dict[str, tuple[Any, str]]  # dotted key -> (value as written, where it was written)
-_OPEN_SECTION = "memory."  # files that other programs share with us may hold keys of theirs in it
+_Given = dict[str, tuple[Any, str]]  # dotted key -> (value as written, its origin)
+_OPEN_SECTION = "memory."  # other programs share this section and may have keys of their own in it
 
 
 def load_settings(
     config: Path | None = None,
-    overrides: Mapping[str, Any] = _NOTHING,  # Any: values as the caller has them; pydantic checks them
+    overrides: Mapping[str, Any] = _NOTHING,  # Any: pydantic checks the values
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings in force. `overrides` may be nested or have dotted keys; None in it means "not given".
+    """The effective settings. `overrides` may be nested or have dotted keys; a value of None means "not given".
 
-    Raises SettingsError that lists every problem with its file or variable, key, value and what is allowed.
+    Raises SettingsError that lists every problem with its file or variable, key, value and the allowed values.
     """
     environ = os.environ if environ is None else environ
     given: _Given = {"storage.data_dir": (default_data_dir(environ), "default")}
@@ -67,9 +67,9 @@ def _take(
     warnings: list[str],
     environ: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Lay one layer over `given`; with an `environ`, its texts may name variables. Returns the problems.
+    """Merge one layer into `given` and return its problems. With an `environ`, texts may name variables.
 
-    What is odd and stops nothing is added to `warnings`.
+    Oddities that do not prevent the start are added to `warnings`.
     """
     problems: list[str] = []
     for key, value in _flat(layer):
@@ -91,7 +91,7 @@ def _take(
 
 
 def _flat(layer: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted key and value of everything below, down to the settings and no deeper."""
+    """Dotted keys and values of all settings in a nested layer; a setting's own value is not flattened."""
     for name, value in layer.items():
         key = f"{prefix}{name}"
         if key in SECTIONS and isinstance(value, Mapping):
@@ -109,12 +109,15 @@ def _filled(value: object, environ: Mapping[str, str]) -> object:
 
 
 def _is_blank(value: object) -> bool:
-    """Nothing, or an empty text: both mean "not given"."""
+    """True for None and for a blank text: both mean "not given"."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _excuse_decay_days(given: dict[str, tuple[str, str]]) -> list[str]:
-    """MEMORY_DECAY_DAYS alone may be no number: then nothing decays, and the start says so."""
+    """Turn a MEMORY_DECAY_DAYS that is not a number into "no decay"; the warning about it, if so.
+
+    For all other settings a wrong number is an error.
+    """
     value, variable = given.get("memory.decay_days", ("", ""))
     if variable != "MEMORY_DECAY_DAYS":
         return []
@@ -122,13 +125,13 @@ def _excuse_decay_days(given: dict[str, tuple[str, str]]) -> list[str]:
         if math.isfinite(float(value)):
             return []
     except ValueError:
-        pass  # the same answer as for a number without end
+        pass  # treated like an infinite number
     given["memory.decay_days"] = ("0", variable)
     return [f"MEMORY_DECAY_DAYS is {value[:40]!r}, which is not a number of days: no memory decays."]
 
 
 def _checked(given: _Given, problems: list[str], source: Source) -> Settings:
-    """The tree, if nothing is wrong; all problems of names and of values in one error otherwise."""
+    """The checked tree. Raises SettingsError with all problems of keys and values."""
     settings = None
     try:
         settings = Settings.model_validate(_nested({key: value for key, (value, _) in given.items()}))
@@ -156,7 +159,7 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remember_here(settings: Settings) -> Settings:
-    """Unless told otherwise, chats remember through this very server."""
+    """The settings with this server's own address as the memory service of chats, which is the default."""
     url = f"http://localhost:{settings.server.port}/api/memories"
     memory = settings.memory.model_copy(update={"management_url": url})
     return settings.model_copy(update={"memory": memory})

@@ -1,7 +1,7 @@
-"""The settings of conversations: how they are kept, cut, searched and recalled.
+"""The settings of conversations: storage, windows, search and recall.
 
-`MemoryConfig` has the defaults of a library that was asked for nothing. The server's own section,
-`settings.tree.Memory`, has others where a server should work without being told to.
+`MemoryConfig` has the defaults of the library, where everything is off. The server's own section,
+`settings.tree.Memory`, has other defaults, with which a server works without configuration.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ Place = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
 class VectorStoreConfig(Section):
-    """Vectors of messages. Without a `persist_directory` those of ChromaDB are in memory, and are made anew."""
+    """Vectors of messages. Without a `persist_directory` ChromaDB holds them in memory; a start rebuilds them."""
 
     enabled: bool = False
     backend: VectorBackend = "chromadb"
@@ -30,14 +30,14 @@ class VectorStoreConfig(Section):
     @field_validator("embedding_model")
     @classmethod
     def _names_a_model(cls, name: str) -> str:
-        """Vectors are kept under the name."""
+        """Check that the name is not blank, because vectors are stored under it."""
         if not name.strip():
             raise ValueError("must name a model: vectors are kept under that name, and a blank one tells none apart")
         return name
 
 
 class RAGConfig(Section):
-    """What is put into a prompt of past conversations."""
+    """Recall of past conversations into prompts."""
 
     enabled: bool = False
     top_k: int = Field(default=5, ge=1, le=20)
@@ -46,7 +46,7 @@ class RAGConfig(Section):
 
 
 class MemoryConfig(Section):
-    """Sessions, their windows and their vectors. `enabled` keeps conversations that nobody gave a session id, too."""
+    """Sessions, their windows and their vectors. `enabled` also stores conversations without a session id."""
 
     enabled: bool = False
     storage_path: Place | None = Path("~/.mnemoir/memory.db").expanduser()
@@ -59,7 +59,7 @@ class MemoryConfig(Section):
     @field_validator("rag")
     @classmethod
     def _needs_vectors(cls, rag: RAGConfig, info: ValidationInfo) -> RAGConfig:
-        """`vector_store` stands in front of it, so it was looked at already; where it is wrong, it is not there."""
+        """Check that recall has vectors. `vector_store` is validated first and is missing here when it is wrong."""
         vectors = info.data.get("vector_store")
         if rag.enabled and vectors is not None and not vectors.enabled:
             raise ValueError("needs vector_store.enabled: without vectors nothing can be recalled")

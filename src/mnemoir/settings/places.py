@@ -1,4 +1,4 @@
-"""Where files of one user belong, by the XDG rules; a relative XDG directory does not count."""
+"""Default paths of a user's data directory and settings file by the XDG rules; a relative XDG path is ignored."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,12 +7,12 @@ CONFIG_NAME = "mnemoir.yaml"
 
 
 def default_data_dir(environ: Mapping[str, str]) -> Path:
-    """`mnemoir` in the user's data directory."""
+    """The folder `mnemoir` in the user's data directory."""
     return _user_dir(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def config_file(environ: Mapping[str, str]) -> Path | None:
-    """The file to read when none is named: in the working directory, else the user's, else None."""
+    """The settings file to read when none is named: in the working directory, else the user's, else None."""
     candidates = (Path(CONFIG_NAME), _user_dir(environ, "XDG_CONFIG_HOME", ".config") / CONFIG_NAME)
     return next((path for path in candidates if path.is_file()), None)
 

@@ -1,4 +1,4 @@
-"""Wrong values, said so that a person can put them right, and without ever repeating a secret."""
+"""Error messages for wrong settings: how to correct them, and never with a secret in the text."""
 
 import re
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ _TYPES = {
 
 
 def explain(error: ValidationError, given: Mapping[str, tuple[Any, str]]) -> list[str]:
-    """One sentence for each wrong value: its place, its key, the value and what is allowed."""
-    lines: dict[str, None] = {}  # a key that is wrong in two ways of a union is still one line
+    """One sentence for each wrong value: its origin, its key, the value and the rule."""
+    lines: dict[str, None] = {}  # ordered and unique: a union reports the same key once per branch
     for detail in error.errors(include_url=False, include_input=False):
         key = _key_of(detail["loc"])
         value, origin = given.get(key, (None, "default"))
@@ -35,7 +35,7 @@ def explain(error: ValidationError, given: Mapping[str, tuple[Any, str]]) -> lis
 
 
 def shown(key: str, value: object) -> str:
-    """A value fit for a message: secrets, and passwords in URLs, stay out."""
+    """The part of a message that shows a value, without secrets and without passwords in URLs."""
     if key in SECRET_KEYS:
         return "(its value is not shown) "
     if not isinstance(value, str | int | float):
@@ -45,7 +45,7 @@ def shown(key: str, value: object) -> str:
 
 
 def _key_of(loc: tuple[int | str, ...]) -> str:
-    """The setting at fault; what pydantic adds for an item of a list or a branch of a union is left out."""
+    """The key of the wrong setting, without pydantic's suffixes for list items and union branches."""
     for length in range(len(loc), 0, -1):
         key = ".".join(str(part) for part in loc[:length])
         if key in KEYS:

@@ -1,9 +1,9 @@
-"""What all sections of the settings are: frozen, without unknown keys, and never quoting a value in an error."""
+"""The base class of all sections of the settings: frozen, without unknown keys, with no values in error texts."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    """One level of the tree."""
+    """One level of the settings tree."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=False)

@@ -1,7 +1,7 @@
-"""Every setting, with its type, its default and its limits.
+"""All settings, with types, defaults and limits.
 
 The tree is frozen: it is read once at the start and passed on. `docs/settings.md` explains each key in the same
-order, and a test holds the two together. Secrets are `SecretStr`, which prints as stars.
+order, and a test compares the two. Secrets are `SecretStr`, which prints as stars.
 """
 
 import os
@@ -34,7 +34,7 @@ Forward = Literal[
 ]  # which members of a client's request a model gets that Mnemoir does not use
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
 PythonModules = Literal["process", "in-process", "off"]
-History = Literal["client", "server"]  # who decides what of a conversation a model is shown
+History = Literal["client", "server"]  # the side that chooses the messages a model gets
 
 
 def _lower(raw: object) -> object:
@@ -42,7 +42,7 @@ def _lower(raw: object) -> object:
 
 
 def _listed(raw: object) -> object:
-    """A comma-separated text is a list, so that a list fits into one environment variable."""
+    """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
     if not isinstance(raw, str):
         return raw
     return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
@@ -83,7 +83,7 @@ def _path(raw: Path) -> Path:
 
 
 def _days(raw: object) -> object:
-    """No decay is None inside the program, whether it was left out, 0 or negative."""
+    """None, which means no decay, for 0 and negative numbers; other values unchanged."""
     try:
         return None if float(str(raw)) <= 0 else raw
     except ValueError:
@@ -102,7 +102,7 @@ Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
 
 
 class Server(Section):
-    """Where it listens, who may ask, and how much at once."""
+    """Address, access and limits of the server."""
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
@@ -124,13 +124,13 @@ class Server(Section):
 
     @property
     def url(self) -> str:
-        """The address to open on this machine."""
+        """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
 
 
 class Storage(Section):
-    """Where memories are kept."""
+    """Storage of memories: back end and directories."""
 
     backend: Annotated[StorageBackend, BeforeValidator(_lower)] = "sqlite"
     data_dir: AbsolutePath = Field(default_factory=lambda: default_data_dir(os.environ))
@@ -148,9 +148,9 @@ class Vectors(VectorStoreConfig):
 
 
 class Memory(MemoryConfig):
-    """How facts are kept and recalled, and conversations kept and cut.
+    """Storage and recall of facts and of conversations.
 
-    `storage_path` is a folder with a folder for each user; without one, `conversations` in the data directory.
+    `storage_path` is a folder with one folder per user; None means `conversations` in the data directory.
     """
 
     storage_path: AbsolutePath | None = None
@@ -169,7 +169,7 @@ class Memory(MemoryConfig):
 
 
 class Timeouts(Section):
-    """How long a model's server may take; `total_s` None sets no end to a long answer."""
+    """Time limits of a model server; `total_s` None means no limit on a long answer."""
 
     connect_s: Seconds = 10
     first_byte_s: Seconds = 120
@@ -178,7 +178,7 @@ class Timeouts(Section):
 
 
 class EmbeddingTimeouts(Timeouts):
-    """The same for an embedding model, which answers all at once."""
+    """Time limits of an embedding model, which sends its answer at once."""
 
     first_byte_s: Seconds = 30
     total_s: Seconds | None = 60
@@ -200,7 +200,7 @@ class Llm(Section):
 
 
 class Embedding(Section):
-    """The embedding model. Without a `base_url` it is asked where the language model of that kind is."""
+    """The embedding model. Without a `base_url` it has the address of the language model of the same provider."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
     model: str | None = None
@@ -210,14 +210,14 @@ class Embedding(Section):
 
 
 class EndpointTimeouts(Timeouts):
-    """The same for the endpoints of a config tree: a model on a small machine reads a long prompt for minutes."""
+    """Time limits of a config tree's endpoints: a small machine needs minutes to process a long prompt."""
 
     first_byte_s: Seconds = 600
     between_bytes_s: Seconds = 120
 
 
 class Workflows(Section):
-    """A config tree, whose users it serves, and how far its workflows may go."""
+    """The config tree, its served users, and the limits of its workflows."""
 
     config_dir: AbsolutePath | None = None
     users: Names = ()
@@ -228,14 +228,14 @@ class Workflows(Section):
     discussion_directory: AbsolutePath | None = None
     lock_directory: AbsolutePath | None = None
     node_timeout_s: Seconds = 1800
-    most_depth: int = Field(default=50, ge=1, le=100)  # deeper, the interpreter itself gives up
+    most_depth: int = Field(default=50, ge=1, le=100)  # the interpreter's own limit is not far beyond
     most_nodes: int = Field(default=1000, ge=1)
     endpoint_calls_at_once: int = Field(default=0, ge=0)
     timeouts: EndpointTimeouts = EndpointTimeouts()
 
 
 class Runs(Section):
-    """Whether runs of workflows are recorded, and how many for how long."""
+    """Recording of workflow runs: on or off, the number kept, and for how many days."""
 
     enabled: bool = True
     most: int = Field(default=1000, ge=1)
@@ -243,7 +243,7 @@ class Runs(Section):
 
 
 class Log(Section):
-    """What is written to standard error, and with a directory to a file there too."""
+    """Logging to standard error, and with a directory to a file there too."""
 
     level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
     format: Annotated[LogFormat, BeforeValidator(_lower)] = "console"
@@ -252,7 +252,7 @@ class Log(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the values came from: the file read, if any, and for each given key its file or variable."""
+    """The origin of the settings: the file read, if any, and for each given key its file or variable."""
 
     file: Path | None = None
     given: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -260,7 +260,7 @@ class Source:
 
 
 class Settings(Section):
-    """The whole tree; `source` tells where it came from and holds the warnings to show at the start."""
+    """The whole tree; `source` holds its origin and the warnings to show at the start."""
 
     server: Server = Server()
     storage: Storage = Field(default_factory=Storage)
@@ -278,17 +278,17 @@ class Settings(Section):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is odd, though not wrong enough to stop the start."""
+        """Messages about odd values that do not prevent the start."""
         return self._source.warnings
 
     @property
     def embedding_url(self) -> str:
-        """Where a remote embedding model is asked."""
+        """The URL of a remote embedding model."""
         own = self.embedding.base_url
         return own or (self.llm.ollama_url if self.embedding.provider == "ollama" else self.llm.base_url)
 
     @property
     def embedding_key(self) -> SecretStr | None:
-        """The key for it; the language model's key goes only to the language model's own address."""
+        """The key of a remote embedding model. The language model's key is used only for the same address."""
         shared = self.embedding.provider == "openai" and self.embedding.base_url in (None, self.llm.base_url)
         return self.embedding.api_key or (self.llm.api_key if shared else None)

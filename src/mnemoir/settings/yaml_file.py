@@ -1,7 +1,7 @@
-"""One YAML settings file, read without trust: plain values only, no key twice, no aliases, `${NAME}` filled in.
+"""A strict reader of the YAML settings file: plain values, unique keys, no aliases; `${NAME}` names a variable.
 
-Aliases are refused because nothing here needs them and a short file can multiply through them without end.
-A syntax message names the line and never repeats it: the line may hold a key.
+Aliases are refused because settings do not need them and a short file can expand through them without limit.
+A syntax error names the line number but never shows the line, which may hold a key.
 """
 
 import re
@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe values only, and a refusal of what a settings file has no use for."""
+    """A YAML loader of plain values that refuses aliases, deep nesting and duplicate keys."""
 
     depth = 0
 
@@ -49,7 +49,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path) -> Mapping[Any, Any]:
-    """The file's mapping, empty for an empty file. Raises SettingsError naming the file and the line."""
+    """The file's mapping; empty for an empty file. Raises SettingsError that names the file and the line."""
     try:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
@@ -74,7 +74,7 @@ def read_yaml(path: Path) -> Mapping[Any, Any]:
 def fill_in(text: str, environ: Mapping[str, str]) -> str:
     """`text` with `${NAME}` and `${NAME:-default}` replaced; `$${` stays `${`.
 
-    Raises ValueError naming a variable that is not set and has no default. An empty one counts as not set.
+    Raises ValueError that names a variable without value and default. An empty variable counts as not set.
     """
 
     def value(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a chat asks of the server: answers, and the conversations and memories of one user."""
+"""The requests of a chat to the server: answers, and the conversations and memories of one user."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 _PAGE = 200
-_SHORTEST = 4  # characters of a beginning that stands for an id
+_SHORTEST = 4  # characters of an abbreviated id
 
 
 class Server:
-    """Asked for one user; `model` None is the one that the server chooses. All methods raise MnemoirError."""
+    """The server's routes for one user; without `model` the server chooses one. All methods raise MnemoirError."""
 
     def __init__(self, connection: "Connection", session: Session, *, user: str, model: str | None) -> None:
         self._connection = connection
@@ -34,7 +34,7 @@ class Server:
         self._model = model
 
     async def answer(self, conversation: Conversation, text: str, answer: Answer) -> AsyncIterator[str]:
-        """The words of the answer to a message, as they come; `answer` grows with them."""
+        """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile."""
         body, headers = conversation.request(text)
         body |= given(model=self._model, user=self._user, stream=True)
         target = self._session.target("/v1/chat/completions", {})
@@ -42,7 +42,7 @@ class Server:
             yield piece
 
     async def newest(self, count: int) -> list[Json]:
-        """So many conversations, newest activity first."""
+        """At most `count` conversations, newest activity first."""
         found: list[Json] = []
         async for conversation in self.conversations():
             found.append(conversation)
@@ -51,19 +51,19 @@ class Server:
         return found
 
     def conversations(self) -> AsyncIterator[Json]:
-        """All of them, newest activity first."""
+        """All conversations, newest activity first."""
         return all_conversations(self._connection, self._session, self._user)
 
     async def conversation(self, id: str) -> Json:
-        """The conversation of that id. Raises NotFound."""
+        """The conversation with that id. Raises NotFound."""
         return dict(await self._ask("GET", conversation_path(id)))
 
     async def called(self, name: str) -> list[Json]:
-        """The conversation of that id, or else all whose id begins so."""
+        """The conversation with the id `name`, else all whose ids begin with it."""
         return await conversations_called(self._connection, self._session, self._user, name, shortest=_SHORTEST)
 
     async def last_messages(self, id: str, count: int) -> list[Json]:
-        """Those of the thread of a conversation, oldest first."""
+        """The last `count` messages of a conversation's thread, oldest first."""
         found: list[Json] = []
         async for page in self._pages(id, "thread", min(count, _PAGE)):
             found = [*page, *found]
@@ -72,36 +72,36 @@ class Server:
         return found[-count:]
 
     async def said(self, id: str) -> set[str]:
-        """All texts of the user in a conversation, those of branches too."""
+        """All texts of the user in a conversation, including its branches."""
         pages = self._pages(id, "tree", _PAGE)
         return {text_of(one["content"]) async for page in pages for one in page if one["role"] == "user"}
 
     async def search(self, words: str) -> list[Json]:
-        """Messages of all conversations, best first."""
+        """Search hits in all conversations, best first."""
         return list((await self._ask("GET", f"{CONVERSATIONS}/search", q=words))["results"])
 
     async def memories(self, count: int) -> list[Json]:
-        """What is remembered of the user, newest first."""
+        """At most `count` memories of the user, newest first."""
         return list((await self._ask("GET", "/api/memories", limit=count))["results"])
 
     async def change(self, id: str, below: str = "", **members: object) -> Json:
-        """A conversation, or what is `below` it, with other members."""
+        """Change members of a conversation, or of the object at the path `below` it; the changed object."""
         return dict(await self._ask("PATCH", conversation_path(id, below), body=members))
 
     async def flush(self, id: str) -> Json:
-        """Wait until its vectors and summaries are made."""
+        """Wait until the vectors and summaries of a conversation are complete."""
         return dict(await self._ask("POST", conversation_path(id, "flush")))
 
     async def delete(self, id: str) -> Json:
-        """Forget a conversation."""
+        """Delete a conversation; the counts of deleted rows."""
         return dict(await self._ask("DELETE", conversation_path(id)))
 
     def export(self, id: str, format: str) -> AsyncGenerator[bytes, None]:
-        """The bytes of a file with a conversation."""
+        """A conversation as the bytes of a file in the given format."""
         return self._connection.pieces(self._target(conversation_path(id, "export"), format=format))
 
     async def take_in(self, file: bytes) -> Json:
-        """Store the conversations of a file."""
+        """Import the conversations of a file."""
         return dict(await self._ask("POST", f"{CONVERSATIONS}/import", body=file))
 
     async def _pages(self, id: str, view: str, limit: int) -> AsyncIterator[list[Json]]:

@@ -1,4 +1,4 @@
-"""Commands that change something: which conversation this is, what is stored of it, what models are shown of it."""
+"""Commands that change the chat: its conversation, the stored messages, and the messages that models get."""
 
 from mnemoir.cli.chat.conversation import Stored, Unstored
 from mnemoir.cli.chat.inert import clipped
@@ -14,7 +14,7 @@ _PIN = "Usage: /pin [id] [off], with the number that /history shows behind #"
 
 
 async def load(chat: Chat, argument: str) -> None:
-    """Go on with another conversation."""
+    """Continue another conversation."""
     if not argument:
         raise InvalidRequest("Usage: /load <session>")
     found = await chat.server.called(argument)
@@ -31,13 +31,13 @@ async def load(chat: Chat, argument: str) -> None:
 
 
 async def save(chat: Chat, argument: str) -> None:
-    """Finish now what is still to be made of this conversation: vectors and summaries."""
+    """Wait until the vectors and summaries of this conversation are complete."""
     done = await chat.server.flush(chat.stored_id)
     chat.display.note(f"Saved {clipped(done['id'], _LONGEST_ID)}: {counted(done['messages'], 'message')}.")
 
 
 async def clear(chat: Chat, argument: str) -> None:
-    """Begin a new context; what was said stays stored. Without memory: empty the screen."""
+    """Start a new context; all messages stay stored. Without memory: clear the screen."""
     if chat.unstored is not None:
         chat.display.clear()
         return
@@ -46,7 +46,7 @@ async def clear(chat: Chat, argument: str) -> None:
 
 
 async def forget(chat: Chat, argument: str) -> None:
-    """Delete this conversation and all that was made of it, and begin a new one."""
+    """Delete this conversation with all data derived from it, and start a new one."""
     if not await chat.input.confirm("Forget this conversation and all that was made of it?"):
         chat.display.note("Nothing was forgotten.")
         return
@@ -64,7 +64,7 @@ async def forget(chat: Chat, argument: str) -> None:
 
 
 async def pin(chat: Chat, argument: str) -> None:
-    """Keep a message in every window, the last one without an id; with `off` no longer."""
+    """Pin a message, so that every window contains it; with `off` unpin it. Without an id: the last message."""
     words = argument.lower().split()
     is_pinned = words[-1:] != ["off"]
     ids = words if is_pinned else words[:-1]

@@ -1,4 +1,4 @@
-"""`mnemoir chat`: its options."""
+"""The options of `mnemoir chat`."""
 
 from typing import Annotated
 

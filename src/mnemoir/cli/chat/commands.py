@@ -1,4 +1,4 @@
-"""The commands of a chat by name: all that begins with a slash."""
+"""The table of the commands of a chat, which begin with a slash."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LEAVING = ("/exit", "/quit", "/q")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """`about` is what /help tells; one that `needs_memory` works on conversations that are kept."""
+    """A command. /help shows `about`; a command that `needs_memory` works on stored conversations only."""
 
     usage: str
     about: str
@@ -67,17 +67,17 @@ NAMES = (*COMMANDS, *_LEAVING)
 
 
 def is_command(text: str) -> bool:
-    """Whether it begins with a slash; a blank in front makes it a message."""
+    """True when the text begins with a slash; a leading blank makes it a message."""
     return text.startswith("/")
 
 
 def leaves(text: str) -> bool:
-    """Whether the command ends the chat."""
+    """True when the command ends the chat."""
     return _parts(text)[0] in _LEAVING
 
 
 async def run_command(chat: Chat, text: str) -> None:
-    """Do what a command says. Raises MnemoirError with what to tell when that fails."""
+    """Run a command. Raises MnemoirError with a message for the user."""
     name, argument = _parts(text)
     command = COMMANDS.get(name)
     if command is None:
@@ -91,10 +91,10 @@ async def run_command(chat: Chat, text: str) -> None:
     except NotFound as exc:
         if exc.code != "conversation_not_found":
             raise
-        chat.display.note("Nothing was said in this conversation yet.")  # it begins with its first message
+        chat.display.note("Nothing was said in this conversation yet.")  # the first message creates it
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """The name in small letters, and all that is behind it."""
+    """The name in lower case, and the argument after it."""
     name, _, argument = text.strip().partition(" ")
     return name.lower(), argument.strip()

@@ -1,7 +1,8 @@
-"""The conversation a chat goes on with: kept by the server, or by this process alone.
+"""The conversation of a chat, stored by the server or held by this process only.
 
-Either says what to send for a new message. The server is sent the message and shows the model the window of what it
-stored; without memory the whole talk is sent each time, and nothing of it is to be kept.
+Both kinds build the request for a new message. For a stored conversation the request holds the message only, and the
+server gives the model a window of the stored messages. Without memory each request holds the whole conversation and
+tells the server not to store it.
 """
 
 import uuid
@@ -15,7 +16,7 @@ Body = dict[str, Any]
 
 
 class Conversation(Protocol):
-    """`id` is None for one that nobody keeps."""
+    """The conversation of a chat; `id` is None when it is not stored."""
 
     @property
     def id(self) -> str | None: ...
@@ -24,12 +25,12 @@ class Conversation(Protocol):
         """The body and the headers of the chat request for a new message."""
 
     def answered(self, text: str, answer: Answer) -> None:
-        """The message got that answer, which may have been stopped."""
+        """Record a message with its answer, which may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """Kept by the server under its id, from the first message on."""
+    """A conversation that the server stores under its id, from the first message on."""
 
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
@@ -39,12 +40,12 @@ class Stored:
         return body, {"x-session-id": self.id}
 
     def answered(self, text: str, answer: Answer) -> None:
-        """See Conversation; the server has stored it."""
+        """See Conversation. Does nothing: the server has stored both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unstored:
-    """Kept in `said` while the process runs."""
+    """A conversation that this process holds in `said` until it ends."""
 
     id: None = None
     said: list[dict[str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Where a chat is shown. Here: for pipes, as plain text or as JSON lines; a terminal is in `terminal`."""
+"""The output of a chat: its interface, and plain text or JSON lines for pipes. `terminal` has the terminal's."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,37 +13,37 @@ from mnemoir.cli.output import note
 
 
 class Show(Protocol):
-    """Shows the next words of an answer."""
+    """A function that shows the next piece of an answer."""
 
     def __call__(self, piece: str) -> None: ...
 
 
 class Display(Protocol):
-    """What a person, or a program, gets to see."""
+    """The output of a chat."""
 
     @contextmanager
     def answering(self, question: str) -> Iterator[Show]:
-        """The place of one answer; it ends with the context, complete or not."""
+        """Show one answer piece by piece; leaving the context ends it, complete or not."""
         ...  # pragma: no cover
 
     def complete(self, answer: Answer, conversation_id: str | None) -> None:
-        """The answer that was shown last is complete."""
+        """Report that the last shown answer is complete."""
 
     def rows(self, rows: Sequence[str]) -> None:
-        """What was asked for, a line each."""
+        """Show the result of a command, one line per row."""
 
     def note(self, text: str) -> None:
-        """What was done, in a line."""
+        """Show a note in one line."""
 
     def error(self, text: str) -> None:
-        """What went wrong, in a line."""
+        """Show an error in one line."""
 
     def clear(self) -> None:
-        """Empty the screen, where there is one."""
+        """Clear the screen, if there is one."""
 
 
 class Plain:
-    """Answers and lists to standard output, all else to standard error."""
+    """Plain text: answers and lists on standard output, notes and errors on standard error."""
 
     @contextmanager
     def answering(self, question: str) -> Iterator[Show]:
@@ -80,11 +80,11 @@ class Plain:
 
 
 class JsonLines(Plain):
-    """A JSON object for each complete answer and each list, a line each; what is no answer goes to standard error."""
+    """One line of JSON for each complete answer and each list; notes and errors go to standard error."""
 
     @contextmanager
     def answering(self, question: str) -> Iterator[Show]:
-        """See Display; the answer is shown when it is complete."""
+        """See Display. Shows nothing: `complete` prints the answer."""
         yield lambda piece: None
 
     def complete(self, answer: Answer, conversation_id: str | None) -> None:

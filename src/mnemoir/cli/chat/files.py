@@ -1,4 +1,4 @@
-"""Commands that write a conversation into a file, and read conversations from one."""
+"""Commands that export a conversation to a file and import conversations from one."""
 
 import asyncio
 from pathlib import Path
@@ -13,7 +13,7 @@ _FORMATS = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt":
 
 
 async def export(chat: Chat, argument: str) -> None:
-    """Write this conversation into a file: JSON lines, or what the name's ending says."""
+    """Write this conversation to a file, in the format of the file's suffix; JSON lines for an unknown suffix."""
     file = _file(argument) if argument else _usual_name(chat.stored_id)
     if await asyncio.to_thread(file.exists) and not await chat.input.confirm(f"{file} is there already. Replace it?"):
         chat.display.note("Nothing was written.")
@@ -25,7 +25,7 @@ async def export(chat: Chat, argument: str) -> None:
 
 
 async def take_in(chat: Chat, argument: str) -> None:
-    """Store the conversations of a file; those that are there already stay as they are."""
+    """Import the conversations of a file; existing ones stay unchanged."""
     if not argument:
         raise InvalidRequest("Usage: /import <file>")
     done = await chat.server.take_in(await asyncio.to_thread(read_file, _file(argument)))
@@ -34,7 +34,7 @@ async def take_in(chat: Chat, argument: str) -> None:
 
 
 def _file(argument: str) -> Path:
-    """As typed, in quotes or not."""
+    """The path that was typed, with or without quotes."""
     is_quoted = len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "'\""
     return Path(argument[1:-1] if is_quoted else argument).expanduser()
 

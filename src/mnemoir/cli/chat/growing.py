@@ -1,8 +1,8 @@
-"""A reply drawn as Markdown while it grows.
+"""Rendering of a streamed reply as Markdown.
 
-Blocks that nothing more can change are printed once and stay; only the last block is drawn again with each piece.
-So nothing flickers, and a reply may be longer than the screen. When the terminal gets another size, what stood on the
-screen is scrolled away and the reply drawn anew, for terminals differ in what they do with lines that no longer fit.
+Finished blocks are printed once; only the last block is drawn again with each piece. So nothing flickers, and a reply
+may be longer than the screen. When the terminal is resized, the screen is scrolled away and the reply drawn anew,
+because terminals differ in how they wrap existing lines.
 """
 
 import asyncio
@@ -16,34 +16,34 @@ from rich.text import Text
 
 from mnemoir.cli.chat.inert import inert
 
-_PAUSE_S = 1 / 15  # between two drawings
-_SHARE = 4  # drawing may take a quarter of the time: a block of a hundred pages is drawn less often
+_PAUSE_S = 1 / 15  # minimal time between two drawings
+_SHARE = 4  # drawing takes at most a quarter of the time: a block of a hundred pages is drawn less often
 _WAITING = Text("…", style="dim")
 
 
 class GrowingReply:
-    """One reply on a terminal, begun when it is made; call it inside the event loop."""
+    """One reply on a terminal. Drawing starts with the constructor; use it inside the event loop."""
 
     def __init__(self, console: Console, question: str) -> None:
         self._console = console
         self._question = question
         self._text = ""
-        self._printed = 0  # characters of the text in blocks that stay
+        self._printed = 0  # characters of the text in finished, printed blocks
         self._pause_s = _PAUSE_S
         self._drawing: asyncio.TimerHandle | None = None
         self._end = _End()
         self._live = self._begun()
 
     def add(self, piece: str) -> None:
-        """Show more words, soon."""
+        """Add text; it is drawn within `_PAUSE_S`, later when drawing is slow."""
         self._text += inert(piece)
         if self._drawing is None:
             self._drawing = asyncio.get_running_loop().call_later(self._pause_s, self._draw)
 
     def resized(self) -> None:
-        """Draw all of it again, in a terminal of another size."""
+        """Draw the whole reply again after the terminal was resized."""
         self._live.stop()
-        self._console.line(self._console.height)  # what was there can still be scrolled to
+        self._console.line(self._console.height)  # the old screen stays in the scroll-back
         self._console.clear()
         self._console.print(Text(f"> {self._question}", style="dim"))
         self._printed, self._end.text = 0, ""
@@ -51,7 +51,7 @@ class GrowingReply:
         self._draw()
 
     def end(self) -> None:
-        """Print what is left; it stays."""
+        """Print the rest and stop drawing."""
         self._undraw()
         rest = self._text[self._printed :]
         self._end.text = None
@@ -80,20 +80,20 @@ class GrowingReply:
         self._pause_s = max(_PAUSE_S, _SHARE * (perf_counter() - began))
 
     def _undraw(self) -> None:
-        """Forget the drawing that is to come."""
+        """Cancel the scheduled drawing."""
         if self._drawing is not None:
             self._drawing.cancel()
             self._drawing = None
 
     def _print(self, text: str) -> None:
-        """Above the part that is drawn again, in one write with it."""
+        """Print above the part that is drawn again, in one write with it."""
         self._console.print(Group(_markdown(text), ""))
 
 
 class _End:
-    """The last rows of `text`, as many as the screen has room for; with None there is nothing more to come.
+    """The last rows of `text` that fit on the screen; nothing when `text` is None, after the end.
 
-    One object for the whole reply: `Live` draws the same one again with all that is printed above it.
+    One object serves the whole reply, because `Live` draws it again after each print above it.
     """
 
     def __init__(self) -> None:
@@ -109,10 +109,9 @@ class _End:
 
 
 def finished_blocks(text: str) -> int:
-    """How many characters of a Markdown text, from its beginning, are blocks that no further text can change.
+    """The number of characters, from the beginning, in Markdown blocks that further text cannot change.
 
-    These are all blocks but the last one. A line that is not ended counts for nothing: it may still turn out to go on
-    with the block before it.
+    These are all blocks but the last one. An unfinished line is ignored, because it may belong to the block before.
     """
     whole = text[: text.rfind("\n") + 1]
     starts = [
@@ -125,4 +124,4 @@ def finished_blocks(text: str) -> int:
 
 
 def _markdown(text: str) -> Markdown:
-    return Markdown(text, hyperlinks=False)  # an address is shown, so that nobody is led elsewhere unseen
+    return Markdown(text, hyperlinks=False)  # addresses stay visible, so that no link hides its target

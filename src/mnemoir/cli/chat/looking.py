@@ -1,4 +1,4 @@
-"""Commands that only look: at conversations, at what was said, at what is remembered."""
+"""Read-only commands: they list conversations, messages and memories, and search."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ async def history(chat: Chat, argument: str) -> None:
 
 
 async def search(chat: Chat, argument: str) -> None:
-    """Find messages of all conversations, best first."""
+    """Search messages of all conversations; show the best first."""
     if not argument:
         raise InvalidRequest("Usage: /search <words>")
     found = await chat.server.search(argument)
@@ -49,7 +49,7 @@ async def search(chat: Chat, argument: str) -> None:
 
 
 async def memories(chat: Chat, argument: str) -> None:
-    """List the facts that are remembered of the user."""
+    """List the memories of the user."""
     found = await chat.server.memories(_MOST_MEMORIES)
     if not found:
         chat.display.note("Nothing is remembered yet.")
@@ -58,7 +58,7 @@ async def memories(chat: Chat, argument: str) -> None:
 
 
 def listed(conversation: Mapping[str, Any], now: datetime, *, is_current: bool = False) -> str:
-    """A conversation in a line."""
+    """One line about a conversation."""
     title = clipped(conversation["title"] or conversation["preview"] or "(empty)", _TITLE)
     messages = counted(conversation["message_count"], "message")
     when = ago(from_text(conversation["updated_at"]) or now, now)
@@ -67,12 +67,12 @@ def listed(conversation: Mapping[str, Any], now: datetime, *, is_current: bool =
 
 
 def short(id: str) -> str:
-    """As much of an id as a list has room for."""
+    """The id, shortened for lists."""
     return clipped(id[:_SHORT_ID], _SHORT_ID)
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """How long ago that was, in the largest unit; a date beyond a month."""
+    """The time since `then` in its largest unit, such as "2 days ago"; a date from 30 days on."""
     passed = now - then
     if passed >= timedelta(days=30):
         return then.date().isoformat()
@@ -97,7 +97,7 @@ def _unstored_rows(conversation: Unstored, count: int) -> list[str]:
 
 
 def _row(message: Mapping[str, Any]) -> str:
-    """A message in a line: number, time, who, what; `!` for one that is kept in every window."""
+    """One line about a message: number, time, role, text; `!` marks a pinned message."""
     when = str(message["created_at"] or "")[:16].replace("T", " ")
     calls = [f"[calls {clipped(name, _TITLE)}]" for name in tools_called(message)]
     ending = ["[incomplete]"] if message["finish_reason"] == "incomplete" else []
@@ -107,7 +107,7 @@ def _row(message: Mapping[str, Any]) -> str:
 
 
 def _count(argument: str, default: int, usage: str) -> int:
-    """Raises InvalidRequest for what is no number of rows."""
+    """The number of rows asked for. Raises InvalidRequest for anything else."""
     if not argument:
         return default
     if not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MOST):

@@ -1,6 +1,6 @@
-"""The chat itself: a message is typed and answered, until there are no more.
+"""The loop of a chat: reads messages and commands and answers them until the input ends.
 
-What goes wrong with one message, or with one command, is told in a line, and the chat goes on.
+A failure of one message or command is shown in one line, and the chat goes on.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _ENDINGS = {
 
 
 async def converse(chat: Chat) -> None:
-    """Until the input ends or a command leaves."""
+    """Run the chat until the input ends or a command leaves it."""
     while (text := await chat.input.read()) is not None:
         if not text.strip():
             continue
@@ -48,25 +48,25 @@ async def _turn(chat: Chat, text: str) -> None:
 
 
 async def _guarded(chat: Chat, work: Coroutine[None, None, None], *, stopped: str) -> None:
-    """Tell how it failed. An interrupt at a terminal stops it, and nothing else; `stopped` tells of that."""
+    """Run `work` and show its failure. An interrupt at a terminal stops only `work`, and `stopped` is shown."""
     try:
         if not chat.can_be_interrupted:
             await work
         elif not await _uninterrupted(work):
             chat.display.note(stopped)
-    except BrokenPipeError:  # nobody reads what is shown any more
+    except BrokenPipeError:  # the reader of our output has ended
         raise
     except MnemoirError as exc:
         chat.fail(exc.message)
-    except Exception as exc:  # noqa: BLE001 - one message that fails must not end the chat
+    except Exception as exc:  # noqa: BLE001 - a failing message must not end the chat
         chat.fail(f"{type(exc).__name__}: {exc}")
 
 
 async def _uninterrupted(work: Coroutine[None, None, None]) -> bool:
-    """Whether it came to its end; not, if the person at the terminal had it stopped. Raises what it raises."""
+    """True when `work` has ended, False when an interrupt stopped it. Raises what `work` raises."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
     before = signal.getsignal(signal.SIGINT)
-    with suppress(NotImplementedError):  # where it is not there, an interrupt ends the chat
+    with suppress(NotImplementedError):  # on such systems an interrupt ends the chat
         loop.add_signal_handler(signal.SIGINT, task.cancel)
     try:
         await asyncio.wait([task])

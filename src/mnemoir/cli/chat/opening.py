@@ -1,4 +1,4 @@
-"""How a chat begins: with a server, a conversation, and a terminal or a pipe."""
+"""The start of a chat: connects to a server, chooses the conversation, and a terminal or a pipe."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ _TITLE = 60  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What was asked for. `conversation` is an id, the beginning of one, or None for a new conversation."""
+    """The options of a chat. `conversation` is an id, the beginning of one, or None for a new conversation."""
 
     asked: Session
     conversation: str | None
@@ -40,7 +40,7 @@ class Opening:
     as_json: bool
 
     async def chatted(self) -> bool:
-        """Chat to the end; False when a program should know that something went wrong. Raises MnemoirError."""
+        """Run the chat to its end; False when a message failed outside a terminal. Raises MnemoirError."""
         settings = load_settings(self.asked.config, {"storage.data_dir": self.asked.data_dir})
         url = self.asked.url.rstrip("/") if self.asked.url else None
         async with connect(settings, url=url, in_process=self.asked.data_dir is not None, chats=True) as connection:
@@ -80,7 +80,10 @@ class Opening:
 
 
 def _at_terminal(server: Server, conversation: Conversation, folder: Path | None) -> Chat:
-    """What is typed is kept in `folder` for later chats, if there is one. Imported here: a pipe needs none of it."""
+    """A chat at a terminal. `folder` stores typed lines for later chats; None stores none.
+
+    The imports are local, because pipes do not need them.
+    """
     from mnemoir.cli.chat.prompt import CommandCompleter, Typed
     from mnemoir.cli.chat.terminal import Terminal
 

@@ -1,4 +1,4 @@
-"""Messages from a pipe or a file, one a line."""
+"""The input of a chat: its interface, and messages from a pipe or a file, one per line."""
 
 import asyncio
 import sys
@@ -11,24 +11,24 @@ from mnemoir.cli.output import note
 
 
 class Input(Protocol):
-    """Where messages and commands come from."""
+    """The source of messages and commands."""
 
     async def read(self) -> str | None:
-        """The next message; None when there will be none."""
+        """The next message; None at the end of the input."""
 
     async def confirm(self, question: str) -> bool:
-        """Whether that is to be done; not, when nobody answers."""
+        """True when the user agrees; False for any other answer or none."""
 
     def forget(self, texts: Collection[str]) -> None:
-        """Keep none of these texts for later chats. Raises StorageUnavailable."""
+        """Delete these texts from the lines stored for later chats. Raises StorageUnavailable."""
 
 
 class Piped:
-    """Standard input. Each line is waited for by a daemon thread, for nothing else can end such a wait."""
+    """Standard input. A daemon thread waits for each line, because such a wait cannot be cancelled."""
 
     def __init__(self) -> None:
-        # without a buffer, which a thread that still waits at the end of the process would hold locked
-        self._source = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115 - it is not ours to close
+        # unbuffered: a thread that still waits when the process ends would hold the buffer's lock
+        self._source = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115 - we must not close it
 
     async def read(self) -> str | None:
         """See Input."""
@@ -49,16 +49,16 @@ class Piped:
         return line.decode("utf-8", "replace").rstrip("\r\n") if line else None
 
     async def confirm(self, question: str) -> bool:
-        """See Input; the next line is the answer."""
+        """See Input. The next line is the answer."""
         note(f"{question} [y/N]")
         return is_yes(await self.read() or "")
 
     def forget(self, texts: Collection[str]) -> None:
-        """See Input; none was kept."""
+        """See Input. Does nothing: no line is stored."""
 
 
 def is_yes(answer: str) -> bool:
-    """Whether somebody agreed."""
+    """True for "y" and "yes"."""
     return answer.strip().lower() in ("y", "yes")
 
 

@@ -1,6 +1,6 @@
-"""Messages typed at a terminal: lines can be edited, found again, and completed by Tab.
+"""The input of a chat at a terminal, with line editing, history and completion by Tab.
 
-Enter sends, Alt-Enter begins a new line.
+Enter sends the message, Alt-Enter starts a new line.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Listing = Callable[[], AsyncIterator[Mapping[str, Any]]]  # the conversations, n
 
 
 class Typed:
-    """Implements Input at a terminal. Without `kept` nothing that is typed outlives the process."""
+    """Input at a terminal. `kept` stores typed lines for later chats; with None they end with the process."""
 
     def __init__(self, kept: TypedLines | None, completer: Completer) -> None:
         self._kept = kept
@@ -41,11 +41,11 @@ class Typed:
         self._answers: PromptSession[str] = PromptSession(history=InMemoryHistory())
 
     async def read(self) -> str | None:
-        """See Input. An interrupt asks whether to leave; what was typed is not lost by it."""
+        """See Input. An interrupt asks whether to leave and keeps the typed text."""
         unsent = ""
         while True:
             try:
-                with patch_stdout(raw=True):  # what is logged meanwhile stands above the line that is typed
+                with patch_stdout(raw=True):  # log lines appear above the prompt
                     return await self._lines.prompt_async(_MARK, default=unsent)
             except EOFError:
                 return None
@@ -70,7 +70,7 @@ class Typed:
             ) from exc
 
     async def _ask(self, question: str, *, interrupted: bool) -> bool:
-        """`interrupted` is what an interrupt, or the end of the input, stands for."""
+        """Ask yes or no; an interrupt or the end of the input gives `interrupted`."""
         try:
             return is_yes(await self._answers.prompt_async(f"{question} [y/N] "))
         except (KeyboardInterrupt, EOFError):
@@ -78,7 +78,7 @@ class Typed:
 
 
 class CommandCompleter(Completer):
-    """Commands by name; behind those that take one, conversations by id or files by name."""
+    """Completion of command names, and of conversation ids or file names as their arguments."""
 
     def __init__(self, commands: Sequence[str], listing: Listing) -> None:
         self._commands = commands
@@ -86,7 +86,7 @@ class CommandCompleter(Completer):
         self._files = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """The commands that begin as the text does, and the files."""
+        """Completions of commands and of file names."""
         typed = document.text_before_cursor
         name, behind, argument = typed.partition(" ")
         if not behind:
@@ -99,7 +99,7 @@ class CommandCompleter(Completer):
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The same, and conversations."""
+        """Completions of commands, file names and conversation ids."""
         for completion in self.get_completions(document, complete_event):
             yield completion
         name, behind, argument = document.text_before_cursor.partition(" ")
@@ -115,7 +115,7 @@ class CommandCompleter(Completer):
                     told = clipped(one["title"] or one["preview"] or "", 40)
                     yield Completion(one["id"], -len(beginning), display=clipped(one["id"], 36), display_meta=told)
         except MnemoirError:
-            return  # what cannot be listed cannot be completed; the command itself will tell why
+            return  # no completions; the command itself will report the error
 
 
 def _keys() -> KeyBindings:

@@ -1,4 +1,4 @@
-"""A streamed answer, read as it comes."""
+"""Reading of a streamed answer."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
@@ -14,15 +14,15 @@ _DATA = b"data:"
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """What there is of an answer. `reason` is None until it is complete; `tools` are those that the model calls."""
+    """An answer so far. `reason` is None until it is complete; `tools` are the names of the tools it calls."""
 
-    model: str = ""  # who answers, as the server names it
+    model: str = ""  # the server's name for the model that answers
     text: str = ""
     reason: str | None = None
     tools: list[str] = field(default_factory=list)
 
     def take(self, chunk: Mapping[str, Any]) -> str:
-        """Add a chunk; the words that are new with it. Raises the error that it tells of."""
+        """Add a chunk; the text it adds. Raises MnemoirError for an error chunk."""
         if chunk.get("error"):
             raise _failure(chunk["error"])
         self.model = chunk.get("model") or self.model
@@ -39,9 +39,9 @@ class Answer:
 
 
 async def pieces(lines: AsyncGenerator[bytes, None], answer: Answer) -> AsyncIterator[str]:
-    """The words of a stream of chunks as they come; `answer` grows with them.
+    """The pieces of text in a stream of chunks, as they arrive; `answer` is filled meanwhile.
 
-    Raises MnemoirError for an answer that fails, or ends too early.
+    Raises MnemoirError when the answer fails or ends before it is complete.
     """
     async with aclosing(lines):
         async for line in lines:

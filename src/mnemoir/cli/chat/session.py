@@ -1,4 +1,4 @@
-"""One chat: what it is about now, and where it is typed, answered and shown."""
+"""The state of one chat: its server, input, output and current conversation."""
 
 from dataclasses import dataclass, field
 
@@ -11,9 +11,9 @@ from mnemoir.core.errors import InvalidRequest
 
 @dataclass(slots=True, kw_only=True)
 class Chat:
-    """`conversation` changes when another one is loaded; `failures` counts what went wrong so far.
+    """One chat. Loading another conversation replaces `conversation`; `failures` counts shown errors.
 
-    With `can_be_interrupted` an interrupt stops the answer or the command under way, and not the chat.
+    With `can_be_interrupted` an interrupt stops the current answer or command, but not the chat.
     """
 
     server: Server
@@ -25,17 +25,17 @@ class Chat:
 
     @property
     def stored_id(self) -> str:
-        """The id of a conversation that the server keeps. Raises InvalidRequest for one that nobody keeps."""
+        """The id of the stored conversation. Raises InvalidRequest when it is not stored."""
         if self.conversation.id is None:
             raise InvalidRequest("This conversation is not kept.")
         return self.conversation.id
 
     @property
     def unstored(self) -> Unstored | None:
-        """The conversation, when nobody keeps it."""
+        """The conversation when it is not stored, else None."""
         return self.conversation if isinstance(self.conversation, Unstored) else None
 
     def fail(self, message: str) -> None:
-        """Show what went wrong."""
+        """Show and count an error."""
         self.failures += 1
         self.display.error(message)

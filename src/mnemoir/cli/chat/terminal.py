@@ -1,4 +1,4 @@
-"""A chat on a terminal: answers as Markdown while they come, with colours for what is no answer."""
+"""The output of a chat on a terminal: answers as Markdown while they arrive, notes and errors in colours."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from mnemoir.cli.chat.replies import Answer
 
 
 class Terminal:
-    """Implements Display; all of it goes to standard output."""
+    """Display on a terminal; everything goes to standard output."""
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, markup=False, emoji=False)
@@ -58,10 +58,10 @@ class Terminal:
 
 @contextmanager
 def unechoed() -> Iterator[None]:
-    """What is typed meanwhile is not shown between the words of an answer; the next prompt gets it."""
+    """Switch the terminal's echo off, so that typed text does not mix with an answer; the next prompt gets it."""
     try:
         import termios
-    except ImportError:  # another kind of terminal, which shows it
+    except ImportError:  # a system without termios, where typed text is shown
         yield
         return
     terminal = sys.stdin.fileno()

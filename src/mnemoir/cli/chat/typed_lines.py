@@ -1,4 +1,4 @@
-"""What was typed in earlier chats: a file in the data directory that only its owner can read."""
+"""The history of typed lines: a file in the data directory that only its owner can read."""
 
 import os
 from collections.abc import Collection
@@ -11,7 +11,7 @@ HISTORY_FILE = "chat-history"
 
 
 class TypedLines(FileHistory):
-    """The lines of that file, newest first. Raises OSError when it cannot be written."""
+    """The typed lines of earlier chats, newest first. The constructor raises OSError for a file it cannot write."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -22,15 +22,15 @@ class TypedLines(FileHistory):
         super().__init__(self._file)
 
     def store_string(self, string: str) -> None:
-        """Keep a line that is not blank. A disk that is full must not end a chat."""
+        """Store a line that is not blank. Write errors are ignored: a full disk must not end a chat."""
         if string.strip():
             with suppress(OSError):
                 super().store_string(string)
 
     def forget(self, texts: Collection[str]) -> None:
-        """Drop the lines that say one of these, and all searches, whose words may be out of them.
+        """Delete the lines equal to one of these texts, and all searches, which may contain words of them.
 
-        Raises OSError when that fails; the file is the old one then.
+        Raises OSError on failure; the old file then stays unchanged.
         """
         said = {text.strip() for text in texts}
         lines = [line for line in self.load_history_strings() if line.strip() not in said]

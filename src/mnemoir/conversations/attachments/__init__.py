@@ -1,1 +1,1 @@
-"""Files sent with messages: where their bytes lie and how messages refer to them."""
+"""Files sent with messages: storage of their bytes and links to them in messages."""

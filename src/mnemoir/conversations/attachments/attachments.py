@@ -1,8 +1,8 @@
-"""Attachments: the bytes of files lie in an object store, and messages hold links to them.
+"""Attachments: an object store holds the bytes of files, and stored messages hold links to them.
 
-A chat sends its pictures within its messages, all of them again with every turn. Each is kept once for a session, and
-brought back when a model is to see it. What a file is, its own first bytes tell; no file is ever decoded, and no
-address on the web is ever asked. A file that is gone or damaged costs its part and a warning, never the message.
+A chat client sends all pictures again with every turn. Each file is stored once per session and loaded again for the
+model. The first bytes of a file determine its type; no file is decoded, and no web address is requested. For a
+missing or damaged file its part is left out with a warning; the message stays.
 """
 
 import re
@@ -28,14 +28,14 @@ from mnemoir.core.errors import MnemoirError, TooLarge
 from mnemoir.ports.objects import ObjectNotFound, ObjectStore
 
 MOST_BYTES = 20 * 1024 * 1024
-_UNKNOWN = "bin"  # the ending of bytes that do not tell what they are
+_UNKNOWN = "bin"  # the ending for bytes of an unknown type
 _UNKNOWN_TYPE = "application/octet-stream"
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
-    """What bytes that begin in a certain way are."""
+    """A file type, recognised by the first bytes."""
 
     begins: re.Pattern[bytes]
     ending: str
@@ -68,9 +68,9 @@ _KINDS: Sequence[FileKind] = (
 
 
 class Attachments:
-    """The attachments in one store, which belongs to one user.
+    """The attachments of one user in an object store.
 
-    All methods block, and raise StorageUnavailable, but for `bring_back`: it leaves out what cannot be read.
+    All methods block and raise StorageUnavailable; only `bring_back` leaves out unreadable files instead.
     """
 
     def __init__(self, objects: ObjectStore, *, most_bytes: int = MOST_BYTES) -> None:
@@ -78,16 +78,15 @@ class Attachments:
         self._most_bytes = most_bytes
 
     def put_away(self, message: Message, session_id: str) -> Message:
-        """The message as it is stored: every file it carries is saved, and a link stands in its place.
+        """Save all files of a message; the message to store, with links in place of the files.
 
-        A link to another session's file becomes one to a copy of its own; an address on the web stays as it is.
-        Raises TooLarge for a file over the limit, and InvalidRequest for one whose base64 is none; nothing of the
-        message is saved then.
+        A file of another session is copied and the link points to the copy; web addresses stay unchanged. Raises
+        TooLarge for a file over the limit and InvalidRequest for invalid base64; then no file is saved.
         """
         if not isinstance(message.content, list):
             return message
         step = session_step(session_id)
-        # all are read before the first is saved
+        # all are decoded before the first is saved
         files = [self._file(part) if isinstance(part, MediaPart) else None for part in message.content]
         content: list[Part] = []
         for part, file in zip(message.content, files, strict=True):
@@ -95,16 +94,16 @@ class Attachments:
         return replace(message, content=content)
 
     def bring_back(self, messages: Sequence[Message]) -> list[Message]:
-        """The messages as a model is shown them, with the bytes of their files in place of links.
+        """The messages for a model, with the bytes of files in place of links.
 
-        A message whose files are all gone is its plain text, and [] where it had none.
+        A message whose files are all missing becomes its plain text; its content is [] when it has no text.
         """
         return [self._brought_back(message) for message in messages]
 
     def read(self, session_id: str, name: str) -> FileBytes | None:
-        """A file of a session by the last step of its link, with what its first bytes say it is.
+        """A file of a session by the last part of its link, with the type of its first bytes.
 
-        None when there is none of that name, or a damaged one.
+        None when the file is missing or damaged.
         """
         link = read_link(f"{links_of(session_id)}{name}")
         content = None if link is None or not self._objects.exists(link.key) else self._content(link)
@@ -114,17 +113,17 @@ class Attachments:
         return FileBytes(content=content, mime_type=kind.mime_type if kind else _UNKNOWN_TYPE)
 
     def copy(self, session_id: str, new_session_id: str) -> None:
-        """Give another session copies of all files of this one, for messages that were copied there."""
+        """Copy all files of a session to another one, for messages that were copied there."""
         prefix, step = attachments_prefix(session_id), session_step(new_session_id)
         for entry in list(self._objects.scan(prefix)):
             self._copy(entry.key, f"{ATTACHMENTS}/{step}/{entry.key.removeprefix(prefix)}")
 
     def delete(self, session_id: str) -> int:
-        """Delete all files of a session; how many."""
+        """Delete all files of a session; their number."""
         return self._delete(entry.key for entry in self._objects.scan(attachments_prefix(session_id)))
 
     def _file(self, part: MediaPart) -> FileBytes | None:
-        # base64 is never shorter than its bytes, so what is far too large is not decoded
+        # base64 is longer than its bytes, so a far too long text need not be decoded
         if len(part.url) > 4 * self._most_bytes or len(part.base64_data) > 4 * self._most_bytes:
             raise self._too_large(max(len(part.url), len(part.base64_data)) * 3 // 4)
         file = bytes_of(part)
@@ -149,7 +148,10 @@ class Attachments:
         return replace(part, url=link.url, base64_data="", mime_type=mime_type, format=link.ending)
 
     def _own(self, part: MediaPart, step: str) -> MediaPart:
-        """A part that carries no bytes. Base64 beside an address is what nobody is ever shown."""
+        """The stored form of a part without inline bytes; a link to another session's file becomes one to a copy.
+
+        `base64_data` is cleared, because `MediaPart.data` prefers the URL.
+        """
         link = read_link(part.url)
         if link is None or link.session == step:
             return replace(part, base64_data="")
@@ -202,7 +204,7 @@ class Attachments:
 
 
 def type_of_ending(ending: str) -> str:
-    """What the files are that are kept with this ending; it was chosen by their bytes."""
+    """The MIME type of stored files with this ending, which was chosen by their first bytes."""
     return next((kind.mime_type for kind in _KINDS if kind.ending == ending), _UNKNOWN_TYPE)
 
 

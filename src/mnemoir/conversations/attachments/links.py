@@ -1,8 +1,8 @@
-"""Links to attachments: what a stored message holds in place of a file's bytes.
+"""Links to attachments, which stored messages hold in place of a file's bytes.
 
-`mnemoir:attachments/{session}/{sha256}.{ending}` stands for the object `attachments/{session}/{sha256}.{ending}`,
-where the session is encoded as node memory encodes its conversation. A file is named after its bytes, so the same
-file sent again has the same link, and messages can be compared without reading any file.
+`mnemoir:attachments/{session}/{sha256}.{ending}` refers to the object `attachments/{session}/{sha256}.{ending}`,
+with the session encoded as in the keys of node memory. A file is named after its digest, so the same file sent again
+has the same link, and messages can be compared without reading files.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentLink:
-    """What a link says. `session` is the encoded id."""
+    """The parts of a link. `session` is the encoded id."""
 
     session: str
     digest: str  # SHA-256 of the bytes, hexadecimal
@@ -34,40 +34,40 @@ class AttachmentLink:
 
     @property
     def key(self) -> str:
-        """Of the object that holds the bytes."""
+        """The key of the object with the bytes."""
         return f"{ATTACHMENTS}/{self.session}/{self.digest}.{self.ending}"
 
     @property
     def url(self) -> str:
-        """What the message holds."""
+        """The link as text, for the message."""
         return SCHEME + self.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBytes:
-    """The bytes of a file as they were sent; `mime_type` is what their sender calls them, "" for nothing usable."""
+    """The bytes of a file as sent; `mime_type` is the sender's, "" when it is missing or invalid."""
 
     content: bytes
     mime_type: str
 
 
 def attachments_prefix(session_id: str) -> str:
-    """What the keys of all attachments of a session begin with. Raises InvalidRequest for an empty id."""
+    """The common prefix of the keys of a session's attachments. Raises InvalidRequest for an empty id."""
     return conversation_prefix(ATTACHMENTS, session_id).removeprefix(NODE_MEMORY_PREFIX)
 
 
 def session_step(session_id: str) -> str:
-    """The session as links spell it."""
+    """The encoded session id of links and keys."""
     return attachments_prefix(session_id).split("/")[1]
 
 
 def links_of(session_id: str) -> str:
-    """What every link to a file of the session begins with."""
+    """The common prefix of all links to files of the session."""
     return f"{SCHEME}{attachments_prefix(session_id)}"
 
 
 def read_link(url: str) -> AttachmentLink | None:
-    """What a link says; None for any other URL."""
+    """The parts of a link; None for any other URL."""
     found = _LINK.fullmatch(url)
     if found is None or found[1] in (".", ".."):
         return None
@@ -75,9 +75,9 @@ def read_link(url: str) -> AttachmentLink | None:
 
 
 def bytes_of(part: MediaPart) -> FileBytes | None:
-    """The bytes a part carries; None for one that only says where a file is.
+    """The inline bytes of a part; None for a part that only refers to a file.
 
-    Raises InvalidRequest when they are not proper base64.
+    Raises InvalidRequest for invalid base64.
     """
     if part.url[: len(_DATA)].lower() == _DATA:
         return _data_url(part.url)
@@ -87,9 +87,9 @@ def bytes_of(part: MediaPart) -> FileBytes | None:
 
 
 def media_digest(part: MediaPart) -> str:
-    """What makes two parts the same file: the SHA-256 of its bytes, or its URL where the bytes are elsewhere.
+    """The identity of a file: the SHA-256 of its bytes, or its URL when the bytes are elsewhere.
 
-    A file that was put away is the same as the file that was sent. Bytes that cannot be read are compared as sent.
+    A stored file equals the file that was sent. For invalid base64 it is the digest of the text.
     """
     if (link := read_link(part.url)) is not None:
         return link.digest
@@ -101,7 +101,7 @@ def media_digest(part: MediaPart) -> str:
 
 
 def digest_of(content: bytes) -> str:
-    """SHA-256, hexadecimal."""
+    """The SHA-256 of the bytes, hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 

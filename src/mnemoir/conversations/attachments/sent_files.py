@@ -1,4 +1,4 @@
-"""The files of conversations as a list: each with the message that carries it, and none of their bytes read."""
+"""The list of the files of conversations, each with the message that carries it. No file is read for it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from mnemoir.ports.objects import ObjectStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentFile:
-    """A file that a message carries. A file that was sent twice is there with each of the two messages."""
+    """A file of a message. A file that was sent twice is listed with each message."""
 
     session_id: str
     message_id: int
-    name: str  # the last step of its link
-    filename: str  # as its sender calls it, "" for nothing
+    name: str  # the last part of its link
+    filename: str  # the sender's name for it; "" for none
     mime_type: str
     size_bytes: int
     sent_at: datetime | None
 
 
 def sent_files(objects: ObjectStore, messages: Sequence[StoredMessage]) -> list[SentFile]:
-    """Their files in the order of the messages; what is no longer there is left out. Blocks."""
+    """The files of the messages, in the order of the messages; missing files are left out. Blocks."""
     sizes = {id: _sizes(objects, id) for id in {stored.session_id for stored in messages}}
     return [
         SentFile(
@@ -44,7 +44,7 @@ def sent_files(objects: ObjectStore, messages: Sequence[StoredMessage]) -> list[
 
 
 def _linked(stored: StoredMessage) -> Iterator[tuple[str, AttachmentLink, MediaPart]]:
-    """The links of a message to files of its own session, each once."""
+    """The links of a message to files of its own session, without duplicates."""
     step, seen = session_step(stored.session_id), set[str]()
     for part in stored.message.content if isinstance(stored.message.content, list) else ():
         link = read_link(part.url) if isinstance(part, MediaPart) else None

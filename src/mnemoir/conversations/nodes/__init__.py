@@ -1,1 +1,1 @@
-"""Memory of one workflow node: its document, records, compression and cleanup."""
+"""Node memory: the memory of a workflow node in a conversation, its document, storage, listing and cleanup."""

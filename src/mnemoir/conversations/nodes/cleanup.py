@@ -1,7 +1,6 @@
-"""Clearing away node memories that nobody reads any more.
+"""Deletion of node memories: of deleted conversations, by age, and of one conversation.
 
-A plain function, to be called by a command or on a schedule. Deleting a conversation takes its node memories at once,
-by `delete_node_memory`.
+`cleanup_node_memory` is called by a command or on a schedule. Deleting a conversation calls `delete_node_memory`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +17,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported
 from mnemoir.ports.objects import ObjectEntry, ObjectStore
 
 CORRUPT_COPIES_KEPT_DAYS = 30
-_CONVERSATIONS = 1024  # asked for once; the objects of one conversation mostly come together
+_CONVERSATIONS = 1024  # cached answers of `exists`; a scan lists the objects of a conversation together
 TASK_NAME = "mnemoir.cleanup_node_memory"
 
 _log = structlog.get_logger(__name__)
@@ -28,7 +27,10 @@ ConversationExists = Callable[[str, str], bool]  # app id, conversation id
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What a run did: objects deleted, kept and failed, and the bytes of those deleted; of a dry run, would have."""
+    """The result of a run: the numbers of deleted, kept and failed objects, and the deleted bytes.
+
+    For a dry run, the numbers that a real run would have.
+    """
 
     deleted: int = 0
     kept: int = 0
@@ -46,14 +48,14 @@ def cleanup_node_memory(
     keys: Iterable[str] | None = None,
     clock: Clock = utc_now,
 ) -> Report:
-    """Delete memories of conversations that are gone, and those last written more than so many days ago.
+    """Delete memories of deleted conversations, and memories last written more than `older_than_days` ago.
 
-    `older_than_days` of None means that age alone is no reason; without `exists` no conversation counts as gone.
-    Copies of damaged memories go after 30 days, or with their conversation. What is written during the run stays. At
-    most `limit` objects are deleted, and nothing further is looked at then. A store that cannot list its objects
-    needs `keys`. One that fails is logged, counted, and does not end the run; a store that cannot be listed does.
+    None for `older_than_days` means that nothing is deleted for its age; without `exists` all conversations count as
+    existing. Copies of damaged memories are deleted after 30 days, or with their conversation. Objects written during
+    the run stay. The run ends after `limit` deletions. A store that cannot list its objects needs `keys`. An object
+    that fails is logged and counted and does not end the run; a failing listing does.
 
-    Raises InvalidRequest for negative days, and NotSupported for a store that needs `keys` and was given none.
+    Raises InvalidRequest for negative days, and NotSupported for a store that needs `keys` when they are not given.
     """
     if older_than_days is not None and older_than_days < 0:
         raise InvalidRequest(
@@ -71,10 +73,10 @@ def cleanup_node_memory(
 def delete_node_memory(
     storage: ObjectStore, app_id: str, conversation_id: str, *, node_ids: Iterable[str] | None = None
 ) -> int:
-    """Delete all node memories of a conversation, with copies of damaged ones; how many objects that were.
+    """Delete all node memories of a conversation, including copies of damaged ones; the number of deleted objects.
 
     A store that cannot list its objects needs the ids of the nodes. Raises StorageUnavailable, and NotSupported for
-    such a store without ids; what was deleted until then stays deleted.
+    such a store without ids; objects deleted before an error stay deleted.
     """
     keys = None if node_ids is None else [node_key(app_id, conversation_id, node) for node in node_ids]
     found = list(_listed(storage, keys, conversation_prefix(app_id, conversation_id)))
@@ -107,7 +109,7 @@ class _Run:
     began_at: datetime
 
     def is_over(self, key: str, modified: datetime) -> bool:
-        """Whether an object may go; keys that are none of ours stay."""
+        """True when an object is to be deleted; False for keys that are not of node memory."""
         meaning = read_node_key(key)
         if meaning is None or self._is_fresh(modified):
             return False
@@ -119,7 +121,7 @@ class _Run:
         return not self.exists(meaning.app_id, meaning.conversation_id)
 
     def _is_fresh(self, modified: datetime) -> bool:
-        """Whether it was written during the run; some stores keep the time of a write in whole seconds."""
+        """True when it was written during the run; some stores keep the time of a write in whole seconds."""
         began_at = self.began_at if modified.microsecond else self.began_at.replace(microsecond=0)
         return modified >= began_at
 
@@ -128,7 +130,7 @@ def _count(report: Report, found: ObjectEntry | str, run: _Run, *, dry_run: bool
     key = found if isinstance(found, str) else found.key
     try:
         freed = _freed(found, run, dry_run=dry_run)
-    except Exception as exc:  # noqa: BLE001  # store and application are anybody's; the other objects go on
+    except Exception as exc:  # noqa: BLE001  # foreign store and application; go on with other objects
         cause = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
         _log.warning("node_memory_not_cleaned_up", key=key, cause=cause)
         report.failed += 1
@@ -141,7 +143,7 @@ def _count(report: Report, found: ObjectEntry | str, run: _Run, *, dry_run: bool
 
 
 def _freed(found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> int | None:
-    """The bytes of an object that went, or would go; None for one that stays."""
+    """Delete an object if it is to be deleted, or only check in a dry run; its size in bytes, None if it stays."""
     storage = run.storage
     if isinstance(found, str):
         key, modified = found, storage.last_modified(found)
@@ -150,7 +152,7 @@ def _freed(found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> int | None:
     if modified is None or not run.is_over(key, modified):
         return None
     size = len(storage.load_once(key)) if isinstance(found, str) else found.size_bytes
-    if storage.last_modified(key) != modified:  # somebody wrote it meanwhile, or was faster
+    if storage.last_modified(key) != modified:  # it was written or deleted meanwhile
         return None
     if not dry_run:
         storage.delete(key)

@@ -1,7 +1,6 @@
-"""Large documents are kept compressed under the same key, and told by their first bytes when they are read.
+"""Compression of large documents. The first bytes of stored data show its compression when it is read.
 
-A document that is JSON never begins as compressed data does, so what was written plain stays readable, whichever
-setting is in force.
+JSON never begins with the first bytes of compressed data, so uncompressed documents stay readable with every setting.
 """
 
 import gzip
@@ -15,16 +14,16 @@ from mnemoir.core.errors import SettingsError, StorageUnavailable
 Compression = Literal["gzip", "zstd", "off"]
 
 COMPRESSED_ABOVE_BYTES = 64 * 1024
-LARGEST_BYTES = 100 * 1024 * 1024  # of a document, once it is unpacked
+LARGEST_BYTES = 100 * 1024 * 1024  # of a decompressed document
 _GZIP_MAGIC, _ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _GZIP_LEVEL = 1  # 500 kB of LoCoMo turns: 2.7 ms at 4.2 to 1; level 6 takes 9.8 ms for 5.1 to 1
 _ZSTD_WINDOW_BYTES = 128 * 1024 * 1024
-_ZSTD_SLICE_BYTES = 256  # unpacks to 8 MiB at most, as zstd has no bound of its own for what comes out
-_GZIP_WINDOW = 31  # tells zlib that a gzip header comes first
+_ZSTD_SLICE_BYTES = 256  # decompresses to 8 MiB at most; zstd itself has no limit on its output
+_GZIP_WINDOW = 31  # makes zlib expect a gzip header
 
 
 def pack(document: bytes, compression: Compression = "gzip") -> bytes:
-    """The bytes to store. Raises SettingsError for zstd where it is not installed."""
+    """The bytes to store. Raises SettingsError for zstd when it is not installed."""
     if compression == "off" or len(document) <= COMPRESSED_ABOVE_BYTES:
         return document
     if compression == "gzip":
@@ -36,10 +35,10 @@ def pack(document: bytes, compression: Compression = "gzip") -> bytes:
 
 
 def unpack(stored: bytes, *, largest: int = LARGEST_BYTES) -> bytes:
-    """The document that was stored.
+    """The stored document, decompressed.
 
-    Raises UnreadableDocument for a stream that is cut off, damaged or longer than `largest` when unpacked, and
-    StorageUnavailable for zstd where that is not installed: the document is whole, only not readable here.
+    Raises UnreadableDocument for a stream that is cut off, damaged or longer than `largest` bytes when decompressed,
+    and StorageUnavailable for zstd when it is not installed: the document is intact, but not readable here.
     """
     if stored.startswith(_GZIP_MAGIC):
         return _ungzip(stored, largest)

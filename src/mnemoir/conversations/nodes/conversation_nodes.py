@@ -1,7 +1,7 @@
-"""What all nodes remember of one conversation, whichever applications they belong to: forgotten or copied together.
+"""Deletion and copying of all node memories of one conversation, over all applications.
 
-The store is one user's. All of it blocks, and raises StorageUnavailable, and NotSupported for a store that cannot
-list its objects.
+The store belongs to one user. All functions block and raise StorageUnavailable, and NotSupported for a store that
+cannot list its objects.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from mnemoir.ports.objects import ObjectEntry, ObjectNotFound, ObjectStore
 
 
 def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
-    """Delete them, with copies of damaged ones; how many objects.
+    """Delete all node memories of a conversation, including copies of damaged ones; the number of objects.
 
-    Delete the conversation's messages first: a node that is still at work then deletes what it keeps by itself.
+    Delete the conversation's messages first: a node that still runs then deletes its new memory itself.
     """
     keys = [entry.key for entry in objects_of(objects, conversation_id)]
     for key in keys:
@@ -22,15 +22,15 @@ def forget_node_memories(objects: ObjectStore, conversation_id: str) -> int:
 
 
 def copy_node_memories(objects: ObjectStore, conversation_id: str, new_id: str) -> int:
-    """Give a conversation that was branched off copies of them; how many objects.
+    """Copy all node memories to a branched conversation; the number of objects.
 
-    Its messages name the same runs, so each node remembers what led to the branch and nothing of what came after.
+    The branch's messages name the same runs, so each node remembers the turns up to the branch and no later ones.
     """
     copied = 0
     for entry in list(objects_of(objects, conversation_id)):
         try:
             content = objects.load_once(entry.key)
-        except ObjectNotFound:  # forgotten meanwhile
+        except ObjectNotFound:  # deleted meanwhile
             continue
         _, application, _, node = entry.key.split("/")
         objects.save(f"{NODE_MEMORY_PREFIX}{application}/{conversation_step(new_id)}/{node}", content)
@@ -39,7 +39,7 @@ def copy_node_memories(objects: ObjectStore, conversation_id: str, new_id: str) 
 
 
 def objects_of(objects: ObjectStore, conversation_id: str) -> Iterator[ObjectEntry]:
-    """The objects of a conversation, copies of damaged ones among them; the keys have four steps."""
+    """The objects of a conversation, including copies of damaged ones; their keys have four parts."""
     wanted = conversation_step(conversation_id)
     for entry in objects.scan(NODE_MEMORY_PREFIX):
         steps = entry.key.split("/")

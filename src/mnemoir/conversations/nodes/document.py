@@ -1,7 +1,7 @@
-"""The document in which a workflow node keeps its memory of one conversation: JSON, version 1.
+"""The JSON document of a node's memory of one conversation, version 1.
 
-Two shapes of version 1 are about. `messages` is a list of records and the only shape that is written; `turns`, by
-workflow run, is read. Members that are not known here survive a rewrite.
+Version 1 exists in two shapes. `messages`, a list of records, is read and written; `turns`, by workflow run, is only
+read. Unknown members are kept when a document is written again.
 """
 
 import json
@@ -12,19 +12,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 NODE_MEMORY_VERSION = 1
-_UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # of records whose document kept none
+_UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # for records without a time
 
 
 class UnreadableDocument(Exception):
-    """The bytes are no node memory: damaged, or something else."""
+    """The bytes are not a node memory: they are damaged or something else."""
 
 
 class NewerDocument(Exception):
-    """The document was written by a later version of the program, and is not to be touched."""
+    """The document was written by a later version of the program and must not be changed."""
 
 
 class NodeMemoryFile(BaseModel):
-    """A file of a record, by reference: never its bytes."""
+    """A reference to a file of a record; it never holds the bytes."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -37,10 +37,10 @@ class NodeMemoryFile(BaseModel):
 
 
 class NodeMemoryMessage(BaseModel):
-    """One message that the node sent or got in a turn. `message_id` names the turn.
+    """One message that the node sent or received in a turn. `message_id` names the turn.
 
-    `token_count` is what the counter of that day said, and is not trusted by any other. Records of nodes that call
-    tools have the further members `tool_calls`, `tool_call_id` and `name`, and no others have them.
+    `token_count` comes from the counter in use when it was written, so other counters ignore it. Only records of
+    nodes that call tools have the further members `tool_calls`, `tool_call_id` and `name`.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -63,7 +63,7 @@ class NodeMemoryMessage(BaseModel):
 
 
 class NodeMemoryData(BaseModel):
-    """The whole document; records stand in the order in which they were added."""
+    """The whole document; records are in the order in which they were added."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -72,7 +72,7 @@ class NodeMemoryData(BaseModel):
 
 
 def read_document(content: bytes) -> NodeMemoryData:
-    """The document in either shape. Raises UnreadableDocument, or NewerDocument."""
+    """Parse a document of either shape. Raises UnreadableDocument or NewerDocument."""
     try:
         data = NodeMemoryData.model_validate_json(content)
     except ValidationError:
@@ -84,17 +84,17 @@ def read_document(content: bytes) -> NodeMemoryData:
 
 
 def write_document(data: NodeMemoryData) -> bytes:
-    """The document as it is stored, in UTF-8."""
+    """The document as JSON in UTF-8."""
     return data.model_copy(update={"version": NODE_MEMORY_VERSION}).model_dump_json().encode()
 
 
 def as_json(value: Any) -> Any:
-    """The value as a document can hold it: what JSON cannot say as its text, half of a surrogate pair as "?"."""
+    """The value in JSON types: other objects as their `str`, lone surrogates as "?"."""
     return json.loads(json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _read_leniently(content: bytes) -> NodeMemoryData:
-    """The same for the other shape, and for members that were left out; says what is wrong if it is neither."""
+    """Parse the shape `turns`, and documents with missing members. Raises UnreadableDocument that names the error."""
     try:
         raw = as_json(json.loads(content))
     except (ValueError, RecursionError) as exc:
@@ -126,7 +126,7 @@ def _as_messages(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record(entry: Any) -> Any:
-    """A root's parent may be left out, and null may stand for no files."""
+    """The record with defaults: a missing parent becomes None, null for files an empty list."""
     if not isinstance(entry, dict):
         return entry
     return {"parent_message_id": None, **entry, "files": entry.get("files") or []}

@@ -1,7 +1,7 @@
-"""Under which keys node memory lies: `node_memory/{app}/{conversation}/{node}.json`.
+"""The object keys of node memory: `node_memory/{app}/{conversation}/{node}.json`.
 
-Ids come from applications and clients, so each becomes one step of a path that cannot leave its folder, and two ids
-never become the same step.
+Ids come from applications and clients, so each is encoded as one part of the key that cannot leave its folder. Two
+different ids never have the same encoding.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _DIGEST_MARK = "%-"  # never begins an encoded id, where two hexadecimal digits 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKey:
-    """What a key says. An id that was too long to keep is None: it cannot be told from its digest."""
+    """The parts of a key. An id that was too long is None: the key holds only its digest."""
 
     app_id: str | None
     conversation_id: str | None
@@ -30,27 +30,27 @@ class NodeKey:
 
 
 def node_key(app_id: str, conversation_id: str, node_id: str) -> str:
-    """The key of one node's memory. Raises InvalidRequest for an id that is empty."""
+    """The key of one node's memory. Raises InvalidRequest for an empty id."""
     return conversation_prefix(app_id, conversation_id) + _step(node_id, "node id") + _ENDING
 
 
 def conversation_prefix(app_id: str, conversation_id: str) -> str:
-    """What the keys of all nodes of a conversation begin with."""
+    """The common prefix of the keys of a conversation's nodes in one application."""
     return f"{NODE_MEMORY_PREFIX}{_step(app_id, 'app id')}/{conversation_step(conversation_id)}/"
 
 
 def conversation_step(conversation_id: str) -> str:
-    """The step of a key that stands for a conversation."""
+    """The encoded id of a conversation in keys."""
     return _step(conversation_id, "conversation id")
 
 
 def corrupt_copy_key(key: str, at: datetime) -> str:
-    """Where the bytes of an object that cannot be read are kept; `at` is in UTC."""
+    """The key for a copy of an unreadable object's bytes; `at` is in UTC."""
     return f"{key}.corrupt-{at:%Y%m%dT%H%M%S.%fZ}"
 
 
 def read_node_key(key: str) -> NodeKey | None:
-    """What a key says; None for one that is none of ours."""
+    """The parts of a key; None for a key that is not of node memory."""
     steps = key.removeprefix(NODE_MEMORY_PREFIX).split("/")
     is_copy = _CORRUPT in key
     if not key.startswith(NODE_MEMORY_PREFIX) or len(steps) != 3 or not (is_copy or key.endswith(_ENDING)):
@@ -59,7 +59,7 @@ def read_node_key(key: str) -> NodeKey | None:
 
 
 def name_of_step(step: str) -> str | None:
-    """The id that a step stands for; None for one that was too long to keep."""
+    """The id of an encoded part; None when the id was too long and only its digest is stored."""
     return None if step.startswith(_DIGEST_MARK) else unquote(step, errors="surrogatepass")
 
 

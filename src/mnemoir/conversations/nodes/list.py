@@ -1,7 +1,7 @@
-"""The memories of nodes of one conversation, to be looked at and cleared one by one.
+"""Listing, reading and deleting the node memories of one conversation one by one.
 
-A memory is known by the two last steps of its key, `{app}/{node}`: they name it even where an id was too long to be
-kept. All of it blocks, and raises StorageUnavailable, and NotSupported for a store that cannot list its objects.
+The id of a memory is the two encoded parts `{app}/{node}` of its key, which exist even when an id was too long to be
+stored. All functions block and raise StorageUnavailable, and NotSupported for a store that cannot list its objects.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ _PREFIX_STEPS = 3  # node_memory/{app}/{conversation}/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedNode:
-    """A node's memory as the store lists it. `app` and `node` are None where their ids were too long to be kept.
+    """A node memory as the store lists it. `app` and `node` are None when their ids were too long to be stored.
 
-    `damaged_copies` are of bytes that could not be read and were set aside.
+    `damaged_copies` is the number of copies of unreadable bytes.
     """
 
     id: str
@@ -36,7 +36,7 @@ class ListedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadNode:
-    """What a memory holds; nothing where `damage` says why it cannot be read, or a later version wrote it."""
+    """The records of a memory; none when it is unreadable, for the reason in `damage`, or of a later version."""
 
     records: Sequence[NodeMemoryMessage]
     damage: str | None
@@ -44,7 +44,7 @@ class ReadNode:
 
 
 def list_node_memories(objects: ObjectStore, conversation_id: str) -> list[ListedNode]:
-    """Those of the conversation, last written first. A copy of a damaged one is listed with what took its place."""
+    """The node memories of a conversation, last written first. Copies of damaged ones are counted, not listed."""
     found = list(objects_of(objects, conversation_id))
     copies = [entry.key for entry in found if not entry.key.endswith(_ENDING)]
     listed = [_listed(entry, copies) for entry in found if entry.key.endswith(_ENDING)]
@@ -52,15 +52,15 @@ def list_node_memories(objects: ObjectStore, conversation_id: str) -> list[Liste
 
 
 def read_node_memory(objects: ObjectStore, listed: ListedNode) -> ReadNode:
-    """Its records in the order in which they were added; none when it was cleared meanwhile."""
+    """The memory's records in the order in which they were added; none when it was deleted meanwhile."""
     reading = NodeObject(key=listed.key, store=objects).read()
     return ReadNode(records=reading.data.messages, damage=reading.damage, is_newer=reading.is_newer)
 
 
 def clear_node_memory(objects: ObjectStore, conversation_id: str, id: str) -> bool:
-    """Delete one, with copies of damaged ones; False when there is none.
+    """Delete a memory with its copies of damaged bytes; False when there is none.
 
-    A node that is at work meanwhile keeps its new round, and nothing of what was cleared.
+    A node that runs meanwhile stores its new round only.
     """
     keys = [entry.key for entry in objects_of(objects, conversation_id) if _id_of(entry.key) == id]
     for key in keys:

@@ -1,8 +1,8 @@
-"""The memory of one workflow node in one conversation: what it was told and what it answered, apart from all others.
+"""The memory of one workflow node in one conversation: its own prompts and answers.
 
-Nothing is read before it is needed; what was read is kept in the instance. Turns are added in the instance and reach
-the store with `flush`, which joins them to what other runs of the node have stored meanwhile. An instance belongs to
-one run of a node; several may work on one memory at once.
+The document is read on first use and held by the instance. Turns are added to the instance and written by `flush`,
+which merges them with turns that other runs of the node stored meanwhile. An instance belongs to one run of a node;
+several instances may use one memory concurrently.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,16 +50,16 @@ __all__ = [
     "use_node_parts",
 ]
 
-DEFAULT_FOLDER = Path("~/.mnemoir")  # of a script that says nothing else; the server has its data directory
+DEFAULT_FOLDER = Path("~/.mnemoir")  # for scripts; the server uses its data directory
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeParts:
-    """What node memories work with.
+    """The dependencies of node memories.
 
-    Without `turns`, the node's own records say what the thread is; without `files`, history is text. All of `rules`
-    hold but the number of turns; rules that count rows look at the 500 newest turns.
+    Without `turns`, the node's own records determine the thread; without `files`, history is text. All `rules` apply
+    except the limit on the number of turns; rules that count rows read the 500 newest turns.
     """
 
     objects: ObjectStore
@@ -72,20 +72,20 @@ class NodeParts:
 
 
 def local_node_parts(folder: str | Path = DEFAULT_FOLDER) -> NodeParts:
-    """Parts that keep everything in one local directory, shared safely by processes."""
+    """Parts that store everything in one local directory, which several processes may share."""
     root = Path(folder).expanduser()
     return NodeParts(objects=backend("objects")(root / "objects"), lock=backend("file-lock")(root / "locks"))
 
 
 def use_node_parts(parts: NodeParts | None) -> None:
-    """Set what node memories of this process work with when they are given nothing; None takes it back."""
+    """Set the default parts of this process's node memories; None removes them."""
     _usual["parts"] = parts
 
 
 class NodeTokenBufferMemory(BaseMemory):
-    """`parts` are those of `use_node_parts` when not given, else a local directory in the user's home.
+    """The memory of a node. `parts` default to those of `use_node_parts`, else to `local_node_parts()`.
 
-    Raises InvalidRequest for an empty id.
+    The constructor raises InvalidRequest for an empty id.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class NodeTokenBufferMemory(BaseMemory):
         )
         self._read: NodeMemoryData | None = None
         self._added: list[list[NodeMemoryMessage]] = []
-        self._is_in_doubt = False  # whether a flush that failed may have written all the same
+        self._is_in_doubt = False  # True when a failed flush may have written nevertheless
 
     @property
     def storage_key(self) -> str:
@@ -133,10 +133,10 @@ class NodeTokenBufferMemory(BaseMemory):
         *,
         steps: Sequence[Message] = (),
     ) -> None:
-        """Add what the node was told and what it answered in the turn `message_id`; nothing is stored yet.
+        """Add the node's prompt and answer in the turn `message_id`; `flush` stores them.
 
-        A node that runs several times in a turn adds several times. `steps` are the tool calls and results between
-        the two. Raises InvalidRequest for an id that names no turn.
+        A node that runs several times in a turn adds several rounds. `steps` are the tool calls and results between
+        the two. Raises InvalidRequest for an empty id and for the sentinel.
         """
         if not message_id or message_id == NIL:
             raise InvalidRequest(
@@ -164,13 +164,13 @@ class NodeTokenBufferMemory(BaseMemory):
         message_limit: int | None = None,
         parent_message_id: str | None = None,
     ) -> Sequence[Message]:
-        """The node's history on the thread of the turn that is being answered, oldest first, within the limit.
+        """The node's history on the thread of the current turn, oldest first, within the token limit.
 
-        Rounds that the node has already added in that turn are part of it. Empty when the store cannot be read or
-        holds a later version. `file_upload_config` gives the detail of images and nothing else. `message_limit` is
-        there for callers of other memories, and is not applied. `parent_message_id` is where the turn points to; it
-        matters when neither the conversation's turns nor the records know that. Without any turns to ask, a turn that
-        is new to the node follows the last one.
+        It includes rounds that the node has added in the current turn. Empty when the store cannot be read or holds a
+        later version. Of `file_upload_config` only the detail of images is used. `message_limit` exists for callers
+        of other memories and is ignored. `parent_message_id` is the parent of the current turn; it is used when
+        neither the conversation's turns nor the records know it. Without a source of turns, a turn that is new to the
+        node follows the last recorded one.
         """
         document = self._document()
         if document is None:
@@ -200,10 +200,10 @@ class NodeTokenBufferMemory(BaseMemory):
         return history_text(messages, human_prefix, ai_prefix)
 
     def flush(self) -> None:
-        """Store what was added since the last flush; does nothing when that is nothing.
+        """Store the rounds added since the last flush, if any.
 
-        Raises StorageUnavailable, and Conflict when a later version of the program wrote the object. What was added
-        is kept then, and the next flush tries again without storing anything twice.
+        Raises StorageUnavailable, and Conflict when a later version of the program wrote the object. The rounds are
+        then kept, and the next flush tries again without storing a round twice.
         """
         if not self._added:
             return
@@ -214,19 +214,19 @@ class NodeTokenBufferMemory(BaseMemory):
         self._is_in_doubt = False
 
     def clear(self) -> None:
-        """Forget everything, here and in the store, at once; the object stays, empty. Raises as `flush` does."""
+        """Delete all records, in this instance and in the store; an empty object stays. Raises as `flush` does."""
         self._read = self._object.change(lambda data: NodeMemoryData())
         self._added = []
         self._is_in_doubt = False
 
     def exists(self) -> bool:
-        """Whether the store has an object for this memory. Raises StorageUnavailable."""
+        """True when the store has an object for this memory. Raises StorageUnavailable."""
         return self._object.exists()
 
     def _extract_thread(
         self, messages: Sequence[NodeMemoryMessage], current_message_id: str
     ) -> list[NodeMemoryMessage]:
-        """Those of the messages that belong to the thread of a turn, by what conversation and messages know of it."""
+        """The messages on the thread of a turn, by the parents known to the conversation and the messages."""
         return self._thread(messages, current_message_id, None, is_linear=False)
 
     def _thread(
@@ -241,7 +241,7 @@ class NodeTokenBufferMemory(BaseMemory):
         return thread_records(records, current, read, parent_message_id=parent, rule=rules.thread)
 
     def _document(self) -> NodeMemoryData | None:
-        """What was read and added; None when it cannot be had, which is tried again the next time."""
+        """The stored and the added records; None when the store cannot be read, and the next call tries again."""
         if self._read is None:
             self._read = self._load()
         if self._read is None:
@@ -271,7 +271,7 @@ class NodeTokenBufferMemory(BaseMemory):
         )
 
     def _sendable(self, messages: Sequence[Message]) -> list[Message]:
-        """With every call answered, and without what providers refuse, as far as the rules say so."""
+        """The messages without open tool calls and, as the rules say, without messages that providers refuse."""
         rules = self._parts.rules
         kept = close_open_calls(messages)
         if rules.skip_empty_turns:
@@ -286,14 +286,14 @@ class NodeTokenBufferMemory(BaseMemory):
             return fit_by(rules, messages, budget, self._counter)
         try:
             return fit_by(rules, messages, budget, self._counter)
-        except Exception as exc:  # noqa: BLE001  # a model's counter; these rules say to send everything then
+        except Exception as exc:  # noqa: BLE001  # a foreign counter; these rules then send everything
             _log.warning("node_memory_not_cut", key=self.storage_key, error=type(exc).__name__)
             return messages
 
 
 @dataclass(slots=True)
 class _Merge:
-    """Joins rounds to a document; one that may be in it already is looked for first."""
+    """A change that appends rounds to a document. Rounds that may be in it already are first searched for."""
 
     rounds: Sequence[Sequence[NodeMemoryMessage]]
     is_repeated: bool = field(kw_only=True)

@@ -1,9 +1,9 @@
-"""One node's memory in an object store: read, and changed so that two writers never lose each other's turns.
+"""A node's memory as an object in a store, with changes in which concurrent writers never lose turns.
 
-A change takes the lock of the object, reads it again, applies itself to what is there now, and writes on condition
-that nobody wrote meanwhile. The lock spares the writers from each other; the condition, where the store has one,
-keeps the promise when the lock could not be had. Bytes that cannot be read are copied aside before anything is
-written over them, and a document of a later version is never written over.
+A change takes the object's lock, reads the object again, applies itself to the current document, and writes on
+condition that the object is unchanged. The lock avoids collisions; the condition, where the store supports one,
+guarantees correctness without the lock. Unreadable bytes are copied to another key before they are overwritten, and
+a document of a later version is never overwritten.
 """
 
 import random
@@ -38,9 +38,10 @@ Change = Callable[[NodeMemoryData], NodeMemoryData]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What was found. `version` is the object's, None when there is none or its store has no versions.
+    """The result of a read. `version` is the object's; None when there is no object or its store has no versions.
 
-    `damage` says why bytes could not be read and `is_newer` why they must not be; `data` is empty for both.
+    `damage` is the reason why the bytes are unreadable, None if they are not; `is_newer` is True for a document of a
+    later version. `data` is empty in both cases.
     """
 
     data: NodeMemoryData = field(default_factory=NodeMemoryData)
@@ -52,7 +53,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeObject:
-    """The object under `key`. Without a lock, nothing but the store's own condition keeps writers apart."""
+    """The object under `key`. Without a lock, only the store's conditional save protects concurrent writers."""
 
     key: str
     store: ObjectStore
@@ -61,7 +62,7 @@ class NodeObject:
     clock: Clock = utc_now
 
     def read(self) -> Reading:
-        """The document as it is now; an empty one when there is none. Raises StorageUnavailable."""
+        """The current document; an empty one when there is none. Raises StorageUnavailable."""
         found = self._find()
         if found is None:
             return Reading()
@@ -75,10 +76,10 @@ class NodeObject:
         return Reading(data=data, version=version, content=found.content)
 
     def change(self, change: Change) -> NodeMemoryData:
-        """Apply a change to the document as it is now, and return what was written.
+        """Apply a change to the current document and return the written document.
 
-        `change` may be called again for another document. Raises Conflict for a document of a later version, and
-        StorageUnavailable, after which it may be unknown whether the change was written.
+        `change` is called again when the document changed meanwhile. Raises Conflict for a document of a later
+        version, and StorageUnavailable, after which the change may or may not be written.
         """
         with nullcontext() if self.lock is None else held(self.lock, self.key):
             for _ in range(_TRIES):
@@ -92,7 +93,7 @@ class NodeObject:
         raise StorageUnavailable(f"{self.key} could not be written: others write it again and again. Try again.")
 
     def exists(self) -> bool:
-        """Whether there is such an object. Raises StorageUnavailable."""
+        """True when the object exists. Raises StorageUnavailable."""
         with self._store_errors("read"):
             return self.store.exists(self.key)
 
@@ -102,12 +103,12 @@ class NodeObject:
                 return self.store.load(self.key)
             try:
                 content = self.store.load_once(self.key) if self.store.exists(self.key) else None
-            except FileNotFoundError:  # somebody deleted it meanwhile
+            except FileNotFoundError:  # deleted meanwhile
                 content = None
             return None if content is None else StoredObject(content=content, version="")
 
     def _write(self, data: NodeMemoryData, over: Reading) -> bool:
-        """Whether it was written; False when somebody else was faster."""
+        """Write the document; False when another writer changed the object meanwhile."""
         document = write_document(data)
         content = pack(document, self.compression)
         with self._store_errors("written"):
@@ -129,7 +130,7 @@ class NodeObject:
             )
 
     def _keep_damaged(self, reading: Reading) -> None:
-        """Copy what cannot be read to a key of its own, once for the same bytes of the same instant."""
+        """Copy unreadable bytes to a key of their own, unless this instant's copy holds the same bytes already."""
         if reading.damage is None:
             return
         at = self.clock()
@@ -143,7 +144,7 @@ class NodeObject:
 
     @contextmanager
     def _store_errors(self, doing: str) -> Iterator[None]:
-        """A store may be anybody's, and raise anything."""
+        """Convert exceptions of a foreign store to StorageUnavailable."""
         try:
             yield
         except MnemoirError:

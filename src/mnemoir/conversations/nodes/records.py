@@ -1,6 +1,6 @@
-"""Rounds of a node as records, and records as messages again.
+"""Conversion of a node's rounds to records, and of records to messages.
 
-A round is a question of the node, what it did with tools, and its answer. All records of a round carry the id of the
+A round is a prompt of the node, its tool calls and results, and its answer. All records of a round hold the id of the
 turn and of its parent.
 """
 
@@ -16,11 +16,11 @@ from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.core.errors import InvalidRequest
 
 Side = Literal["user", "assistant"]
-_PLACES = {"local_file": "upload_file_id", "tool_file": "tool_file_id"}  # what `related_id` of a file is
+_ID_MEMBERS = {"local_file": "upload_file_id", "tool_file": "tool_file_id"}  # the meaning of a file's `related_id`
 
 
 class FoundFile(Protocol):
-    """A file of the application, found: `related_id` is the id of the upload or of the tool's file."""
+    """A file object of the application; `related_id` is the id of the upload or of the tool's file."""
 
     @property
     def type(self) -> str: ...
@@ -49,7 +49,7 @@ def round_of(
 ) -> list[NodeMemoryMessage]:
     """The records of one round; `files` are those of its first message and of its last.
 
-    Raises InvalidRequest for arguments of a tool call that are no JSON.
+    Raises InvalidRequest when the arguments of a tool call are not JSON.
     """
     ids = {"message_id": message_id, "parent_message_id": parent_message_id}
     records = [
@@ -66,26 +66,26 @@ def round_of(
 
 
 def stored_file(file: ReplayedFile, belongs_to: Side) -> NodeMemoryFile:
-    """The reference that is stored for a file of the application."""
+    """The stored reference to a file of the application."""
     kind, method = _word(file.type), _word(file.transfer_method)
     if isinstance(file, FileRef | NodeMemoryFile):
         places = {"upload_file_id": file.upload_file_id, "tool_file_id": file.tool_file_id, "url": file.url}
     else:
         places = {"url": file.remote_url}
-        if method in _PLACES:
-            places[_PLACES[method]] = file.related_id
+        if method in _ID_MEMBERS:
+            places[_ID_MEMBERS[method]] = file.related_id
     return NodeMemoryFile(**_storable({"type": kind, "transfer_method": method, "belongs_to": belongs_to, **places}))
 
 
 def answered_rounds(records: Sequence[NodeMemoryMessage]) -> list[NodeMemoryMessage]:
-    """The records without the rounds that nothing was answered in: no text, no file, no tool call."""
+    """The records without unanswered rounds, which have no answer text, no file and no tool call."""
     return [record for round in _rounds(records) if _is_answered(round) for record in round]
 
 
 def as_messages(records: Sequence[NodeMemoryMessage], files: HistoryFiles | None, detail: Detail) -> list[Message]:
-    """The records as a model gets them, without files where there is no `files`.
+    """The records as messages for a model, without files when `files` is None.
 
-    Records of unknown roles are left out, and those of which no file is left and that had no text.
+    Records of unknown roles are left out, and records without text whose files are all missing.
     """
     return [message for record in records if (message := _message(record, files, detail))]
 
@@ -134,14 +134,14 @@ def _ref(file: NodeMemoryFile) -> FileRef:
 
 
 def _tool_members(message: Message) -> dict[str, Any]:
-    """What a record has besides the usual, if anything."""
+    """The record members for tool calls and results; {} for other messages."""
     calls = [{"id": call.id, "name": call.name, "arguments": dict(call.arguments)} for call in calls_of(message)]
     members = {"tool_calls": calls, "tool_call_id": message.tool_call_id, "name": message.name}
     return {name: value for name, value in members.items() if value}
 
 
 def _storable(members: dict[str, Any]) -> dict[str, Any]:
-    """The members as every later read gives them back."""
+    """The members in JSON types, equal to what a later read returns. Raises InvalidRequest."""
     try:
         stored: dict[str, Any] = as_json(members)
     except (TypeError, ValueError, RecursionError) as exc:
@@ -155,7 +155,7 @@ def _text(record: NodeMemoryMessage, member: str) -> str | None:
 
 
 def _calls(record: NodeMemoryMessage) -> list[ToolCall] | None:
-    """The calls of a record; one that has no id or name is passed over."""
+    """The tool calls of a record; calls without id or name are skipped. None for no calls."""
     stored = (record.model_extra or {}).get("tool_calls")
     calls = [_call(call) for call in stored if isinstance(call, dict)] if isinstance(stored, list) else []
     return [call for call in calls if call] or None
@@ -169,5 +169,5 @@ def _call(stored: dict[str, Any]) -> ToolCall | None:
 
 
 def _word(value: str) -> str:
-    """The word of an enumeration of whatever make."""
+    """The value of an enumeration member, or of a plain text, as text."""
     return str(value.value) if isinstance(value, Enum) else value

@@ -1,9 +1,9 @@
-"""Which records of a node's memory belong to the thread of a turn.
+"""Selection of the records of a node's memory that belong to the thread of a turn.
 
-With the rule `scoped` each parent pointer is looked up, from the turn being answered on. The conversation's own turns
-say where each points to, as far as they are known; the node's records say it for turns that are not. The other rules
-of `threads` pass once over the conversation's turns, or over the file's where the conversation has none. A turn that
-the node has no record of is skipped. What the node did before in the same turn, in a loop, is part of the thread.
+The rule `scoped` follows the parent pointers from the current turn on. The pointers come from the conversation's
+turns where these are known, else from the node's records. The other rules of `threads` pass once over the
+conversation's turns, or over the recorded turns when the conversation has none. Turns without a record are skipped.
+Earlier rounds of the node in the same turn, in a loop, belong to the thread.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,11 +22,11 @@ def thread_records(
     parent_message_id: str | None = None,
     rule: ThreadRule = "scoped",
 ) -> list[NodeMemoryMessage]:
-    """The records of the thread, oldest turn first, in the order of the file within a turn.
+    """The records of the thread, oldest turn first, in the document's order within a turn.
 
-    `turns` are the conversation's, newest first, and read only as far as needed. `parent_message_id` is where the
-    current turn points to, if nothing else knows that yet. With `scoped` a pointer that leads nowhere ends the
-    thread, and so does one that leads back.
+    `turns` are the conversation's, newest first, and read only as far as needed. `parent_message_id` is the parent of
+    the current turn, used when no turn and no record has it. With `scoped` an unknown parent and a cycle end the
+    thread.
     """
     recorded = _recorded_turns(records)
     walk = _Walk(recorded, _by_id(recorded), RowTable(turns))
@@ -38,9 +38,9 @@ def thread_records(
 
 @dataclass(slots=True)
 class _RecordedTurn:
-    """All records of one turn; either of two ids may name it where a document gives each message an id of its own."""
+    """All records of one turn. It has two ids when the document gives each message its own id."""
 
-    place: int  # among the turns of the file
+    place: int  # index among the turns of the document
     ids: list[str] = field(default_factory=list)
     records: list[NodeMemoryMessage] = field(default_factory=list)
 
@@ -71,7 +71,7 @@ def _by_id(turns: Iterable[_RecordedTurn]) -> dict[str, _RecordedTurn]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """One turn of the thread as both sides know it."""
+    """One turn of the thread, with its row of the conversation and its records, where they exist."""
 
     id: str
     parent_message_id: str | None
@@ -86,7 +86,7 @@ class _Walk:
     table: RowTable[Turn]
 
     def looked_up(self, current: _Step) -> Iterator[_Step]:
-        """The thread by the rule `scoped`, newest turn first, each once."""
+        """The thread by the rule `scoped`, newest turn first, without repetitions."""
         return follow(current, self._before, lambda step: step.id)
 
     def one_pass(self, current: _Step, rule: ThreadRule) -> Iterator[_Step]:
@@ -94,7 +94,7 @@ class _Walk:
         return walk_thread(self._rows(current), rule=rule, start=current.id)
 
     def at(self, id: str, parent: str | None = None) -> _Step:
-        """The turn of that id; `parent` is where it points to, if neither side knows the turn."""
+        """The turn with that id; `parent` is its parent when neither rows nor records know the turn."""
         recorded = self.by_id.get(id)
         names = [id, *(recorded.ids if recorded else ())]
         row = next((row for name in names if (row := self.table.find(name))), None)
@@ -103,7 +103,7 @@ class _Walk:
         return self._of_file(recorded) if recorded else _Step(id=id, parent_message_id=self._named(parent))
 
     def _rows(self, current: _Step) -> Iterator[_Step]:
-        """The turns of the conversation, or of the file in front of the current one where there are none."""
+        """The turns of the conversation, newest first; without any, the recorded turns before the current one."""
         if current.row is None:
             yield current
         if self.table.older(None):
@@ -121,7 +121,7 @@ class _Walk:
         return _Step(id=turn.ids[0], parent_message_id=parent, recorded=turn)
 
     def _named(self, parent: str | None) -> str | None:
-        """The pointer, by the first id of the recorded turn that it names."""
+        """The parent pointer, converted to the first id of the recorded turn it names."""
         recorded = self.by_id.get(parent or "")
         return recorded.ids[0] if recorded else parent
 
@@ -131,7 +131,7 @@ class _Walk:
         return self._next_older(step) if step.parent_message_id == NIL else self.at(step.parent_message_id)
 
     def _next_older(self, step: _Step) -> _Step | None:
-        """The next older turn of the conversation; of the file, for a turn that the conversation does not know."""
+        """The next older turn of the conversation, or of the document for a turn unknown to the conversation."""
         row = self.table.older(step.row) if step.row or not step.recorded else None
         if row or step.row:
             return self._of_row(row) if row else None

@@ -1,6 +1,6 @@
-"""Sessions out and in again: as JSON lines that lose nothing, as texts to read, and from the files of other programs.
+"""Export of sessions as lossless JSON lines or readable texts, and import of such lines and other programs' files.
 
-An export is made while it is read. An import is checked whole before the first message of it is stored.
+An export is generated while it is read. An import is checked completely before its first message is stored.
 """
 
 from mnemoir.conversations.transfer.exporting import ExportFormat, export_all, export_session

@@ -1,7 +1,7 @@
-"""Zip archives that nobody vouches for: bounded before they are opened, and never unpacked.
+"""Reading of untrusted zip archives: limits are checked before they are opened, and they are never unpacked.
 
-Reading an archive's directory costs memory for each entry, so its size is looked up first in the record at the end of
-the file. Only the conversations in it are read, in pieces; nothing in it names a place to write to.
+Reading an archive's directory costs memory per entry, so its size is first read from the record at the end of the
+file. Only the conversations in the archive are read, in pieces; no name in it becomes a path to write to.
 """
 
 import re
@@ -18,19 +18,19 @@ from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport
 from mnemoir.conversations.transfer.files import MOST_FILE_BYTES
 
 _BEGINNING = b"PK\x03\x04"
-_END = struct.Struct("<4s4H2LH")  # the record at the end: magic, disks, entries, size and place of the directory
+_END = struct.Struct("<4s4H2LH")  # the record at the end: magic, disks, entries, size and offset of the directory
 _END_MAGIC, _LARGE_MAGIC = b"PK\x05\x06", b"PK\x06\x07"
-_LARGE_BYTES = 20  # of what stands in front of it in an archive of more than 4 GiB
+_LARGE_BYTES = 20  # of the record before it in an archive of more than 4 GiB
 _MOST_COMMENT = 2**16
-_MOST_DIRECTORY_BYTES = 2 * 2**20  # 20,000 entries with names as such exports have them
-_MOST_SWOLLEN, _SMALL = 200, 2**20  # conversations shrink to a tenth; only what is made for it to a thousandth
+_MOST_DIRECTORY_BYTES = 2 * 2**20  # 20,000 entries with typical names of exports
+_MOST_SWOLLEN, _SMALL = 200, 2**20  # conversations shrink to a tenth, only crafted data to a thousandth
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _IS_ENCRYPTED = 1
 _CONVERSATIONS = re.compile(r"conversations(?:-\d{1,6})?\.json")
 
 
 def is_archive(file: BinaryIO) -> bool:
-    """Whether it begins as one; the file stands at its beginning afterwards."""
+    """True when the file begins like a zip archive; its position is then at the beginning again."""
     beginning = file.read(len(_BEGINNING))
     file.seek(0)
     return beginning == _BEGINNING
@@ -38,7 +38,7 @@ def is_archive(file: BinaryIO) -> bool:
 
 @contextmanager
 def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
-    """The archive. Raises InvalidImport for one that is damaged, too large, or leads out of itself."""
+    """The archive. Raises InvalidImport when it is damaged, too large, or has a path outside itself."""
     _refuse_large(file)
     try:
         archive = zipfile.ZipFile(file)
@@ -56,7 +56,7 @@ def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
 def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
     """The files with conversations, by name: one, or `conversations-000.json` and so on.
 
-    Raises InvalidImport when there are none, and for more than can be meant.
+    Raises InvalidImport when there are none, and when they are suspiciously large.
     """
     found = [entry for entry in archive.infolist() if _CONVERSATIONS.fullmatch(PurePosixPath(entry.filename).name)]
     if not found:
@@ -71,7 +71,7 @@ def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
 
 
 def _refuse_large(file: BinaryIO) -> None:
-    """By the record at the end, which tells how much there is to read before any of it is read."""
+    """Raise for a directory over the limit, whose size is in the record at the end of the file."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _MOST_COMMENT - _END.size - _LARGE_BYTES))
     tail = file.read()

@@ -1,8 +1,7 @@
-"""JSON from files that nobody vouches for: size, depth and number of values are bounded before anything is parsed.
+"""Parsing of untrusted JSON: size, depth and number of values are checked before parsing.
 
-A value of a hundred thousand levels or a million members is found by a scan that keeps nothing. Members that are
-there twice, numbers of a thousand digits and numbers that are none are refused, as each would be read as something
-else by somebody.
+A scan that stores nothing finds values of a hundred thousand levels or a million members. Duplicate members, numbers
+of a thousand digits and NaN are refused, because parsers disagree about them.
 """
 
 import json
@@ -18,14 +17,14 @@ _MOST_LEVELS = 100
 _MOST_VALUES = 500_000
 _MOST_DIGITS = 40
 _PIECE = 2**20
-# a whole string, or one byte that matters outside of strings; a quotation mark alone begins a string without an end
+# a whole string, or a structural byte outside of strings; a single quotation mark begins an unfinished string
 _TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
-MARK = b"\xef\xbb\xbf"  # with which some programs begin a file in UTF-8
+MARK = b"\xef\xbb\xbf"  # the byte order mark at the beginning of some UTF-8 files
 
 
 def read_value(raw: bytes, place: str) -> Any:
-    """The JSON value in `raw`. Raises InvalidImport, naming the place."""
+    """The JSON value in `raw`. Raises InvalidImport that names `place`."""
     if len(raw) > MOST_BYTES:
         raise _too_long(place)
     _refuse_swollen(raw, place)
@@ -42,9 +41,9 @@ def read_value(raw: bytes, place: str) -> Any:
 
 
 def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
-    """The objects of an array that is the whole file, one after another, each as its own bytes.
+    """The objects of an array that is the whole file, one after another, each as bytes.
 
-    `place` names the items in errors: "Conversation" for "Conversation 3 is …".
+    `place` is the noun for items in errors: "Conversation" for "Conversation 3 is …".
     """
     window = _Window(file)
     window.take(b"[", f"The file begins no list of {place.lower()}s.")
@@ -64,7 +63,7 @@ def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
 
 
 def first_byte(file: IO[bytes]) -> bytes:
-    """The first one that is no blank, and no mark of the encoding; b"" for none. The file stands at its beginning."""
+    """The first byte after blanks and a byte order mark; b"" for none. The file is then at its beginning again."""
     try:
         return _Window(file).next()
     finally:
@@ -72,7 +71,7 @@ def first_byte(file: IO[bytes]) -> bytes:
 
 
 class _Window:
-    """The part of a file that is looked at."""
+    """The part of a file in memory, with a read position."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -80,7 +79,7 @@ class _Window:
         self._at = len(MARK) if self._seen.startswith(MARK) else 0
 
     def next(self) -> bytes:
-        """The next byte that is no blank, which stays; b"" at the end."""
+        """The next byte that is not blank, without consuming it; b"" at the end."""
         while True:
             found = _BLANKS.match(self._seen, self._at)
             self._at = found.end() if found else self._at
@@ -105,7 +104,7 @@ class _Window:
         return taken
 
     def _more(self) -> bool:
-        """Twice as much as there is, so that what is scanned again is no more than what is new."""
+        """Read more of the file. The size doubles, so that repeated scans read at most as much as new data."""
         del self._seen[: self._at]
         self._at = 0
         more = self._file.read(max(_PIECE, len(self._seen)))
@@ -114,7 +113,7 @@ class _Window:
 
 
 def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
-    """Where the object or list that begins at `start` ends; None when it does not end in `raw`."""
+    """The end of the object or list that begins at `start`; None when it does not end in `raw`."""
     level = values = 0
     for token in _TOKENS.finditer(raw, start):
         byte = raw[token.start()]
@@ -138,7 +137,7 @@ def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
 
 
 def _refuse_swollen(raw: bytes, place: str) -> None:
-    """Raises InvalidImport where parsing would cost too much; most values are spared the scan."""
+    """Raise InvalidImport when parsing would cost too much. Counting bytes avoids the scan for most values."""
     brackets = raw.count(b"[") + raw.count(b"{")
     if brackets > _MOST_LEVELS or brackets + raw.count(b",") > _MOST_VALUES:
         start = _BLANKS.match(raw)
@@ -150,7 +149,7 @@ def _too_long(place: str) -> ImportTooLarge:
 
 
 class _Refused(Exception):
-    """Valid JSON that is read differently by different readers."""
+    """JSON that different parsers read differently."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Conversations as ChatGPT exports them: a tree of nodes in each, of which some are not meant to be seen.
+"""Reader of ChatGPT's exports: each conversation is a tree of nodes, some of which are hidden.
 
-The archive of an export is read as it is. A call of a tool is a message to a recipient that is not everybody.
-Pictures and recordings are named by a text: what the names stand for lies on servers that no model reaches.
+The archive of an export is read directly. A tool call is a message whose recipient is not "all". Pictures and
+recordings become texts with their names, because their files are on servers that no model can reach.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +26,7 @@ _UNFINISHED = ("in_progress", "finished_partial_completion")
 
 
 def read_chatgpt(file: BinaryIO) -> Iterator[SessionCopy]:
-    """The conversations. Raises InvalidImport, naming the conversation, while they are read."""
+    """The conversations of the file. Reading them raises InvalidImport that names the conversation."""
     if is_archive(file):
         with opened_archive(file) as archive:
             for entry in conversation_entries(archive):
@@ -68,7 +68,7 @@ def _node(name: str, members: Members, nodes: Mapping[str, Members]) -> ForeignN
 
 
 def _message(name: str, members: Members, nodes: Mapping[str, Members], parent: str | None) -> Message | None:
-    """None for what is no part of the conversation: placeholders, empty instructions, thinking."""
+    """The message of a node; None for nodes outside the conversation: placeholders, empty instructions, thinking."""
     content = members.object("content")
     if "author" not in members or _kind(content) in _NOT_SAID:
         return None
@@ -126,7 +126,7 @@ _TEXTS: Mapping[str, Callable[[Members], str]] = {"tether_quote": _quote, "tethe
 
 
 def _arguments(text: str) -> Mapping[str, object]:
-    """What the tool was asked: its JSON object, or a text."""
+    """The arguments of a tool call: its JSON object, else the text as the member `input`."""
     try:
         value = read_value(text.encode("utf-8", "replace"), "A call")
     except InvalidImport:
@@ -135,7 +135,7 @@ def _arguments(text: str) -> Mapping[str, object]:
 
 
 def _call_above(name: str | None, nodes: Mapping[str, Members]) -> str | None:
-    """The nearest message above that is no tool's, if it calls one."""
+    """The name of the nearest ancestor that is not a tool's message, if it calls a tool; else None."""
     seen: set[str] = set()
     while name is not None and name in nodes and name not in seen:
         seen.add(name)

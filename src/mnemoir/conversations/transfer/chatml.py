@@ -1,7 +1,7 @@
-"""ChatML, as models are trained on it: a role and a text between two marks.
+"""Writer of ChatML, a training format of models: a role and a text between two marks.
 
-A mark that somebody said is no mark: of every `<|` in a text, and of every one escaped before, the bar gets one more
-backslash in front of it.
+Marks inside a text are escaped: in every `<|`, and in every one escaped before, one more backslash is put before the
+bar.
 """
 
 import json
@@ -16,7 +16,7 @@ _MARK = re.compile(r"<(\\*)\|")
 
 
 def write_chatml(session: SessionCopy) -> Iterator[bytes]:
-    """The system prompt and the thread."""
+    """The system prompt and the thread as ChatML."""
     if session.system_prompt:
         yield _turn("system", session.system_prompt)
     for copy in session.messages:
@@ -29,7 +29,7 @@ def _turn(role: str, text: str) -> bytes:
 
 
 def _said(message: Message) -> str:
-    """Files by what they are called, the text, and each call as a line of JSON."""
+    """The names of files, the text, and each tool call as a line of JSON."""
     parts = message.content if isinstance(message.content, list) else []
     files = [f"[{part.type}: {part.filename or 'without a name'}]" for part in parts if isinstance(part, MediaPart)]
     calls = [

@@ -1,4 +1,4 @@
-"""The file of another program: a list of conversations, or one conversation, in JSON."""
+"""Reading of other programs' JSON files with a list of conversations or one conversation."""
 
 import hashlib
 import uuid
@@ -14,7 +14,7 @@ _ITEM = "Conversation"
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[tuple[Members, bytes]]:
-    """Each conversation, with its bytes; one in memory at a time. Raises InvalidImport while they are read."""
+    """Each conversation with its bytes, one in memory at a time. Reading them raises InvalidImport."""
     if first_byte(file) == b"{":
         raw = file.read(MOST_BYTES + 1).removeprefix(MARK)
         yield Members(read_value(raw, "The file"), f"{_ITEM} 1"), raw
@@ -25,7 +25,7 @@ def conversations_in(file: IO[bytes]) -> Iterator[tuple[Members, bytes]]:
 
 
 def session_id_of(told: str | None, raw: bytes) -> str:
-    """The id that the file tells, or, where that can be none, one that the same conversation gets each time."""
+    """The id in the file if it is valid, else an id derived from the conversation's bytes, equal on each import."""
     try:
         return checked_session_id(told or "")
     except InvalidRequest:

@@ -1,7 +1,7 @@
-"""A session as files hold it: whatever the format, this is what is read from one and written to one.
+"""A session independent of file formats: all readers return it and all writers take it.
 
-Messages have numbers instead of the ids of a store: the first of a session is 1, the next 2, in the order of their
-ids. So a file says the same whichever store it came from, and every parent has a lower number than its children.
+Messages have numbers instead of storage ids: the first of a session is 1, the next 2, in the order of their ids. So
+equal sessions give equal files in every store, and every parent has a lower number than its children.
 """
 
 from collections.abc import Iterator
@@ -18,24 +18,24 @@ BEGINNING = 0  # the parent of a message that begins a thread
 
 
 class InvalidImport(InvalidRequest):
-    """A file cannot be imported; the message names the place in it."""
+    """A file cannot be imported; the message names the position in it."""
 
     code = "invalid_import"
 
 
 class ImportTooLarge(InvalidImport):
-    """A file, or a part of it, is over a limit."""
+    """A file or a part of it exceeds a limit."""
 
     code = "payload_too_large"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageCopy:
-    """A message with its place in the session. Times are naive UTC."""
+    """A message with its parent and its other stored members. Times are naive UTC."""
 
     message: Message
     parent: int  # the number of an earlier message, or BEGINNING
-    place: str  # in the file, for errors
+    place: str  # position in the file, for errors
     created_at: datetime | None = None
     turn_id: str | None = None
     run_id: str | None = None
@@ -44,17 +44,17 @@ class MessageCopy:
     importance: float | None = None
     pinned: bool = False
     uid: str | None = None
-    is_head: bool = False  # the thread ends here; without any such message, at the last one
+    is_head: bool = False  # the thread ends here; without such a message, at the last one
     ends_context: bool = False  # windows begin after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCopy:
-    """A session; its messages are read from the file as they are asked for, once, and before the next session is."""
+    """A session. Its messages are read lazily from the file, once, and before the next session."""
 
     messages: Iterator[MessageCopy]
     place: str
-    id: str | None = None  # None: it gets a new one
+    id: str | None = None  # None: the import creates an id
     system_prompt: str = ""
     metadata: SessionMetadata = field(default_factory=SessionMetadata)
     created_at: datetime | None = None
@@ -62,7 +62,7 @@ class SessionCopy:
 
 
 class SessionHolder(Protocol):
-    """What of a `MemoryManager` is used here."""
+    """The members of a `MemoryManager` that transfers use."""
 
     @property
     def storage(self) -> SessionStorage: ...

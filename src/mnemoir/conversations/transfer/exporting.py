@@ -1,4 +1,4 @@
-"""Sessions as bytes of a file, made while they are read: a long session takes no more memory than a short one."""
+"""Export of sessions as a stream of bytes, so that a long session takes no more memory than a short one."""
 
 import uuid
 from collections import defaultdict
@@ -31,10 +31,10 @@ _OF_THE_THREAD = ("markdown", "chatml")
 def export_session(
     manager: SessionHolder, session_id: str, format: ExportFormat = "jsonl", *, attachments: Attachments | None = None
 ) -> Iterator[bytes]:
-    """The session as a file; JSON and JSON lines hold all branches, the others the thread.
+    """The session as the bytes of a file; JSON and JSON lines contain all branches, other formats the thread.
 
-    With `attachments` the bytes of files are in it, else links that only the store knows. Raises NotFound for an
-    unknown session and InvalidRequest for an unknown format; reading on may raise StorageUnavailable.
+    With `attachments` it contains the bytes of files, else links that only the store can resolve. Raises NotFound for
+    an unknown session and InvalidRequest for an unknown format; reading may raise StorageUnavailable.
     """
     if format not in _WRITERS:
         raise InvalidRequest(f"There is no format {format!r:.40}; there are {', '.join(_WRITERS)}.", field="format")
@@ -46,7 +46,7 @@ def export_session(
 
 
 def export_all(manager: SessionHolder, *, attachments: Attachments | None = None) -> Iterator[bytes]:
-    """All sessions as JSON lines, newest activity first; one that is deleted meanwhile is left out."""
+    """All sessions as JSON lines, newest activity first; sessions deleted meanwhile are left out."""
     for session_id in _session_ids(manager.storage):
         session = manager.storage.get_session(session_id)
         if session is not None:
@@ -60,7 +60,7 @@ def copy_of(
     *,
     thread_only: bool = False,
 ) -> SessionCopy:
-    """The session as it is stored; its messages are read in pages."""
+    """The stored session; its messages are read in pages."""
     pages = _pages(storage, session.id)
     messages = (each for page in pages for each in page if each.is_on_thread or not thread_only)
     return SessionCopy(
@@ -75,7 +75,7 @@ def copy_of(
 
 
 def _session_ids(storage: SessionStorage) -> list[str]:
-    """All of them before the first is written: one that is used meanwhile changes its place in the list."""
+    """The ids of all sessions, read completely first: a session that is used meanwhile moves in the list."""
     found: dict[str, None] = {}
     before = None
     while page := storage.sessions_page(_PAGE, before=before):
@@ -118,17 +118,17 @@ def _copies(
 
 
 def _turn(session_id: str, stored: StoredMessage, number: int, turn_above: str) -> str:
-    """For a row of before there were turns: a user's message begins one. The same each time it is exported."""
+    """A turn id for a row from before turns were stored: a user's message begins a turn. Equal in each export."""
     if turn_above and stored.message.role != "user":
         return turn_above
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{session_id}/{number}").hex
 
 
 def _parents_first(messages: Iterator[StoredMessage]) -> Iterator[tuple[StoredMessage, int]]:
-    """The messages, which come by id, each behind its parent, with the parent's id.
+    """The messages, given by id, reordered so that each follows its parent, with the parent's id.
 
-    What was said before others and stored after them has a higher id than what follows it: that waits for its parent.
-    One whose parent cannot be read, or that tells none, stands behind the one in front of it.
+    A message whose parent has a higher id, because it was stored later, waits for its parent. A message without a
+    pointer or with an unreadable parent follows the message before it.
     """
     out, held = {ROOT}, set[int]()
     newest = ROOT

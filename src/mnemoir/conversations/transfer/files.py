@@ -1,4 +1,4 @@
-"""Files to read from and to write to, as callers name them: a path, bytes, or an open binary file."""
+"""Opening of files for import and export, which callers give as a path, bytes, or an open binary file."""
 
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -18,9 +18,9 @@ _COPIED = 2**16
 
 @contextmanager
 def readable(data: bytes | BinaryIO | str | Path) -> Iterator[BinaryIO]:
-    """The file, at its beginning, to be read more than once; one that cannot go back is copied aside first.
+    """The file, positioned at its beginning and seekable; a stream that cannot seek is copied first.
 
-    Raises InvalidImport for one of more than a GiB, and StorageUnavailable when it cannot be read.
+    Raises InvalidImport for a stream of more than 1 GiB, and StorageUnavailable when the file cannot be read.
     """
     if isinstance(data, bytes):
         yield BytesIO(data)
@@ -36,9 +36,9 @@ def readable(data: bytes | BinaryIO | str | Path) -> Iterator[BinaryIO]:
 
 
 def write_export(pieces: Iterable[bytes], file: str | Path | BinaryIO) -> int:
-    """Write an export to an open file, or to a path, where it stands whole or not at all; the number of bytes.
+    """Write an export to an open file, or atomically to a path; the number of bytes.
 
-    A file is readable by its owner alone. Raises StorageUnavailable when it cannot be written.
+    Only the owner can read a file at a path. Raises StorageUnavailable when it cannot be written.
     """
     if not isinstance(file, str | Path):
         return sum(file.write(piece) for piece in pieces)

@@ -1,8 +1,8 @@
-"""Trees of messages as other programs hold them, put into the order of ours.
+"""Conversion of other programs' message trees to our order.
 
-They name each message by a text and its parent by another. Ours stand in one order in which parents come first; here
-that is the order of time, as far as parents allow. What is left out (placeholders, instructions of the program) hands
-its children to its own parent.
+Other programs name each message and its parent by texts. Our sessions have one order in which parents come first;
+here it is the order of time, as far as parents allow. The children of left-out messages (placeholders, instructions
+of the program) are attached to their grandparent.
 """
 
 import heapq
@@ -17,7 +17,7 @@ from mnemoir.conversations.turns.threads import follow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignNode:
-    """A message of another program, by its name in the tree; `copy` is None for one that is left out."""
+    """A message of another program; `parent` is its parent's name in the tree, `copy` is None when it is left out."""
 
     parent: str | None
     copy: MessageCopy | None
@@ -25,9 +25,9 @@ class ForeignNode:
 
 
 def in_order(nodes: Mapping[str, ForeignNode], head: str | None, place: str) -> Iterator[MessageCopy]:
-    """The copies with numbers for parents, none older than its parent. `head` ends the thread, None: the last one.
+    """The messages with parent numbers, none older than its parent. `head` ends the thread; None: the last message.
 
-    Raises InvalidImport for a parent or a head that is not there, and for messages in a circle.
+    Raises InvalidImport for a missing parent or head, and for a cycle of messages.
     """
     last = _kept(nodes, head, place)
     number = 0
@@ -44,9 +44,9 @@ def in_order(nodes: Mapping[str, ForeignNode], head: str | None, place: str) -> 
 
 
 def _parents_first(nodes: Mapping[str, ForeignNode], place: str) -> list[tuple[str, datetime | None]]:
-    """Names and times; of those whose parent is out already the oldest is next, then the one that stands first.
+    """Names and times in order: of the messages whose parent is done, the oldest is next; ties keep the file's order.
 
-    One without a time has its parent's, and one without a parent the earliest of all.
+    A message without a time gets its parent's; a root without a time gets the earliest time of all.
     """
     children: dict[str | None, list[str]] = defaultdict(list)
     for name, node in nodes.items():
@@ -70,12 +70,12 @@ def _parents_first(nodes: Mapping[str, ForeignNode], place: str) -> list[tuple[s
 
 
 def _kept(nodes: Mapping[str, ForeignNode], name: str | None, place: str) -> str | None:
-    """The message itself, or the nearest one above it that is not left out."""
+    """The name itself, or the nearest ancestor that is not left out; None when there is none."""
     if name is not None and name not in nodes:
         raise InvalidImport(f"{place}: its newest message {name!r:.80} is not in the file.")
 
     def above(name: str) -> str | None:
         parent = nodes[name].parent
-        return parent if parent in nodes else None  # a parent that is missing is refused where they are put in order
+        return parent if parent in nodes else None  # `_parents_first` refuses a missing parent
 
     return next((one for one in follow(name, above, str) if nodes[one].copy is not None), None)

@@ -1,7 +1,7 @@
-"""The SQLite file of harombe, read from its bytes, in memory: the file itself is never opened as a database.
+"""Reader of harombe's SQLite file from its bytes in memory; the file itself is never opened as a database.
 
-So nothing is written to it, and no log beside it is touched. What a schema can make SQLite do is off: a table that is
-a view, a virtual one, or one with computed columns is refused. What is damaged in a row costs that field.
+So the file and a log beside it are never written. Active parts of a schema are switched off: views, virtual tables
+and computed columns are refused. A damaged field of a row is left out; the rest of the row is read.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ MAGIC = b"SQLite format 3\0"
 _MOST_FILE_BYTES = 256 * 2**20
 _HEADER_BYTES = 100
 _PAGE_SIZE, _PAGE_COUNT = slice(16, 18), slice(28, 32)
-_LOG_MARKS = slice(18, 20)  # of the header: 1 and 1, or 2 and 2 where a log lies beside the file
+_LOG_MARKS = slice(18, 20)  # of the header: 1 and 1, or 2 and 2 when there is a log beside the file
 _NAME, _NEXT_STEP = "The file", "import a copy that can be read."
 
 _PLAIN_TABLES = """
@@ -32,7 +32,7 @@ _COMPUTED_COLUMNS = """
 SELECT (SELECT count(*) FROM pragma_table_xinfo('sessions') WHERE hidden > 0)
      + (SELECT count(*) FROM pragma_table_xinfo('messages') WHERE hidden > 0)
 """
-# in the copy in memory: without an index of theirs each session would cost a walk through all messages
+# in the copy in memory: without this index each session would cost a scan of all messages
 _ORDER = "CREATE INDEX order_of_messages ON messages (session_id, created_at, id)"
 _SESSIONS = """
 SELECT CAST(id AS BLOB), CAST(created_at AS BLOB), CAST(updated_at AS BLOB), CAST(system_prompt AS BLOB),
@@ -47,7 +47,7 @@ SELECT id, CAST(role AS BLOB), CAST(content AS BLOB), CAST(tool_calls AS BLOB), 
 
 
 def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
-    """The sessions, oldest first. Raises InvalidImport for what is no such file, and for a damaged one."""
+    """The sessions, oldest first. Raises InvalidImport for a damaged file and for any other kind of file."""
     data = file.read(_MOST_FILE_BYTES + 1)
     if len(data) > _MOST_FILE_BYTES:
         raise ImportTooLarge(f"{_NAME} is larger than {_MOST_FILE_BYTES} bytes.")
@@ -64,7 +64,7 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
 
 
 def _is_cut_off(data: bytes) -> bool:
-    """By the size that its header tells; SQLite itself reads what is there, and misses no page until it needs it."""
+    """True when the file is shorter than its header says. SQLite notices a missing page only when it reads it."""
     if len(data) < _HEADER_BYTES:
         return True
     page_bytes, pages = int.from_bytes(data[_PAGE_SIZE]), int.from_bytes(data[_PAGE_COUNT])
@@ -73,7 +73,7 @@ def _is_cut_off(data: bytes) -> bool:
 
 @contextmanager
 def _readable(data: bytes) -> Iterator[apsw.Connection]:
-    """The database, in memory. Raises InvalidImport in place of SQLite's errors."""
+    """The database in memory. Raises InvalidImport in place of SQLite's errors."""
     with closing(apsw.Connection(":memory:")) as connection, _sqlite_errors():
         connection.deserialize("main", data)
         _restrain(connection)
@@ -99,7 +99,7 @@ def _restrain(connection: apsw.Connection) -> None:
 
 
 def _check(connection: apsw.Connection) -> None:
-    """Damage first: a page that is a part of many others makes a few bytes into endless rows."""
+    """Raise InvalidImport for an unreadable file. Damage is checked first, because it can give endless rows."""
     if connection.execute("PRAGMA quick_check(1)").get != "ok":
         raise InvalidImport(f"{_NAME} is damaged: {_NEXT_STEP}")
     if connection.pragma("user_version") != 0:
@@ -138,12 +138,12 @@ def _messages(connection: apsw.Connection, key: object, place: str) -> Iterator[
 
 
 def _rows(connection: apsw.Connection, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    with _sqlite_errors():  # here as well: whoever stores a session asks for its messages
+    with _sqlite_errors():  # needed here too, because the caller reads the rows later
         yield from connection.execute(query, values)
 
 
 def _metadata(raw: bytes | None, place: str) -> SessionMetadata:
-    """Empty where they are damaged, as they are where such a file is opened."""
+    """The metadata; empty when they are damaged, as when such a file is opened directly."""
     try:
         members = read_value(raw or b"{}", place)
         return metadata_of(members if isinstance(members, dict) else {})

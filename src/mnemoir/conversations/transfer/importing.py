@@ -1,7 +1,7 @@
-"""Sessions out of a file: the whole file is read and checked, then read again and stored.
+"""Import of sessions: the whole file is read and checked, then read again and stored.
 
-So nothing is stored of a file with a mistake in it, and of a large file little is in memory at a time. When storing
-fails, what was written is taken back.
+So nothing of an invalid file is stored, and a large file needs little memory. When storing fails, the written
+sessions are deleted again.
 """
 
 import uuid
@@ -42,15 +42,15 @@ class SkippedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import stored, or, where it was only tried, would store: messages that were there do not count."""
+    """The result of an import, or of a dry run as if it had stored; existing messages are not counted."""
 
-    ids: list[str]  # of the sessions, as they are called in the store
+    ids: list[str]  # of the imported sessions, in the store
     messages: int
     skipped: list[SkippedSession]
 
     @property
     def sessions(self) -> int:
-        """How many were stored."""
+        """The number of imported sessions."""
         return len(self.ids)
 
 
@@ -64,12 +64,12 @@ def import_sessions(
     user: str | None = None,
     attachments: Attachments | None = None,
 ) -> ImportReport:
-    """Store the sessions of a file: an export, or the file of another program. `data` may name it by its path.
+    """Store the sessions of a file: an export, or the file of another program. `data` may be its path.
 
-    `on_conflict` tells what becomes of a session whose id is taken: it is left out, stored under another id, put in
-    the place of the one that is there, or merged with it. `user` is whose all of them are, whatever the file says.
-    With `attachments` files are put away in their store. Messages that were imported wait for their vectors. Raises
-    InvalidImport, naming the place in the file, before anything is stored, and StorageUnavailable.
+    `on_conflict` decides about a session whose id exists: skip it, store it under another id, replace the existing
+    session, or merge the two. `user` overrides the owner in the file. With `attachments` files are saved in that
+    store. The vectors of imported messages are computed later. Raises InvalidImport, which names the position in the
+    file, before anything is stored, and StorageUnavailable.
     """
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is one of {', '.join(get_args(OnConflict))}.", field="on_conflict")
@@ -88,7 +88,7 @@ def import_sessions(
 
 
 def _check(copy: SessionCopy) -> None:
-    """Read it whole. Raises InvalidImport for what could not be stored."""
+    """Read a whole session. Raises InvalidImport when it cannot be stored."""
     place = copy.place
     try:
         if copy.id is not None:
@@ -104,17 +104,17 @@ def _check(copy: SessionCopy) -> None:
 
 
 class _Import:
-    """Stores the sessions of one file."""
+    """An import of one file."""
 
     def __init__(self, restoring: Restoring, on_conflict: OnConflict, user: str | None) -> None:
         self._restoring = restoring
         self._on_conflict = on_conflict
         self._user = user
-        self._aside: list[tuple[str, str]] = []  # what is stored under another id, with the id it is to have
+        self._aside: list[tuple[str, str]] = []  # (temporary id, final id) of sessions that replace existing ones
         self._report = ImportReport(ids=[], messages=0, skipped=[])
 
     def report(self, copies: Iterator[SessionCopy]) -> ImportReport:
-        """Store them; what was stored."""
+        """Store the sessions and return the report. On an error, delete what was written."""
         try:
             messages = sum(self._take(copy) for copy in copies)
             for aside, session_id in self._aside:
@@ -125,7 +125,7 @@ class _Import:
         return replace(self._report, messages=messages)
 
     def _take(self, copy: SessionCopy) -> int:
-        """The number of messages stored."""
+        """Store one session; the number of stored messages."""
         session_id = copy.id or str(uuid.uuid4())
         there = self._restoring.storage.get_session(session_id)
         if there is not None and self._on_conflict == "skip":
@@ -147,7 +147,7 @@ class _Import:
         return self._restoring.storage.get_session(session_id) is not None
 
     def _take_back(self) -> None:
-        """What cannot be deleted now tells in its metadata that it is not whole."""
+        """Delete the written sessions. A session that cannot be deleted is marked as unfinished in its metadata."""
         try:
             self._restoring.take_back()
         except MnemoirError as exc:
@@ -155,7 +155,7 @@ class _Import:
 
 
 class _Trial:
-    """Tells what an import would do."""
+    """A dry run of an import."""
 
     def __init__(self, storage: SessionStorage, on_conflict: OnConflict) -> None:
         self._storage = storage
@@ -163,7 +163,7 @@ class _Trial:
         self._report = ImportReport(ids=[], messages=0, skipped=[])
 
     def report(self, copies: Iterator[SessionCopy]) -> ImportReport:
-        """What would be stored."""
+        """The report of an import that stored these sessions."""
         messages = sum(self._take(copy) for copy in copies)
         return replace(self._report, messages=messages)
 
@@ -189,7 +189,7 @@ def _count(copy: SessionCopy) -> int:
 
 
 def _free_id(session_id: str, is_taken: Callable[[str], bool]) -> str:
-    """The id with the first number behind it that nobody has."""
+    """The id with the first free number as its suffix."""
     for number in range(2, _MOST_NAMESAKES):
         name = f"{session_id[:_LONGEST_STEM]}-{number}"
         if not is_taken(name):

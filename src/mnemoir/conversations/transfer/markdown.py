@@ -1,9 +1,9 @@
-"""A thread as Markdown to read: what people said keeps its shape and does nothing.
+"""Writer of a thread as Markdown: texts keep their formatting but contain nothing active.
 
-Whatever reads the file, no HTML in it acts, no picture is fetched, and no link leads anywhere but to the web or to a
-mail address. Characters that would begin such things become entities, which are never markup. Blocks of code are
-written anew, with a fence that is longer than any within them, so that all readers agree where they end. Headings of
-messages go two levels down: the first two levels are those of the conversation.
+In every Markdown reader, no HTML is interpreted, no picture is loaded, and links lead only to the web or to mail
+addresses. Characters that would begin such elements become entities, which are never markup. Code blocks get a fence
+that is longer than any inside, so that all readers agree where they end. Headings in messages move two levels down,
+because the first two levels belong to the conversation.
 """
 
 import json
@@ -28,7 +28,7 @@ _MARKUP = re.compile(r"[&<>\\`*_{}\[\]()#+!|~$^=-]")
 
 
 def write_markdown(session: SessionCopy) -> Iterator[bytes]:
-    """The system prompt and the thread."""
+    """The system prompt and the thread as Markdown."""
     yield _encoded(_beginning(session))
     for copy in session.messages:
         yield _encoded(_message(copy))
@@ -83,13 +83,13 @@ def _time(instant: datetime) -> str:
 
 
 def _in_line(text: str) -> str:
-    """As a part of a line: nothing in it is markup."""
+    """The text on one line, with all markup escaped."""
     in_one_line = " ".join(plain_text(text).split())
     return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", in_one_line)
 
 
 def _body(text: str) -> str:
-    """What somebody wrote, with its paragraphs, lists, emphasis and code."""
+    """A message's text, with its paragraphs, lists, emphasis and code."""
     written: list[str] = []
     lines = iter(plain_text(text).split("\n"))
     for line in lines:
@@ -104,7 +104,7 @@ def _body(text: str) -> str:
 
 
 def _fenced(fence: re.Match[str], lines: Iterator[str]) -> str:
-    """The block that the fence opens, up to the line that closes it or to the end."""
+    """The code block after an opening fence, up to the closing fence or the end."""
     mark = fence["ticks"] or fence["tildes"]
     indent = len(fence["indent"])
     code: list[str] = []

@@ -1,4 +1,4 @@
-"""Members of an object in a file, each read as what it must be; an error names the place and the member."""
+"""Typed access to the members of a JSON object in a file; errors name the position and the member."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,10 +9,10 @@ from mnemoir.conversations.transfer.instants import read_epoch, read_text
 
 
 class Members:
-    """An object at a place of a file. Absent and null are the same; members nobody asks for are passed over."""
+    """A JSON object at a position of a file. Missing and null members are equal; unknown members are ignored."""
 
     def __init__(self, value: object, place: str) -> None:
-        """Raises InvalidImport for what is no object."""
+        """Raises InvalidImport when `value` is not an object."""
         if not isinstance(value, dict):
             raise InvalidImport(f"{place} must be an object, not {_kind(value)}.")
         self.place = place
@@ -53,7 +53,7 @@ class Members:
         return float(value)
 
     def instant(self, name: str) -> datetime | None:
-        """Of a text, or of a number of seconds or milliseconds since 1970."""
+        """The time in a text, or in a number of seconds or milliseconds since 1970."""
         value = self.raw(name)
         if value is None:
             return None
@@ -75,7 +75,7 @@ class Members:
         return value
 
     def object(self, name: str) -> "Members":
-        """The object of that name; an empty one where there is none."""
+        """The object of that name; an empty one when it is missing."""
         value = self.raw(name)
         return Members({} if value is None else value, f"{self.place}, {name}")
 
@@ -89,7 +89,7 @@ class Members:
 
 
 def _kind(value: object) -> str:
-    """What a value is, in short: never what a person said."""
+    """A short description of a value, without texts of persons."""
     if isinstance(value, bool | int | float):
         return f"{value!r:.40}"
     names = {dict: "an object", list: "a list", str: "this text", type(None): "null"}

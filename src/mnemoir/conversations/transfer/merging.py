@@ -1,7 +1,7 @@
-"""A file's session merged with the one that is there: what is new is added, and nothing is changed or taken away.
+"""Merging of a file's session into an existing one: new messages are added, nothing is changed or deleted.
 
-Two messages are the same when they say the same behind the same message. Of equal siblings, as answers that were
-asked for twice, each is taken for one only.
+Two messages are equal when they have equal content and the same parent. Of equal siblings, such as answers that were
+regenerated, each matches only one.
 """
 
 from collections import defaultdict, deque
@@ -19,9 +19,9 @@ _PAGE = 500
 
 
 def merge(restoring: Restoring, copy: SessionCopy, session: SessionRecord) -> int:
-    """Add what the session lacks; the number of messages added.
+    """Add the missing messages; their number.
 
-    The thread goes on along the file's where it ended within it, and stays on its branch otherwise.
+    When the session's thread ended inside the file's thread, the head moves to the end of the file's; else it stays.
     """
     appender = restoring.appender(session.id, copy.updated_at)
     comparison = Comparison(restoring.storage, session.id, appender.ids)
@@ -39,12 +39,12 @@ def merge(restoring: Restoring, copy: SessionCopy, session: SessionRecord) -> in
 
 
 def count_new(storage: SessionStorage, copy: SessionCopy, session_id: str) -> int:
-    """How many messages `merge` would add."""
+    """The number of messages that `merge` would add."""
     return sum(1 for _ in Comparison(storage, session_id, {BEGINNING: ROOT}).new(copy))
 
 
 class Comparison:
-    """Which messages of a file are in a session. `ids` is given those that are, by number."""
+    """A comparison of a file with a session. It adds the storage ids of existing messages to `ids`, by number."""
 
     def __init__(self, storage: SessionStorage, session_id: str, ids: dict[int, int]) -> None:
         self._ids = ids
@@ -58,7 +58,7 @@ class Comparison:
             after = page[-1].id
 
     def new(self, copy: SessionCopy) -> Iterator[tuple[int, MessageCopy]]:
-        """Those that are not, with their numbers; whoever stores them puts their ids to the others."""
+        """The messages missing in the session, with their numbers. The caller adds their storage ids to `ids`."""
         for number, message in enumerate(copy.messages, start=1):
             self._parents.append(message.parent)
             self._head = number if message.is_head else self._head
@@ -69,7 +69,7 @@ class Comparison:
                 self._ids[number] = found
 
     def way(self) -> Iterator[int]:
-        """The numbers from the file's head to its beginning, after all were compared; BEGINNING last."""
+        """The numbers from the file's head to its beginning, BEGINNING last. Call it after `new` has ended."""
         number = self._head or len(self._parents) - 1
         while number != BEGINNING:
             yield number
@@ -77,7 +77,7 @@ class Comparison:
         yield BEGINNING
 
     def _found(self, message: MessageCopy) -> int | None:
-        """Behind one that is new there is nothing."""
+        """The storage id of an equal message; None when there is none. A new parent has no stored children."""
         parent_id = self._ids.get(message.parent)
         if parent_id is None:
             return None

@@ -1,4 +1,4 @@
-"""Chats as Open WebUI exports them: a tree of messages by id, or, from before it had branches, a list."""
+"""Reader of Open WebUI's exports: a tree of messages by id, or in older versions without branches a list."""
 
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, get_args
@@ -11,11 +11,11 @@ from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from mnemoir.conversations.transfer.members import Members
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
-_SHOWN = ("data:image/", "http://", "https://")  # what a model can be shown; others are addresses within that program
+_SHOWN = ("data:image/", "http://", "https://")  # addresses a model can use; others are internal to that program
 
 
 def read_open_webui(file: BinaryIO) -> Iterator[SessionCopy]:
-    """The chats. Raises InvalidImport, naming the conversation, while they are read."""
+    """The chats of the file. Reading them raises InvalidImport that names the conversation."""
     for item, raw in conversations_in(file):
         chat = item.object("chat") if "chat" in item else item
         yield SessionCopy(
@@ -54,7 +54,7 @@ def _node(members: Members, parent: str | None) -> ForeignNode:
 
 
 def _content(members: Members) -> Content:
-    """Pictures first, the text last; other files are named in the text."""
+    """The content: pictures first, the text last; other files are named in the text."""
     texts: list[str] = []
     pictures: list[Part] = []
     if isinstance(members.raw("content"), list):

@@ -1,11 +1,11 @@
-"""Our own format: a line for the session, then a line for each message, by number; or both in one JSON object.
+"""Reader of our own format: a line for the session, then a line per message, by number; or both in one JSON object.
 
     {"format":"mnemoir-conversation","version":2,"session":{"id":"trip","title":"Lisbon", …}}
     {"id":1,"uid":"msg_7c…","parent_id":null,"role":"user","content":"Where to?", …}
     {"id":2,"uid":"msg_d0…","parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
 
-Several sessions in one file stand after each other. What a reader does not know it passes over; a vector
-(`embedding`) is one such thing, since each store makes its own with its own model.
+Several sessions in one file follow each other. Readers ignore unknown members; a vector (`embedding`) is one of them,
+because each store computes its own with its own model.
 """
 
 import re
@@ -28,19 +28,19 @@ _MEDIA_TEXTS = ("mime_type", "url", "base64_data", "format", "filename")
 
 
 def read_lines(file: BinaryIO) -> Iterator[SessionCopy]:
-    """The sessions of a file of lines. Raises InvalidImport, naming the line, while they are read."""
+    """The sessions of a file of JSON lines. Reading them raises InvalidImport that names the line."""
     lines = _Lines(file)
     while (header := lines.take()) is not None:
         place, value = header
         if not is_header(value):
             raise InvalidImport(f'{place} must begin a session: {{"format":"{FORMAT}", …}}. Is a line missing?')
         yield _session(Members(value, place), lines.messages())
-        for _ in lines.messages():  # whoever took none of them: the next session is behind them
+        for _ in lines.messages():  # skip messages that the caller did not read
             continue
 
 
 def read_object(value: Any, place: str) -> SessionCopy:
-    """The session of a JSON object. Raises InvalidImport, naming the message, while its messages are read."""
+    """The session of a JSON object. Reading its messages raises InvalidImport that names the message."""
     members = Members(value, place)
     messages = members.items("messages")
     numbered = ((f"Message {number}", each) for number, each in enumerate(messages, start=1))
@@ -48,12 +48,12 @@ def read_object(value: Any, place: str) -> SessionCopy:
 
 
 def is_header(value: object) -> bool:
-    """Whether it begins a session of ours."""
+    """True when the value is the header of a session in our format."""
     return isinstance(value, dict) and value.get("format") == FORMAT
 
 
 class _Lines:
-    """The lines of a file, with one of them looked at ahead."""
+    """The lines of a file, with one line of look-ahead."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -61,7 +61,7 @@ class _Lines:
         self._ahead: tuple[str, Any] | None = None
 
     def take(self) -> tuple[str, Any] | None:
-        """The place and the value of the next line that is not blank; None at the end."""
+        """The position and the value of the next line that is not blank; None at the end."""
         if self._ahead is not None:
             taken, self._ahead = self._ahead, None
             return taken
@@ -73,7 +73,7 @@ class _Lines:
         return None
 
     def messages(self) -> Iterator[MessageCopy]:
-        """Those in front of the next session."""
+        """The messages up to the next session."""
         return _read_messages(self._values())
 
     def _values(self) -> Iterator[tuple[str, Any]]:
@@ -139,7 +139,7 @@ def _message(line: Members, number: int) -> MessageCopy:
 
 
 def _parent(line: Members, number: int) -> int:
-    """Without the member: the message in front of it."""
+    """The number of the parent; without the member, the message before it."""
     if "parent_id" not in line:
         return number - 1
     parent = line.whole("parent_id", 1, _MOST_TOKENS)

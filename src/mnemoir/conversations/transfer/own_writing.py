@@ -1,4 +1,4 @@
-"""Our own format written; `own_reading` tells what it is."""
+"""Writer of our own format, which `own_reading` describes."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,12 +14,12 @@ _PIECE = 2**16
 
 
 def write_lines(session: SessionCopy) -> Iterator[bytes]:
-    """The lines of a session."""
+    """The session as JSON lines."""
     yield from _together(_lines(session))
 
 
 def write_object(session: SessionCopy) -> Iterator[bytes]:
-    """The session as one JSON object, with a message a line."""
+    """The session as one JSON object, with one message per line."""
     yield _dumped(_header(session))[:-2].encode() + b',"messages":['
     separator = "\n"
     for number, message in enumerate(session.messages, start=1):
@@ -29,7 +29,7 @@ def write_object(session: SessionCopy) -> Iterator[bytes]:
 
 
 def _together(lines: Iterable[str]) -> Iterator[bytes]:
-    """In pieces of some size: a line alone is little."""
+    """The lines joined into pieces of at least 64 KiB, because single lines are small."""
     taken: list[str] = []
     size = 0
     for line in lines:
@@ -103,7 +103,7 @@ def _files(content: Content) -> list[dict[str, Any]] | None:
 def _dumped(value: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:  # other programs store NaN, which is no JSON
+    except ValueError:  # other programs store NaN, which JSON does not allow
         finite = json.loads(json.dumps(value), parse_constant=lambda name: None)
         text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode() + "\n"

@@ -1,4 +1,4 @@
-"""Which program a file is of, by how it begins, and what reads it."""
+"""Recognition of a file's format by its beginning, and the choice of its reader."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal
@@ -20,7 +20,7 @@ _UNKNOWN = (
 
 
 def reader_of(file: BinaryIO, format: ImportFormat) -> Reader:
-    """What reads the file. Raises InvalidImport for one of no known program, and for an unknown format."""
+    """The reader of the file. Raises InvalidImport for a file of no known program and for an unknown format."""
     file.seek(0)
     if format == "auto":
         return _READERS[_recognised(file)]
@@ -47,7 +47,7 @@ def _recognised(file: BinaryIO) -> str:
 
 
 def _by_object(file: BinaryIO) -> str:
-    """One line of many, or one object over many lines."""
+    """The format of a file that begins with an object: JSON lines, or one object over many lines."""
     try:
         value = read_value(_first_line(file), "The first line")
     except ImportTooLarge:
@@ -63,7 +63,7 @@ def _by_object(file: BinaryIO) -> str:
 
 
 def _by_members(value: Any) -> str:
-    """Of one conversation of another program."""
+    """The format of another program, by the members of its first conversation. Raises InvalidImport."""
     if isinstance(value, dict) and "mapping" in value:
         return "chatgpt"
     if isinstance(value, dict) and ("chat" in value or "history" in value or "messages" in value):
@@ -72,7 +72,7 @@ def _by_members(value: Any) -> str:
 
 
 def _first_item(file: BinaryIO) -> Any:
-    """The first conversation of a list; for an empty list one without messages."""
+    """The first conversation of a list; for an empty list a conversation without messages."""
     try:
         raw = next(array_items(file, "Conversation"), b'{"messages":[]}')
     finally:
@@ -81,7 +81,7 @@ def _first_item(file: BinaryIO) -> Any:
 
 
 def _first_line(file: BinaryIO) -> bytes:
-    """The first one that is not blank; b"" for none."""
+    """The first line that is not blank; b"" for none."""
     while line := file.readline(MOST_BYTES + 1):
         if value := line.removeprefix(MARK).strip():
             return value

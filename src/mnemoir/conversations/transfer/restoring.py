@@ -1,7 +1,7 @@
-"""Sessions out of a file into the store, with the times they had.
+"""Writing of imported sessions to the store, with their original times.
 
-They are written through a connection of its own whose clock shows the file's times, and which waits for the disk. A
-session that is not whole yet says so in its metadata: one whose import was killed can be told from others.
+They are written through a connection of its own whose clock returns the file's times and whose commits are synced to
+disk. The metadata of an incomplete session say so, so that an interrupted import can be recognised.
 """
 
 import uuid
@@ -19,12 +19,12 @@ from mnemoir.conversations.transfer.exporting import copy_of
 from mnemoir.core.clock import utc_now
 from mnemoir.ports.backends import backend
 
-UNFINISHED = "import_unfinished"  # in `metadata.custom`: the id of the session that this one is to be
+UNFINISHED = "import_unfinished"  # key in `metadata.custom` of an incomplete session; the value is its final id
 _TOGETHER = 500
 
 
 class Restoring:
-    """One for each import. All methods block and raise StorageUnavailable; `written` tells what to take back then."""
+    """The writer of one import. All methods block and raise StorageUnavailable; `take_back` deletes `written`."""
 
     def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:
         self.written: list[str] = []
@@ -37,7 +37,7 @@ class Restoring:
         self._model = manager.embedding_model
 
     def add(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> int:
-        """Store it as a new session; the number of its messages. Raises SessionExistsError."""
+        """Store a new session; the number of its messages. Raises SessionExistsError."""
         return self._added(copy, session_id, metadata, None)
 
     def _added(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, spared: str | None) -> int:
@@ -47,13 +47,13 @@ class Restoring:
         return count
 
     def add_aside(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> tuple[str, int]:
-        """Store it under another id, to take a session's place later; that id, and the number of its messages."""
+        """Store a session under a temporary id, to replace another later; that id, and the number of messages."""
         aside = str(uuid.uuid4())
         appender = Appender(self.storage, aside, None, session_id)
         return aside, self._fill(copy, appender, self._begun(copy, aside, metadata, session_id))
 
     def put_in_place(self, aside: str, session_id: str) -> None:
-        """Let what was stored aside take the session's place. At every moment one of them is there, and whole."""
+        """Replace the session by the one stored aside. At every moment one of the two is complete."""
         session = self.storage.get_session(aside)
         if session is None:
             return
@@ -64,17 +64,17 @@ class Restoring:
         self._delete(aside)
 
     def take_back(self) -> None:
-        """Delete what was written, and is in no other session's place."""
+        """Delete the written sessions, except those that replaced another one."""
         for session_id in self.written:
             self._delete(session_id)
 
     def appender(self, session_id: str, used_at: datetime | None) -> "Appender":
-        """To add messages to a session that is there, as of a time."""
+        """An appender to an existing session; its messages get the time `used_at`."""
         self._now = used_at
         return Appender(self.storage, session_id, self._model)
 
     def record(self, copy: MessageCopy, session_id: str) -> MessageRecord:
-        """The row of a message; its files are put away."""
+        """The storage record of a message; its files are saved as attachments."""
         message = copy.message
         if self._attachments is not None:
             message = self._attachments.put_away(message, session_id)
@@ -89,13 +89,13 @@ class Restoring:
         )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database connection."""
         self.storage.close()
 
     def _begun(
         self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, to_be: str
     ) -> Iterator[MessageCopy]:
-        """Make the session, as of the time it began; its messages."""
+        """Create the session with its original start time; its messages."""
         first = next(copy.messages, None)
         self._now = copy.created_at or (first.created_at if first is not None else None)
         unfinished = replace(metadata, custom={**metadata.custom, UNFINISHED: to_be})
@@ -132,15 +132,15 @@ class Restoring:
 
 
 class Appender:
-    """Puts messages behind others by their numbers, those in a row together.
+    """Appends messages to their parents by number, consecutive ones in one write.
 
-    A message whose uid another one has already, in any session but `spared`, gets a new uid.
+    A message whose uid exists already, in any session but `spared`, gets a new uid.
     """
 
     def __init__(
         self, storage: SessionStorage, session_id: str, model: str | None, spared: str | None = None
     ) -> None:
-        self.ids: dict[int, int] = {BEGINNING: ROOT}  # of what is stored, by number
+        self.ids: dict[int, int] = {BEGINNING: ROOT}  # storage ids by number
         self._storage = storage
         self.session_id = session_id
         self._spared = spared
@@ -150,7 +150,7 @@ class Appender:
         self._records: list[MessageRecord] = []
 
     def put(self, record: MessageRecord, number: int, parent: int) -> None:
-        """Put a message behind the one whose number is `parent`; it has its id after `flush` at the latest."""
+        """Append a message to the one with the number `parent`; its id is known after `flush` at the latest."""
         if self._numbers and (self._numbers[-1] != parent or len(self._numbers) >= _TOGETHER):
             self.flush()
         if not self._numbers:
@@ -159,7 +159,7 @@ class Appender:
         self._records.append(record)
 
     def flush(self) -> None:
-        """Store what waits."""
+        """Store the waiting messages."""
         if not self._records:
             return
         records = self._with_own_uids()
@@ -170,7 +170,7 @@ class Appender:
         self._numbers, self._records = [], []
 
     def _with_own_uids(self) -> list[MessageRecord]:
-        """What waits, each with its uid unless another message has that."""
+        """The waiting records, with their uids unless another message has the same."""
         places = self._storage.places_of([one.uid for one in self._records if one.uid])
         taken = {uid for uid, (session_id, _) in places.items() if session_id != self._spared}
         records: list[MessageRecord] = []

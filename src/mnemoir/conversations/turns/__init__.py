@@ -1,1 +1,1 @@
-"""Dialogues of question and answer: turns, their threads, presets and token-buffer memory."""
+"""Conversations of a chat application as turns: threads, presets and token-buffer memory."""

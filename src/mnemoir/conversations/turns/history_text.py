@@ -1,4 +1,4 @@
-"""A history as one text, for models that complete a prompt instead of answering messages."""
+"""Conversion of a history to one text, for models that complete a prompt instead of answering messages."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _MARKERS = re.compile(f"{re.escape(HISTORY_MARKER)}|{re.escape(QUERY_MARKER)}")
 
 
 class Prefixes(Protocol):
-    """What stands in front of the words of each side."""
+    """The prefixes before the texts of user and assistant."""
 
     @property
     def user(self) -> str: ...
@@ -37,8 +37,8 @@ class Prefixes(Protocol):
 def history_text(messages: Sequence[Message], human_prefix: str = "Human", ai_prefix: str = "Assistant") -> str:
     """`{prefix}: {content}` for each message of user and assistant, joined by newlines; "" for none.
 
-    Of a list of parts, texts are given and images marked `[image]`, a line each; other files are left out, and so are
-    messages without content, which only call tools.
+    In a list of parts each text and each image, as `[image]`, is a line; other files are left out. Messages without
+    content, which only call tools, are left out too.
     """
     prefixes = {"user": human_prefix, "assistant": ai_prefix}
     return "\n".join(
@@ -49,9 +49,9 @@ def history_text(messages: Sequence[Message], human_prefix: str = "Human", ai_pr
 
 
 def completion_prompt(template: str, history: str, query: str) -> str:
-    """The template with history and query put in; without a marker for it, the history and a newline stand in front.
+    """The template with history and query inserted; without a marker for the history, it is put before the template.
 
-    What is put in is never searched for markers.
+    Markers inside history and query are not replaced.
     """
     values = {HISTORY_MARKER: history, QUERY_MARKER: query}
     filled = _MARKERS.sub(lambda marker: values[marker.group()], template)
@@ -59,7 +59,7 @@ def completion_prompt(template: str, history: str, query: str) -> str:
 
 
 def required_prefixes(role_prefix: Prefixes | None) -> tuple[str, str]:
-    """The two prefixes of a completion model, whose memory must name them; SettingsError when it does not."""
+    """The two prefixes, which a completion model needs. Raises SettingsError when they are missing."""
     if role_prefix is None:
         raise SettingsError(
             "memory.role_prefix is missing: a completion model gets its history as text; "

@@ -1,8 +1,8 @@
-"""How a history is made out of stored turns: one set of rules, and the named sets.
+"""The rules that select a history from stored turns, and the named presets of rules.
 
-`default` is the project's own. The others behave as existing applications do, each defect included, for those who
-depend on it: `compat_a_old` and `compat_a_new` as two generations of a chat application with branches, `compat_b` as
-a session memory without any.
+`default` is Mnemoir's own. The others reproduce existing applications with all their defects, for users who depend on
+them: `compat_a_old` and `compat_a_new` two generations of a chat application with branches, `compat_b` a session
+memory without branches.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,12 +28,12 @@ Some = TypeVar("Some", bound=Message)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRules:
-    """The settings of the one machine behind both designs.
+    """The rules that select and cut a history.
 
     `limit_applies_to`: a limit of N means N finished turns of the thread, or N rows of the whole conversation, other
-    branches and the unfinished turn included. `skip_empty_turns` leaves out turns that were never answered, wherever
-    they stand. `min_keep` counts units. `guards_counter`: a model that fails to count is replaced by an estimate;
-    otherwise its 0 is believed and what it raises is passed on.
+    branches and the unfinished turn included. `skip_empty_turns` leaves out all turns that were never answered.
+    `min_keep` is a number of units. `guards_counter`: a model whose counting fails is replaced by an estimate;
+    otherwise a count of 0 is accepted and exceptions are passed on.
     """
 
     thread: ThreadRule = "scoped"
@@ -65,7 +65,7 @@ PRESETS: dict[str, HistoryRules] = {
 
 
 def preset(name: str) -> HistoryRules:
-    """The rules of that name; SettingsError for a name that is not known."""
+    """The rules of that name. Raises SettingsError for an unknown name."""
     if name not in PRESETS:
         raise SettingsError(f"The preset {name!r:.40} is not known; choose one of {', '.join(PRESETS)}.")
     return PRESETS[name]
@@ -79,10 +79,10 @@ def select_turns(
     start: str | None = None,
     has_files: Callable[[Turn], bool] = lambda turn: False,
 ) -> list[Turn]:
-    """The turns whose messages make the history, oldest first, out of all rows of a conversation, newest first.
+    """The turns of the history, oldest first, from all rows of a conversation, newest first.
 
-    The thread of `start` (the newest row when not given), without the turn that is still being answered. Rows may
-    come from a lazy reader: none is read that is not needed. `has_files` is asked of turns without an answer only.
+    They are the thread of `start` (default: the newest row) without the turn that is still being answered. Rows may
+    come from a lazy reader; only needed rows are read. `has_files` is called for turns without an answer only.
     """
     limit = row_limit(message_limit)
     read = islice(rows, limit) if rules.limit_applies_to == "rows" else rows
@@ -93,19 +93,19 @@ def select_turns(
 
 
 def fit_by(rules: HistoryRules, messages: Sequence[Some], budget: int, counter: TokenCounter) -> list[Some]:
-    """The window of these messages, cut as the rules say."""
+    """The messages, cut to the budget by the rules."""
     return fit(messages, budget, counter, unit=rules.unit, min_keep=rules.min_keep)
 
 
 def counter_of(rules: HistoryRules, model: CountsTokens | None = None) -> TokenCounter:
-    """The counter that the rules name; SettingsError when they name the model's and there is none."""
+    """The token counter of the rules. Raises SettingsError for the model's counter without a model."""
     if rules.counter == "model" and model is not None and not rules.guards_counter:
         return plain_model_counter(model)
     return counter_named(rules.counter, model)
 
 
 def _finished(thread: Iterable[Turn]) -> Iterator[Turn]:
-    """Without the newest turn when that is still being answered: no answer, and no tokens of one."""
+    """The thread without its newest turn if that is still being answered: no answer and no answer tokens."""
     newest_first = iter(thread)
     newest = next(newest_first, None)
     if newest is not None and (newest.answer or newest.answer_tokens):

@@ -1,4 +1,4 @@
-"""Files of stored messages, for histories that show them again: a file goes by its message and its place in that."""
+"""Files of stored messages for histories that show them again; a file's id is its message's id and its index."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,12 +15,12 @@ from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.log.sessions import StoredMessage
 from mnemoir.ports.turns import Attachment
 
-_MOST_DIGITS = 19  # of what a column holds
+_MOST_DIGITS = 19  # of an integer column
 BringBack = Callable[[Sequence[Message]], Sequence[Message]]  # with the bytes of files in place of links to them
 
 
 def attachments_of(message: StoredMessage) -> list[Attachment]:
-    """The files of a message, in their order, as attachments of the turn that it begins."""
+    """The files of a message, in order, as attachments of the turn that it begins."""
     return [
         Attachment(
             id=f"{message.id}#{place}",
@@ -35,14 +35,14 @@ def attachments_of(message: StoredMessage) -> list[Attachment]:
 
 
 def read_number(text: str) -> int | None:
-    """The number of a message; None for a text that is none."""
+    """A message id from a text; None for any other text."""
     return int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else None
 
 
 class SessionFiles:
-    """Finds what `attachments_of` names. The store is one user's, so the tenant only is noted.
+    """A FileResolver for the attachments of `attachments_of`. The store is one user's, so no tenant is checked.
 
-    `bring_back` gives a message its files' bytes, where links stand for them in the store.
+    `bring_back` replaces links in messages by the bytes of the files.
     """
 
     def __init__(self, storage: SessionStorage, bring_back: BringBack = list) -> None:
@@ -50,7 +50,7 @@ class SessionFiles:
         self._bring_back = bring_back
 
     def find(self, ref: FileRef, *, tenant_id: str) -> StoredFile:
-        """The file. Raises FileUnavailable when its message is gone, or holds no such file."""
+        """The file. Raises FileUnavailable when its message was deleted or has no such file."""
         part = self._part(ref.upload_file_id)
         return StoredFile(
             id=ref.id,
@@ -64,7 +64,7 @@ class SessionFiles:
         )
 
     def payload(self, file: StoredFile) -> FilePayload:
-        """What a model is given of it. Raises FileUnavailable when its bytes are gone."""
+        """The content of a file for a model. Raises FileUnavailable when its bytes are missing."""
         part = self._part(file.related_id)
         brought = _media(self._bring_back([Message("user", [part])])[0])
         if not brought:

@@ -1,8 +1,8 @@
-"""Sessions read as turns, for memories that work with these: the thread of a session, cut at its users' messages.
+"""An adapter that reads sessions as turns: the thread of a session, split at the user's messages.
 
-A turn is a message of the user and all that follows up to the next one. Its answer is the last text of the model in
-it. What stands in front of the first message of the user, such as a greeting, belongs to no turn, and neither does
-what stands behind the mark that a cleared context leaves.
+A turn is a message of the user and all messages up to the next one. Its answer is the model's last text in it.
+Messages before the first message of the user, such as a greeting, belong to no turn, and neither do messages before
+the mark of a cleared context.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,17 +28,17 @@ _SHOWS_FILES = {"file_upload": {"enabled": True}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentTurn:
-    """The turn that is being answered: the name it goes by, and its newest stored message."""
+    """The turn that is being answered: its id, and its newest stored message."""
 
     id: str
     message_id: int
 
 
 def thread_back(storage: SessionStorage, session_id: str, newest: int | None = None) -> Iterator[StoredMessage]:
-    """The messages that lead to the message `newest`, with it, newest first, down to the mark of a cleared context.
+    """The thread that ends with the message `newest`, newest first, down to the mark of a cleared context.
 
-    Without `newest` the thread ends with the session's head. Nothing for what is no message of the session. Pages are
-    read as they are needed. Raises StorageUnavailable.
+    Without `newest` the thread ends with the session's head. Empty for an unknown session or message. Pages are read
+    as needed. Raises StorageUnavailable.
     """
     session = storage.get_session(session_id)
     if session is None:
@@ -52,10 +52,10 @@ def thread_back(storage: SessionStorage, session_id: str, newest: int | None = N
 
 
 class SessionTurns:
-    """The turns of the sessions of one user; of each session the thread that ends with its head.
+    """The turns of one user's sessions, each session by the thread that ends with its head.
 
-    With `current` the thread of its session ends with that message, whichever branch the head is on, and the first
-    turn is the one being answered, which has no answer yet. A turn's id is that of its user's message, as a text.
+    With `current` the thread ends with that message, whichever branch the head is on, and the newest turn is the one
+    being answered, which has no answer yet. A turn's id is the id of its user's message, as a text.
     """
 
     def __init__(self, storage: SessionStorage, *, current: CurrentTurn | None = None) -> None:
@@ -63,7 +63,7 @@ class SessionTurns:
         self._current = current
 
     def newest_first(self, conversation_id: str, *, limit: int, before: Turn | None = None) -> Sequence[Turn]:
-        """As `TurnRows` has it; `seq` of a turn is the number of its user's message."""
+        """See TurnRows. `seq` of a turn is the id of its user's message."""
         if before is None:
             newest = self._current.message_id if self._current else None
             messages = thread_back(self._storage, conversation_id, newest)
@@ -74,18 +74,18 @@ class SessionTurns:
         return list(islice(turns, max(0, limit)))
 
     def attachments(self, turn_ids: Sequence[str]) -> Mapping[str, Sequence[Attachment]]:
-        """The files that the users sent; those of the turn being answered are not among them."""
+        """The files of the users' messages by turn id; the turn being answered has none here."""
         wanted = [number for turn_id in turn_ids if (number := read_number(turn_id)) is not None]
         found = self._storage.messages_by_id(wanted)
         return {str(message.id): files for message in found.values() if (files := attachments_of(message))}
 
     def run_features(self, workflow_run_id: str) -> Mapping[str, Any] | None:
-        """Files of history are shown again, whatever answered them."""
+        """Features under which files of the history are shown again, for every run."""
         return _SHOWS_FILES
 
 
 class SessionConversations:
-    """The sessions of one user as conversations of any application. Without `files` their history is text."""
+    """One user's sessions as conversations of any application. Without `files` their history is text."""
 
     def __init__(
         self, storage: SessionStorage, *, files: FileResolver | None = None, current: CurrentTurn | None = None
@@ -95,7 +95,7 @@ class SessionConversations:
         self._current = current
 
     def find(self, conversation_id: str, *, app_id: str, tenant_id: str) -> Conversation | None:
-        """The session of that id; `app_id` and `tenant_id` are noted and choose nothing: the store is one user's."""
+        """The session with that id; `app_id` and `tenant_id` are copied into the result and not checked."""
         if self._storage.get_session(conversation_id) is None:
             return None
         return Conversation(
@@ -110,29 +110,29 @@ class SessionConversations:
 
 
 class _Way:
-    """Steps from a message to the one before it.
+    """A reader that goes from a message to its parent.
 
-    Pages of the head's thread are read ahead, and each step is checked against the message's own pointer: on another
-    branch, messages are read one by one.
+    It reads pages of the head's thread ahead and checks each step against the message's parent pointer; on another
+    branch it reads messages one by one.
     """
 
     def __init__(self, storage: SessionStorage, session_id: str) -> None:
         self._storage = storage
         self._session_id = session_id
-        self._page: list[StoredMessage] = []  # oldest first, so that the next one stands last
+        self._page: list[StoredMessage] = []  # oldest first, so that the next one is the last item
         self._size = _PAGE
-        self.is_on_page = False  # whether the page goes on where the last message stands
+        self.is_on_page = False  # True when the last message came from the page
 
     def at(self, message_id: int) -> StoredMessage | None:
-        """The message, if it is one of the session."""
+        """The message with that id; None when it is not in the session."""
         self.is_on_page = False
         found = self._storage.messages_by_id([message_id]).get(message_id)
         return found if found is not None and found.session_id == self._session_id else None
 
     def behind(self, message: StoredMessage | None) -> StoredMessage | None:
-        """The one that a message follows; for None the newest of the head's thread.
+        """The parent of a message; for None the newest message of the head's thread.
 
-        A message without a pointer follows the next older one, as all do where no pointers were kept.
+        The parent of a message without a pointer is the next older message, as in sessions without stored pointers.
         """
         pointer = None if message is None else message.parent_id
         if pointer == ROOT:
@@ -147,7 +147,7 @@ class _Way:
             return found
         found = self.at(pointer)
         if found is None and message is not None and message.is_on_thread:
-            return self._next()  # the one between them is damaged
+            return self._next()  # the parent is damaged; go on with its own parent
         return found
 
     def _next(self) -> StoredMessage | None:
@@ -161,14 +161,14 @@ class _Way:
 
 
 def _is_behind(mark: int | None, message: StoredMessage, way: _Way) -> bool:
-    """Whether a message stands behind the mark; a page holds none that does."""
+    """True when a message is at or before the mark of a cleared context; pages contain no message before it."""
     return mark is not None and (message.id == mark or (message.id < mark and not way.is_on_page))
 
 
 def _turns(
     conversation_id: str, messages: Iterable[StoredMessage], current: CurrentTurn | None, *, is_newest: bool = True
 ) -> Iterator[Turn]:
-    """The turns that messages make, both newest first. The newest of a thread may still wait for its answer."""
+    """The turns of messages, both newest first. The newest turn of a thread may still wait for its answer."""
     following: list[StoredMessage] | None = None
     for said in _cut(messages):
         if following is not None:
@@ -180,7 +180,7 @@ def _turns(
 
 
 def _cut(messages: Iterable[StoredMessage]) -> Iterator[list[StoredMessage]]:
-    """The messages of each turn, newest first: its user's message is the last."""
+    """The messages of each turn, newest first, so that the user's message is the last."""
     said: list[StoredMessage] = []
     for message in messages:
         said.append(message)

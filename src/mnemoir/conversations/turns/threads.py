@@ -1,12 +1,13 @@
-"""Threads: which turns of a conversation lead to the one being answered.
+"""Threads: the turns of a conversation that lead to the current one.
 
-A conversation with regenerated answers is a forest. Its rows come newest first. Each row of the thread names the next
-one by its parent pointer; the sentinel `NIL` means that no pointer was kept, and stands for the next older row.
+A conversation with regenerated answers is a forest. Its rows are given newest first. Each row of the thread names
+the next one by its parent pointer; the sentinel `NIL` means that no pointer was stored, and stands for the next
+older row.
 
-There are three rules. `scoped` looks each parent up by its id, so that a parent which is newer than its child (a
-clock was set back) loses no turn, and ends at a row without a pointer. `observed` passes over the rows once, from new
-to old, and takes any row without a pointer that it meets, even one of another branch, as existing chat applications
-do. `linear` reads every pointer as the sentinel: sessions without branches are that.
+There are three rules. `scoped` looks up each parent by its id, so that a parent which is newer than its child (after
+a clock was set back) loses no turn, and ends at a row without a pointer. `observed` passes over the rows once, from
+new to old, and takes the first row without a pointer, even one of another branch, as existing chat applications do.
+`linear` treats every pointer as the sentinel, for sessions without branches.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ _MOST_ROWS = 500
 
 
 class ThreadRow(Protocol):
-    """What the walk looks at. A pointer of None or "" marks a root, `NIL` the next older row."""
+    """A row of a conversation. A parent pointer of None or "" marks a root, `NIL` means the next older row."""
 
     @property
     def id(self) -> str: ...
@@ -39,17 +40,16 @@ Step = TypeVar("Step")
 def extract_thread_messages(
     messages: Sequence[Row], *, rule: ThreadRule = "scoped", start: str | None = None
 ) -> list[Row]:
-    """The rows of the thread, newest first, out of all rows of a conversation, newest first.
+    """The rows of the thread, newest first, from all rows of a conversation, newest first.
 
-    The thread is the one of the row `start`, and of the newest row when that is not given. A `start` that is not
-    among the rows has no thread: another branch would be the wrong answer. A parent that is missing leaves the part
-    that was found, and so does one that is in the thread already.
+    The thread ends with the row `start`, by default with the newest row. It is empty for an unknown `start`, because
+    another branch would be wrong. It stops at a missing parent and at a parent that is in the thread already.
     """
     return list(walk_thread(messages, rule=rule, start=start))
 
 
 def walk_thread(rows: Iterable[Row], *, rule: ThreadRule = "scoped", start: str | None = None) -> Iterator[Row]:
-    """The same, row by row: reads no further than the rows asked for need. A parent pointer serves as `start` too."""
+    """The thread as an iterator that reads only as many rows as needed. `start` may also be a parent pointer."""
     known_start = start if start != NIL else None
     if rule == "scoped":
         return _scoped(rows, known_start)
@@ -59,7 +59,7 @@ def walk_thread(rows: Iterable[Row], *, rule: ThreadRule = "scoped", start: str 
 
 
 def follow(first: Step | None, before: Callable[[Step], Step | None], name: Callable[[Step], str]) -> Iterator[Step]:
-    """A step and those that lead to it, each once: ends where there is none before, or one of a name met already."""
+    """`first` and its predecessors; ends when `before` gives None or an item whose name occurred already."""
     met: set[str] = set()
     while first is not None and name(first) not in met:
         yield first
@@ -68,7 +68,7 @@ def follow(first: Step | None, before: Callable[[Step], Step | None], name: Call
 
 
 class RowTable(Generic[Row]):
-    """Rows of a conversation, newest first, found by id or by place; the reader is asked for no more than needed."""
+    """Rows of a conversation, newest first, found by id or by order; rows are read only as far as needed."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._unread = iter(rows)
@@ -76,21 +76,21 @@ class RowTable(Generic[Row]):
         self._places: dict[str, int] = {}
 
     def find(self, id: str) -> Row | None:
-        """The row of that id, the newest one should several have it."""
+        """The row with that id, the newest of several; None when there is none."""
         while id not in self._places:
             if not self._read_one():
                 return None
         return self._read[self._places[id]]
 
     def older(self, row: Row | None) -> Row | None:
-        """The next older row; the newest one for None."""
+        """The next older row, or None; for None the newest row."""
         place = self._places[row.id] + 1 if row else 0
         if place == len(self._read) and not self._read_one():
             return None
         return self._read[place]
 
     def all(self) -> Iterator[Row]:
-        """Every row, newest first."""
+        """All rows, newest first."""
         place = 0
         while place < len(self._read) or self._read_one():
             yield self._read[place]
@@ -105,14 +105,14 @@ class RowTable(Generic[Row]):
 
 
 def row_limit(message_limit: int | None) -> int:
-    """How many rows a `message_limit` stands for: 500 when it is not given, not positive, or above 500."""
+    """The number of rows for a `message_limit`: 500 when it is None, not positive, or above 500."""
     if message_limit is None or message_limit <= 0:
         return _MOST_ROWS
     return min(message_limit, _MOST_ROWS)
 
 
 def stored_turns(rows: TurnRows, conversation_id: str, *, page_size: int = _MOST_ROWS) -> Iterator[Turn]:
-    """All turns of a conversation, newest first, read page by page as they are asked for."""
+    """All turns of a conversation, newest first, read page by page as needed."""
     before: Turn | None = None
     while True:
         page = rows.newest_first(conversation_id, limit=page_size, before=before)
@@ -125,9 +125,9 @@ def stored_turns(rows: TurnRows, conversation_id: str, *, page_size: int = _MOST
 def get_thread_messages_length(
     conversation_id: str, *, rows: TurnRows | None = None, rule: ThreadRule = "scoped"
 ) -> int:
-    """How many turns the newest thread has, over the whole conversation; a newest one without an answer is left out.
+    """The number of turns of the newest thread; a newest turn without an answer is not counted.
 
-    Reads from `rows`, else from what `use_turn_rows` was given. Raises SettingsError when there is neither.
+    Reads from `rows`, else from those of `use_turn_rows`. Raises SettingsError when there are neither.
     """
     source = _usual_rows() if rows is None else rows
     thread = list(walk_thread(stored_turns(source, conversation_id), rule=rule))
@@ -135,7 +135,7 @@ def get_thread_messages_length(
 
 
 def use_turn_rows(rows: TurnRows | None) -> None:
-    """Set where `get_thread_messages_length` reads when it is called with an id alone; None takes it back."""
+    """Set the default `rows` of `get_thread_messages_length` for this process; None removes them."""
     _usual["rows"] = rows
 
 
@@ -170,7 +170,7 @@ def _observed(rows: Iterable[Row]) -> Iterator[Row]:
             awaited = row.parent_message_id
 
 
-# Any: a table cannot say that each walk gives out what it is given
+# Any: the type of a table cannot express that each function returns the row type it gets
 _ONE_PASS: dict[ThreadRule, Callable[[Iterable[Any]], Iterator[Any]]] = {
     "observed": _observed,
     "linear": iter,

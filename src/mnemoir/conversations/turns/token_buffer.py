@@ -1,4 +1,4 @@
-"""The memory of a chat application's model: the newest part of the thread that fits into its budget of tokens."""
+"""Token-buffer memory of a chat application: the newest part of the thread within a model's token budget."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _FIRST_WITH_FILES = 16  # turns
 
 
 class BaseMemory(ABC):
-    """A history that fits into a budget, as messages or as one text."""
+    """The interface of a history that fits into a token budget, as messages or as one text."""
 
     @abstractmethod
     def get_history_prompt_messages(
@@ -33,7 +33,7 @@ class BaseMemory(ABC):
         max_token_limit: int = DEFAULT_TOKEN_LIMIT,
         message_limit: int | None = None,
     ) -> str:
-        """The same messages, as lines of `{prefix}: {content}`, for models that complete a prompt; "" for none."""
+        """The history as lines of `{prefix}: {content}`, for models that complete a prompt; "" for none."""
         messages = self.get_history_prompt_messages(max_token_limit=max_token_limit, message_limit=message_limit)
         return history_text(messages, human_prefix, ai_prefix)
 
@@ -41,10 +41,10 @@ class BaseMemory(ABC):
 class TokenBufferMemory(BaseMemory):
     """The history of a conversation for one model.
 
-    `rules` are the project's own unless a preset is given. `turn_id` is the turn being answered, which must be stored
-    already: a turn that is not has no history. Without it the newest one is taken, which can belong to another
-    branch. A model may name the kinds of media that it takes in `accepted_media`, and say in `token_growth` that its
-    counts are "monotone", so that fewer are needed.
+    `rules` default to Mnemoir's own. `turn_id` is the turn being answered; it must be stored already, otherwise the
+    history is empty. Without it the newest turn is used, which may belong to another branch. A model may name its
+    accepted kinds of media in `accepted_media`, and declare in `token_growth` that its counts are "monotone", so that
+    fewer counts are needed.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class TokenBufferMemory(BaseMemory):
     ) -> list[Message]:
         """The newest part of the thread that fits, oldest message first.
 
-        A `message_limit` that is absent, not positive or above 500 stands for 500. What is dropped is a whole turn,
-        or one message with rules that say so. Raises StorageUnavailable when the turns cannot be read.
+        A `message_limit` that is None, not positive or above 500 means 500. Whole turns are dropped, or single
+        messages with the unit "message". Raises StorageUnavailable when the turns cannot be read.
         """
         turns = history_turns(self.conversation, self.rules, message_limit=message_limit, turn_id=self.turn_id)
         window = self._window(turns, max_token_limit)
@@ -74,7 +74,7 @@ class TokenBufferMemory(BaseMemory):
         return window
 
     def _window(self, turns: Sequence[Turn], budget: int) -> list[Message]:
-        """Where turns may have files, older ones are looked at only once all newer ones fit: files can be large."""
+        """The fitting messages. With files, older turns are read only when all newer ones fit: files can be large."""
         counter = counter_of(self.rules, self.model_instance)
         accepts = accepted_media(self.model_instance)
         newest = _FIRST_WITH_FILES if self.conversation.files else len(turns)
@@ -87,9 +87,9 @@ class TokenBufferMemory(BaseMemory):
 
 
 def _sendable(messages: Sequence[Message], rules: HistoryRules) -> list[Message]:
-    """Without what providers refuse: an answer without a text, and answers at the beginning whose question is gone.
+    """The messages without those that providers refuse: answers without text, and leading answers without a question.
 
-    An answer is gone that was nothing but files or calls of tools; a question, that was nothing but refused files.
+    An answer has no text when it was only files or tool calls; a question is missing when it was only refused files.
     """
     kept = list(messages)
     if rules.skip_empty_turns:

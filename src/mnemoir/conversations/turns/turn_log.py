@@ -1,4 +1,4 @@
-"""Turns kept in memory: for scripts without a store, and for tests."""
+"""An in-memory store of turns, for scripts without a database and for tests."""
 
 import bisect
 import uuid
@@ -17,7 +17,7 @@ def _when(turn: Turn) -> tuple[datetime, int]:
 
 
 class TurnLog:
-    """One tenant's turns, attachments and workflow features; `turns` and `attachments` are taken as they are."""
+    """One tenant's turns, attachments and workflow features; `turns` and `attachments` are not checked."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class TurnLog:
             self._attachments[attachment.message_id].append(attachment)
 
     def add(self, conversation_id: str, query: str, answer: str = "", *, parent: str | None, tokens: int = 0) -> Turn:
-        """Store a turn that begins now, or is already answered; it is the newest, wherever the clock stands.
+        """Store a new turn, answered or not. It becomes the newest, even when the clock was set back.
 
-        Raises InvalidRequest for a parent that is no turn of the conversation, nor the sentinel, nor none.
+        Raises InvalidRequest for a parent that is neither a turn of the conversation, nor the sentinel, nor None.
         """
         stored = self._by_conversation[conversation_id]
         turn = Turn(

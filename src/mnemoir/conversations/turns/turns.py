@@ -1,7 +1,7 @@
-"""Conversations of a chat application, and the messages that their turns give.
+"""Conversations of a chat application, and the conversion of their turns to messages.
 
-Each turn gives the question and its answer; a message with files is a list of parts, the files first. Whether files
-of old turns are shown again is a switch of the application: chat applications keep it in their own configuration,
+Each turn becomes a question and an answer; a message with files is a list of parts, the files first. A switch of the
+application decides whether files of old turns are shown again: chat applications have it in their configuration,
 workflow-backed ones in the workflow that answered the turn.
 """
 
@@ -37,9 +37,9 @@ class AppMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation of an application, with where its turns and files are read.
+    """A conversation of an application, with the sources of its turns and files.
 
-    `mode` is a word of `AppMode`. `rows` must hold this tenant's turns alone. Without `files` the history is text.
+    `mode` is a value of `AppMode`. `rows` must contain only this tenant's turns. Without `files` the history is text.
     """
 
     id: str
@@ -52,19 +52,19 @@ class Conversation:
 
 
 class Conversations(Protocol):
-    """Where conversations are found."""
+    """A source of conversations."""
 
     def find(self, conversation_id: str, *, app_id: str, tenant_id: str) -> Conversation | None:
-        """The tenant's conversation with that application; None when there is none of that id."""
+        """The tenant's conversation with that application; None for an unknown id."""
 
 
 def use_conversations(conversations: Conversations | None) -> None:
-    """Set where this process finds conversations when a call names no place; None takes it back."""
+    """Set this process's default source of conversations; None removes it."""
     _usual["conversations"] = conversations
 
 
 def known_conversations(given: Conversations | None) -> Conversations:
-    """Those given, else those of `use_conversations`. Raises SettingsError when there are neither."""
+    """The given source, else the one of `use_conversations`. Raises SettingsError when there is none."""
     known = _usual["conversations"] if given is None else given
     if known is None:
         raise SettingsError(
@@ -81,7 +81,7 @@ def history_turns(
     message_limit: int | None = None,
     turn_id: str | None = None,
 ) -> list[Turn]:
-    """The turns that lead to `turn_id` (to the newest one when not given), oldest first, as the rules select them."""
+    """The turns that lead to `turn_id` (default: the newest turn), oldest first, as the rules select them."""
     rows = conversation.rows
     limit = row_limit(message_limit)
     page_size = limit if rules.limit_applies_to == "rows" else min(max(limit + 1, _SMALLEST_PAGE), _LARGEST_PAGE)
@@ -97,10 +97,10 @@ def history_turns(
 def turn_messages(
     conversation: Conversation, turns: Sequence[Turn], *, accepts: Collection[MediaType] | None = None
 ) -> list[Message]:
-    """The messages of these turns, two for each, for a model that takes the kinds of media in `accepts` (None: all).
+    """The messages of these turns, two per turn, for a model that accepts the media in `accepts` (None: all).
 
-    A message that had files alone, of which none is left, is left out. Raises ValueError for a mode of the
-    conversation that is no `AppMode`, once a turn has files.
+    A message without text whose files are all missing is left out. When a turn has files, raises ValueError for a
+    mode that is not an `AppMode`.
     """
     return list(_messages(conversation, turns, accepts))
 
@@ -135,7 +135,7 @@ def _message(
 
 
 def _detail(conversation: Conversation, turn: Turn) -> Detail | None:
-    """How closely the images of a turn are looked at; None when its files are not shown again."""
+    """The detail level of a turn's images; None when its files are not shown again."""
     mode = AppMode(conversation.mode)
     if mode not in (AppMode.ADVANCED_CHAT, AppMode.WORKFLOW):
         return history_detail(conversation.model_config or {}, reads_detail=True)
@@ -147,10 +147,10 @@ def _detail(conversation: Conversation, turn: Turn) -> Detail | None:
 
 
 def checked_parent(parent: str | None, known: Collection[str]) -> str | None:
-    """A parent pointer as it is stored: None for none.
+    """The parent pointer to store; None for an empty one.
 
-    Raises InvalidRequest for one that is neither the sentinel nor the id of a `known` turn of the conversation: a
-    placeholder of a client would cut the history off at that turn for ever.
+    Raises InvalidRequest for a pointer that is neither the sentinel nor the id of a `known` turn of the conversation:
+    a client's placeholder would cut the history off at that turn for ever.
     """
     if not parent:
         return None

@@ -1,1 +1,1 @@
-"""What fits a model's context: token counters, budgets, windows and strategies over messages."""
+"""Windows of messages that fit a model's context: token counters, budgets, fitting and strategies."""

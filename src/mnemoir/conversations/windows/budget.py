@@ -1,4 +1,4 @@
-"""How many tokens of history fit beside the rest of a prompt, and how the prompt is put together around it."""
+"""The token budget of the history in a prompt, and the assembly of the prompt."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,20 +7,20 @@ from typing import Any
 from mnemoir.conversations.log.messages import Content, MediaPart, MediaType, Message, TextPart
 from mnemoir.core.errors import InvalidRequest
 
-UNKNOWN_CONTEXT_BUDGET = 2000  # tokens, for a model whose context size nobody knows
+UNKNOWN_CONTEXT_BUDGET = 2000  # tokens, for a model of unknown context size
 _MAX_TOKENS = "max_tokens"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRule:
-    """A parameter of a model, and the general one it is built on; some models call `max_tokens` otherwise."""
+    """A parameter of a model and the general parameter behind it: some models have another name for `max_tokens`."""
 
     name: str
     use_template: str | None = None
 
 
 def max_output_tokens(parameters: Mapping[str, Any], rules: Sequence[ParameterRule]) -> int:
-    """What was given for the parameter that limits the answer, by its own name or by `max_tokens`; else 0."""
+    """The limit on the answer's tokens, given by the parameter's own name or as `max_tokens`; 0 when not given."""
     for rule in rules:
         if _MAX_TOKENS not in (rule.name, rule.use_template):
             continue
@@ -31,7 +31,7 @@ def max_output_tokens(parameters: Mapping[str, Any], rules: Sequence[ParameterRu
 
 
 def rest_tokens(*, context_size: int | None, max_output_tokens: int, prompt_tokens: int) -> int:
-    """What is left of a model's context, never below 0; 2000 when its size is not known."""
+    """The tokens left of a model's context, at least 0; 2000 when its size is unknown."""
     if context_size is None:
         return UNKNOWN_CONTEXT_BUDGET
     return max(0, context_size - max_output_tokens - prompt_tokens)
@@ -45,9 +45,9 @@ def history_budget(
     max_output_tokens: int = 0,
     accepts: Collection[MediaType] | None = None,
 ) -> int:
-    """The tokens left for history once all that is sent `besides` it is paid for: template, context, current query.
+    """The tokens left for history besides the other messages of the prompt: template, context, current query.
 
-    Parts that the model does not accept are not sent, and cost nothing.
+    Parts that the model does not accept are not sent and not counted.
     """
     if context_size is None:
         return UNKNOWN_CONTEXT_BUDGET
@@ -64,9 +64,9 @@ def chat_prompt(
     *,
     accepts: Collection[MediaType] | None = None,
 ) -> list[Message]:
-    """The prompt of a chat: template with its system messages first, history, the current message.
+    """The prompt of a chat: the template with its system messages first, the history, the current message.
 
-    Raises InvalidRequest when nothing is left of it.
+    Raises InvalidRequest when the prompt is empty.
     """
     ordered = sorted(template, key=lambda message: message.role != "system")
     prompt = without_refused_parts([*ordered, *history, current], accepts)
@@ -79,9 +79,9 @@ def chat_prompt(
 
 
 def without_refused_parts(messages: Sequence[Message], accepts: Collection[MediaType] | None) -> list[Message]:
-    """The messages as a model that takes only these kinds of media gets them; None means that it takes all.
+    """The messages without media that the model does not accept; None means that it accepts all.
 
-    A single text part becomes a plain text, and a message that is empty is left out.
+    A single text part becomes a plain text, and an empty message is left out.
     """
     sent = (replace(message, content=_accepted(message.content, accepts)) for message in messages)
     return [message for message in sent if not _is_empty(message)]
@@ -97,7 +97,7 @@ def _accepted(content: Content, accepts: Collection[MediaType] | None) -> Conten
 
 
 def _is_empty(message: Message) -> bool:
-    """True for one that says nothing, calls nothing and answers no call."""
+    """True for a message without text, media, tool calls and call id."""
     if message.tool_calls or message.tool_call_id:
         return False
     if isinstance(message.content, list) and any(isinstance(part, MediaPart) for part in message.content):

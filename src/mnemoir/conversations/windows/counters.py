@@ -1,9 +1,9 @@
-"""Token counters: how much of a model's context a list of messages takes.
+"""Token counters, which measure how much of a model's context a list of messages takes.
 
-`chars4` is the documented estimate of session memory. `heuristic` is a fairer one: English and program code within a
-quarter of an encoder; settings, markup and joined emoji may cost two thirds more than it says. `tiktoken` counts with
-an encoding that is on this machine already, `model` asks the model. What a file costs is what it declares, else one
-fixed price: never the length of its bytes, or one screenshot would push out a whole history.
+`chars4` is the documented estimate of session memory. `heuristic` is more accurate: for English and program code it
+is within a quarter of an encoder's count; settings, markup and joined emoji may cost two thirds more. `tiktoken`
+counts with an encoding that is on this machine already, `model` calls the model. A file costs the tokens it declares,
+else a fixed number; its bytes are never counted, because one screenshot would then push out a whole history.
 """
 
 import json
@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 _MEDIA_TOKENS = 85
 _MESSAGE_TOKENS = 4
 _PIECE_CHARACTERS = 8192
-# Where a character is about a token: Hangul Jamo, CJK punctuation, kana, ideographs, Yi, Hangul syllables,
+# Characters of about one token each: Hangul Jamo, CJK punctuation, kana, ideographs, Yi, Hangul syllables,
 # compatibility forms, full width forms, pictographs.
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]+"
@@ -41,10 +41,10 @@ Countable = TypeVar("Countable", contravariant=True)
 
 
 class Counter(Protocol[Countable]):
-    """Counts the tokens of messages of some kind; an empty list is 0.
+    """A token counter for messages of one kind; an empty list has 0 tokens.
 
-    `growth` says what may be taken from one count to another: "additive" (a list costs the sum of its messages),
-    "monotone" (a part never costs more than the whole), "unknown".
+    `growth` is the relation between counts: "additive" (a list costs the sum of its messages), "monotone" (a part
+    never costs more than the whole), or "unknown".
     """
 
     @property
@@ -56,22 +56,21 @@ class Counter(Protocol[Countable]):
 
 
 class TokenCounter(Counter[Message], Protocol):
-    """Counts the tokens of stored messages."""
+    """A token counter for stored messages."""
 
 
 class CountsTokens(Protocol):
-    """What a model has to offer to be a counter.
+    """The method of a model that makes it a counter.
 
-    It may have a `token_growth` besides, "monotone" for one that never counts a part of a list as more than the
-    whole. A window over 500 turns then takes about ten counts; else one for each turn that is dropped, since nothing
-    can be taken from one count to the next.
+    It may also have an attribute `token_growth`; "monotone" declares that a part of a list never has a higher count
+    than the whole. A window over 500 turns then takes about ten counts, otherwise one count per dropped turn.
     """
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int: ...
 
 
 class AdditiveCounter(Generic[Countable]):
-    """A counter that adds up what each message costs; `cost` must not be negative."""
+    """A counter that sums the cost of each message; `cost` must not be negative."""
 
     growth: Growth = "additive"
 
@@ -86,7 +85,7 @@ class AdditiveCounter(Generic[Countable]):
 
 
 class FunctionCounter:
-    """Counts whole lists with a function, and believes it: 0 is 0, and what it raises is passed on."""
+    """A counter that calls a function on whole lists. A count of 0 is accepted and exceptions are passed on."""
 
     def __init__(self, function: CountFunction, growth: Growth = "unknown") -> None:
         self._function = function
@@ -100,10 +99,10 @@ class FunctionCounter:
 
 
 class GuardedCounter:
-    """Counts with another counter until that fails, and from then on with the estimate `heuristic`.
+    """A counter that uses another one until that fails, and from then on the estimate `heuristic`.
 
-    Raising is a failure, and so is any answer for a non-empty list that is not a positive whole number: a counter
-    that always says 0 would let every history through. A failure is logged, once in the process for each kind.
+    A failure is an exception, or a count of a non-empty list that is not a positive whole number: with a count of 0
+    every history would fit. Each kind of failure is logged once per process.
     """
 
     def __init__(self, counter: TokenCounter, name: str) -> None:
@@ -130,7 +129,7 @@ class GuardedCounter:
     def _ask(self, messages: Sequence[Message]) -> int | None:
         try:
             counted = self._counter.count(messages)
-        except Exception as exc:  # noqa: BLE001  # foreign code; a history must not be lost over a count
+        except Exception as exc:  # noqa: BLE001  # foreign code; a failed count must not lose a history
             _tell_once(self._name, f"it raised {type(exc).__name__}")
             return None
         if isinstance(counted, Integral) and counted > 0:
@@ -140,24 +139,24 @@ class GuardedCounter:
 
 
 def model_counter(model: CountsTokens, growth: ModelGrowth | None = None) -> TokenCounter:
-    """What the model says, guarded. Without a `growth` it is the one that the model has itself.
+    """A guarded counter that calls the model. `growth` defaults to the model's own `token_growth`.
 
-    A model that failed is not asked again by this counter, so make one for each window.
+    After a failure the counter does not call the model again, so create one per window.
     """
     return GuardedCounter(plain_model_counter(model, growth), type(model).__qualname__)
 
 
 def plain_model_counter(model: CountsTokens, growth: ModelGrowth | None = None) -> TokenCounter:
-    """The same without a guard: 0 is believed, and what the model raises is passed on."""
+    """An unguarded counter that calls the model: 0 is accepted and exceptions are passed on."""
     said = growth or getattr(model, "token_growth", "unknown")
     return FunctionCounter(model.get_llm_num_tokens, "monotone" if said in ("monotone", "additive") else "unknown")
 
 
 def tiktoken_counter(encoding: str | Encoding = "o200k_base") -> TokenCounter:
-    """Tokens of a tiktoken encoding, given by name or as an object with `encode_ordinary`.
+    """A counter with a tiktoken encoding, given by name or as an object with `encode_ordinary`.
 
-    A named one is used only if its file is on this machine: nothing is downloaded. Without it, or without tiktoken,
-    this is `heuristic`, which is logged once.
+    A named encoding is used only if its file is on this machine: nothing is downloaded. Without the file or tiktoken
+    the counter is `heuristic`, which is logged once.
     """
     found = local_encoding(encoding) if isinstance(encoding, str) else encoding
     if found is None:
@@ -168,7 +167,7 @@ def tiktoken_counter(encoding: str | Encoding = "o200k_base") -> TokenCounter:
 
 
 def counter_named(name: CounterName, model: CountsTokens | None = None) -> TokenCounter:
-    """A built-in counter by its name. Raises SettingsError for an unknown name, and for "model" without a model."""
+    """The built-in counter of that name. Raises SettingsError for an unknown name and for "model" without a model."""
     if name == "model":
         if model is None:
             raise SettingsError('The token counter "model" needs a model to ask; give one, or choose "heuristic".')
@@ -180,12 +179,12 @@ def counter_named(name: CounterName, model: CountsTokens | None = None) -> Token
 
 
 def estimate_tokens(message: Message) -> int:
-    """The documented estimate of session memory: a token for four characters, rounded down; 0 for no text.
+    """The documented estimate of session memory: one token per four characters, rounded down; 0 without text.
 
-    The arguments of tool calls count as JSON, files as what they declare.
+    The arguments of tool calls count as JSON text, files as the tokens they declare.
     """
     characters = len(message.text)
-    if message.tool_calls:  # of few messages, and every window counts very many
+    if message.tool_calls:  # checked first: few messages have any, and a window counts very many
         characters += sum(len(json.dumps(dict(call.arguments), default=str)) for call in message.tool_calls)
     return characters // 4 + _media_tokens(message)
 
@@ -211,13 +210,13 @@ def _texts(message: Message) -> Iterator[str]:
 
 
 def _estimate(text: str) -> int:
-    """A token for four characters, rounded up, and one for each that is wide."""
+    """One token per four characters, rounded up, plus one per wide character."""
     wide = 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
     return wide + math.ceil((len(text) - wide) / 4)
 
 
 def _encoded_length(text: str, encode: Callable[[str], Sequence[int]]) -> int:
-    """In pieces: an encoder's time grows with the square of a word's length, and a word may have megabytes."""
+    """The sum over pieces: an encoder's time grows with the square of a word's length, which may be megabytes."""
     return sum(len(encode(piece)) for piece in _pieces(text))
 
 
@@ -234,7 +233,7 @@ def _media_tokens(message: Message) -> int:
 
 @cache
 def _tell_once(counter: str, reason: str) -> None:
-    """A line in the log the first time only: the cache answers later calls."""
+    """Log a failure once; the cache skips repeated calls."""
     _log.warning("token_counter_failed", counter=counter, reason=reason, instead="heuristic")
 
 

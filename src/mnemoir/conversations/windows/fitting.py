@@ -1,8 +1,9 @@
-"""Fitting a history into a budget of tokens: the longest suffix, cut between units, that the counter accepts.
+"""Fitting of a history into a token budget: the longest suffix, cut between units, whose count is within the budget.
 
-One rule serves both designs. With unit "message" and `min_keep` 1 it is "drop the oldest message while more than one
-is left"; with unit "turn" it is "drop the oldest turn, even the last one"; with an additive counter it is "newest
-first until full". Whatever the unit, a call and its results are never parted, and no window starts with a result.
+One rule covers several designs. With unit "message" and `min_keep` 1 it means "drop the oldest message while more
+than one is left"; with unit "turn" it means "drop the oldest turn, even the last one"; with an additive counter it
+means "newest first until full". With every unit, a tool call and its results stay together, and no window starts with
+a result.
 """
 
 from bisect import bisect_left
@@ -27,9 +28,9 @@ def fit(
 ) -> list[Some]:
     """The messages of the window, in their order.
 
-    The newest `min_keep` units are kept even over the budget, and so are the messages at the indexes `pinned`, each
-    with the other messages of its tool round; what is pinned counts against the budget. A window is otherwise never
-    over the budget, and may be empty. What the counter raises is passed on.
+    The newest `min_keep` units and the messages at the indexes `pinned`, each with its whole tool round, are kept
+    even over the budget; pinned messages count towards it. Otherwise a window is never over the budget and may be
+    empty. Exceptions of the counter are passed on.
     """
     kept_anyway = _with_their_rounds(messages, pinned)
     cut = fitting_cut(messages, budget, counter, unit, min_keep, kept_anyway)
@@ -44,7 +45,7 @@ def fitting_cut(
     min_keep: int = 0,
     pinned: Collection[int] = (),
 ) -> int:
-    """The index where the suffix of `fit` begins; `len(messages)` for none."""
+    """The index where the suffix of `fit` begins; `len(messages)` for an empty suffix."""
     cuts = [*borders(messages, unit), len(messages)]
     floor = max(0, len(cuts) - 1 - max(0, min_keep))
     search = _Search(messages, budget, counter, _with_their_rounds(messages, pinned), cuts[: floor + 1])
@@ -52,12 +53,12 @@ def fitting_cut(
 
 
 def borders(messages: Sequence[AnyMessage], unit: Unit) -> list[int]:
-    """The indexes where a window may begin, oldest first: the beginning of each unit.
+    """The indexes where a window may begin, oldest first: the first message of each unit.
 
-    Turns begin at a user message; what stands before the first one is a unit of its own. Tool results at the very
-    beginning, whose calls are gone, belong to none.
+    Turns begin at a user message; the messages before the first one are a unit of their own. Tool results at the very
+    beginning, whose calls are missing, belong to no unit.
     """
-    if not any(message.role == "tool" for message in messages):  # looking for rounds would cost more than the rest
+    if not any(message.role == "tool" for message in messages):  # a search for rounds would cost more than the rest
         return [at for at, one in enumerate(messages) if at == 0 or unit == "message" or one.role == "user"]
     last_result = {answered.caller: at for at, answered in match_results(messages).items()}
     starts: list[int] = []
@@ -77,7 +78,7 @@ def system_messages(messages: Sequence[AnyMessage]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search(Generic[Some]):
-    """A question for the first of `cuts` whose window fits. The last of them is the answer when none does."""
+    """A search for the first of `cuts` whose window fits; the result is the last of them when none fits."""
 
     messages: Sequence[Some]
     budget: int
@@ -95,7 +96,7 @@ class _Search(Generic[Some]):
 
 
 def _one_by_one(search: _Search[Any], first: int) -> int:
-    """For counters of which nothing is known; a counter that gives up on the way becomes what it falls back to."""
+    """Linear search, for counters of unknown growth. When the counter falls back, its new growth decides the rest."""
     last = len(search.cuts) - 1
     for position in range(first, last):
         if search.counter.growth != "unknown":
@@ -106,13 +107,13 @@ def _one_by_one(search: _Search[Any], first: int) -> int:
 
 
 def _by_halving(search: _Search[Any], first: int) -> int:
-    """For counters that never count a part as more than the whole."""
+    """Binary search, for monotone counters."""
     last = len(search.cuts) - 1
     return bisect_left(range(last), True, lo=first, hi=last, key=lambda at: search.fits(search.cuts[at]))
 
 
 def _by_sum(search: _Search[Any], first: int) -> int:
-    """For counters whose counts add up: from the newest end, looking at no message that is not needed."""
+    """Summation from the newest message on, for additive counters; older messages are not counted."""
     last = len(search.cuts) - 1
     total = sum(search.counter.count_one(search.messages[at]) for at in search.pinned)
     total += search.cost(search.cuts[last], len(search.messages))

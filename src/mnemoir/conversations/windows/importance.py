@@ -1,4 +1,4 @@
-"""How important a message is to keep, from 0 to 1: a fixed sum of what can be seen in it. No model is asked.
+"""The importance score of a message, from 0 to 1: a fixed sum of features of its text. No model is called.
 
     decisions and commitments                            +0.5
     facts about the user: names, dates, amounts,
@@ -10,9 +10,8 @@
     small talk and acknowledgements                      -0.4
     a tool's output                                      -0.2
 
-So what says one thing worth keeping is at 0.6 or above, the usual threshold, and plain talk far below. Facts,
-requests and corrections count where the user speaks: an assistant that repeats them says nothing new. A system
-message is 1.
+So a message with one such feature scores 0.6 or more, the usual threshold, and small talk far less. Facts, requests
+and corrections count in user messages only, because an assistant only repeats them. A system message scores 1.
 """
 
 import re
@@ -23,26 +22,26 @@ from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.windows.importance_cues import CORRECTION, DECISION, FACT, OFFER, REMEMBER, SMALL_TALK
 
 IMPORTANT = 0.6
-MESSAGES_AHEAD = 6  # within which a decision answers a question
+MESSAGES_AHEAD = 6  # number of following messages in which a decision answers a question
 
-_MOST_READ = 4_000  # characters; what matters in a longer text is seldom said that late
-_FULL_LENGTH = 12  # characters, where one that is wide counts as three
+_MOST_READ = 4_000  # characters; in longer texts important statements seldom come later
+_FULL_LENGTH = 12  # characters; a wide one counts as three
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$", re.DOTALL | re.MULTILINE)
 _QUESTION = re.compile(r"[?？吗]\W*$")
-_QUESTION_ENDS = 20  # characters that are looked at for it
+_QUESTION_ENDS = 20  # characters at the end that are searched for a question mark
 _NEXT_SENTENCE = re.compile(r"[.!。！;；]\s*\S")
 _SMALL_TALK_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportanceContext:
-    """What was said behind the message, oldest first; the first six count."""
+    """The messages after the scored one, oldest first; the first six count."""
 
     after: Sequence[Message] = ()
 
 
 def score_importance(message: Message, context: ImportanceContext | None = None) -> float:
-    """From 0 to 1, the same for the same messages; rounded to four digits."""
+    """The score from 0 to 1, deterministic, rounded to four digits; 0 for a message without text."""
     if message.role == "system":
         return 1.0
     text = _said(message)
@@ -66,7 +65,7 @@ def _of_user(text: str) -> float:
 
 
 def _decision(message: Message, text: str) -> float:
-    """A question decides nothing, and what an assistant offers is no commitment."""
+    """0.5 for a decision; 0 for questions and for an assistant's offers, which are no commitments."""
     if not DECISION.search(text) or _asks_only(text):
         return 0.0
     return 0.0 if message.role == "assistant" and OFFER.search(text) else 0.5
@@ -80,7 +79,7 @@ def _answered(text: str, context: ImportanceContext | None) -> float:
 
 
 def _asks_only(text: str) -> bool:
-    """Whether it is one question and nothing besides."""
+    """True when the text is a single question."""
     return _is_question(text) and not _NEXT_SENTENCE.search(text)
 
 
@@ -89,7 +88,7 @@ def _is_question(text: str) -> bool:
 
 
 def _said(message: Message) -> str:
-    """Its own words: without code and quotations."""
+    """The text without code and quotations."""
     return _QUOTED.sub(" ", message.text[:_MOST_READ]).strip()
 
 

@@ -1,7 +1,7 @@
-"""Encodings of tiktoken that are on this machine already.
+"""Access to the tiktoken encodings whose files are on this machine.
 
-tiktoken downloads an encoding when its file is missing or damaged. A memory server never calls out by itself, so a
-name is handed to it only after its file was found, whole, where tiktoken will look.
+tiktoken downloads an encoding when its file is missing or damaged. A memory server must not open connections by
+itself, so tiktoken gets a name only after its file was found intact in tiktoken's cache.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-# name → the address that tiktoken caches the file under, and the SHA-256 it asks of it
+# name → the last part of the address that names tiktoken's cache file, and the SHA-256 that tiktoken requires
 _FILES = {
     "r50k_base": ("r50k_base", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"),
     "p50k_base": ("p50k_base", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"),
@@ -25,7 +25,7 @@ _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
 
 class Encoding(Protocol):
-    """What is needed of an encoding; tiktoken's have it."""
+    """The methods of a tiktoken encoding that are used here."""
 
     def encode_ordinary(self, text: str, /) -> Sequence[int]: ...
 
@@ -33,7 +33,7 @@ class Encoding(Protocol):
 
 
 def local_encoding(name: str) -> Encoding | None:
-    """The encoding; None without tiktoken, for a name that is not known here, or when its file is not at hand."""
+    """The encoding; None without tiktoken, for an unknown name, or when its file is missing or damaged."""
     if not _is_at_hand(name, _cache_folder()):
         return None
     try:
@@ -43,7 +43,7 @@ def local_encoding(name: str) -> Encoding | None:
     return cast(Encoding, tiktoken.get_encoding(name))
 
 
-@cache  # the files have megabytes, and counters are made often
+@cache  # the files have megabytes, and counters are created often
 def _is_at_hand(name: str, folder: str) -> bool:
     if name not in _FILES or not folder:
         return False
@@ -56,6 +56,6 @@ def _is_at_hand(name: str, folder: str) -> bool:
 
 
 def _cache_folder() -> str:
-    """Where tiktoken keeps its files, by its own two variables; "" when it is told to keep none."""
+    """tiktoken's cache folder, by its own two variables; "" when caching is off."""
     usual = str(Path(tempfile.gettempdir(), "data-gym-cache"))
     return os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", usual))

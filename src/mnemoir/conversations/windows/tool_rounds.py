@@ -1,6 +1,6 @@
-"""Tool rounds: which tool result answers which call.
+"""Tool rounds: the assignment of tool results to tool calls.
 
-Models reuse ids ("call_0" in every round), so a result belongs to the nearest message before it that asks for its id.
+Models reuse ids ("call_0" in every round), so a result belongs to the nearest message before it that has its call id.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class AnyToolCall(Protocol):
-    """A call of a tool, of a stored message or of one on its way to a model."""
+    """A tool call, of a stored message or of one that is sent to a model."""
 
     @property
     def id(self) -> str: ...
@@ -19,7 +19,7 @@ class AnyToolCall(Protocol):
 
 
 class AnyMessage(Protocol):
-    """What of a message, stored or on its way to a model, tells where a history may be cut."""
+    """The members of a message, stored or sent to a model, that determine where a history may be cut."""
 
     @property
     def role(self) -> str: ...
@@ -33,21 +33,21 @@ class AnyMessage(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The call that a tool result answers: the index of the message that asks, and the call's id."""
+    """The call that a tool result answers: the index of the calling message, and the call's id."""
 
     caller: int
     call_id: str
 
 
 def match_results(messages: Sequence[AnyMessage]) -> dict[int, Answered]:
-    """The index of each tool result, with what it answers.
+    """The answered call of each tool result, by the result's index.
 
-    A result without an id answers the first open call of the latest message that calls. Results that nothing asked
-    for, and second results for one call, are not in it.
+    A result without an id answers the first open call of the latest calling message. Results of unknown calls and
+    second results for one call are left out.
     """
     matches: dict[int, Answered] = {}
-    asked: dict[str, Answered] = {}  # by call id, of the latest message that asks for it
-    waiting: dict[Answered, None] = {}  # open calls of the latest message that calls
+    asked: dict[str, Answered] = {}  # by call id, of the latest message with that call
+    waiting: dict[Answered, None] = {}  # open calls of the latest calling message
     taken: set[Answered] = set()
     for at, message in enumerate(messages):
         if calls := asked_calls(message):
@@ -64,5 +64,5 @@ def match_results(messages: Sequence[AnyMessage]) -> dict[int, Answered]:
 
 
 def asked_calls(message: AnyMessage) -> Sequence[AnyToolCall]:
-    """The calls that an assistant message asks for; none for any other role."""
+    """The tool calls of an assistant message; () for any other role."""
     return message.tool_calls or () if message.role == "assistant" else ()

@@ -1,7 +1,7 @@
-"""What a model's server accepts as a history, checked on every window, and open calls closed.
+"""Validation of histories by the rules of model servers, and completion of open tool calls.
 
-A history that begins with a tool result, or keeps a call without its result, is refused by providers, often one turn
-later than the mistake was made.
+Providers refuse a history that begins with a tool result or contains a call without a result, often one turn after
+the mistake.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ Beginning = Literal["user", "any"]
 
 
 class InvalidHistory(MnemoirError):
-    """A provider would refuse this history; the message names the place and the reason."""
+    """A provider would refuse this history; the error names the message and the reason."""
 
     code = "invalid_history"
 
@@ -28,10 +28,10 @@ class InvalidHistory(MnemoirError):
 def assert_valid_history(messages: Sequence[Message], *, begins: Beginning = "user", sent: bool = False) -> None:
     """Raise InvalidHistory for a history that providers refuse; an empty one is valid.
 
-    Each call has one result, and the results stand directly behind the message that calls. The first message behind
-    system messages is a user's, or an assistant's where a summary (a system message that begins with
-    `SUMMARY_PREFIX`) stands in front of it; with `begins="any"`, for windows that are cut between single messages, an
-    assistant's without a summary too. With `sent`, what goes to the model now, the last one is a user's or a result.
+    Each call has one result, and the results directly follow the calling message. The first message after system
+    messages is a user's, or an assistant's after a summary (a system message that begins with `SUMMARY_PREFIX`);
+    with `begins="any"`, for windows cut between single messages, also an assistant's without a summary. With `sent`,
+    for a history that is sent now, the last message is a user's or a tool result.
     """
     _check_tool_rounds(messages)
     if begins == "user":
@@ -42,17 +42,17 @@ def assert_valid_history(messages: Sequence[Message], *, begins: Beginning = "us
 
 
 def close_open_calls(messages: Sequence[Message]) -> list[Message]:
-    """The messages with every call answered, as they are to be loaded; none of those given is changed.
+    """The messages with a result for every tool call; the given messages are not changed.
 
-    Results are moved directly behind their call, a missing one is made up as `[INTERRUPTED]` (the process ended
-    between the two), and results that nothing in the list asks for, or that come a second time, are left out. Do this
-    before `fit`, so that what is made up is counted.
+    Results are moved directly after their call, a missing result becomes `[INTERRUPTED]` (the process ended between
+    the two), and results of unknown calls and second results are left out. Call this before `fit`, so that added
+    results are counted.
     """
     return [message for _, message in closed_calls(messages)]
 
 
 def closed_calls(messages: Sequence[Message]) -> Iterator[tuple[int | None, Message]]:
-    """The messages of `close_open_calls`, each with its index among those given; None for one that is made up."""
+    """The messages of `close_open_calls`, each with its index among the given ones; None for an added result."""
     answers = {answered: at for at, answered in match_results(messages).items()}
     for at, message in enumerate(messages):
         if message.role != "tool":
@@ -63,7 +63,7 @@ def closed_calls(messages: Sequence[Message]) -> Iterator[tuple[int | None, Mess
 def _results(
     messages: Sequence[Message], caller: int, answers: dict[Answered, int]
 ) -> Iterator[tuple[int | None, Message]]:
-    """A result for each call of a message: in the order they were stored, then those that are made up."""
+    """A result for each call of a message: existing ones in their order, then added ones."""
     calls = {Answered(caller=caller, call_id=call.id): call for call in asked_calls(messages[caller])}
     for answered in sorted((call for call in calls if call in answers), key=answers.__getitem__):
         at = answers[answered]
@@ -78,7 +78,7 @@ def _results(
 def _check_tool_rounds(messages: Sequence[Message]) -> None:
     matches = match_results(messages)
     answers = Counter(answered.caller for answered in matches.values())
-    speaker = -1  # the latest message that is no result
+    speaker = -1  # index of the latest message that is not a result
     for at, message in enumerate(messages):
         if message.role == "tool":
             _check_result(messages, at, matches.get(at), speaker)

@@ -1,7 +1,7 @@
-"""A window and what became of its thread: which messages it holds, which a summary covers, which it leaves out.
+"""A window described as parts of its thread: messages in the window, messages in a summary, messages left out.
 
-However long the thread is, only what the window holds is told message by message. The rest is told in stretches,
-which the store adds up, so that no text is read for it.
+Only messages in the window are listed singly. All others are listed as stretches, which the store sums up, so that
+no text of them is read, however long the thread is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,16 @@ PartState = Literal["kept", "retained", "summary", "note", "summarised", "droppe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPart:
-    """A message that the window holds, or messages between such ones that it does not hold.
+    """A message in the window, or a stretch of messages that are not in it.
 
-    `kept` is of the recent part, `retained` older and held all the same. `summary` and `note` stand for no message of
-    the store and have a text. `summarised` are in the summary alone, `dropped` in nothing; `cleared` stand in front
-    of the mark where the context was begun anew. Where important messages are left out of summaries, a part that is
-    `summarised` and one that is `dropped` may reach over the same stretch: the important ones of it are dropped.
+    `kept` is a message of the recent part, `retained` an older one. `summary` and `note` are texts that are not
+    stored messages. `summarised` messages are in the summary only, `dropped` ones in neither; `cleared` ones are
+    before the mark of a cleared context. When summaries leave out important messages, a `summarised` and a `dropped`
+    part may cover the same stretch: its important messages are dropped.
     """
 
     state: PartState
-    tokens: int  # of what is not held an estimate
+    tokens: int  # an estimate for stretches
     messages: int = 0
     first: int | None = None  # the id of the first message of the stretch
     last: int | None = None
@@ -41,7 +41,7 @@ class WindowPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowParts:
-    """A window and its parts: first what a strategy made, then the thread, oldest first."""
+    """A window and its parts: first the texts made by a strategy, then the thread, oldest first."""
 
     messages: Sequence[Message]
     parts: Sequence[WindowPart]
@@ -57,9 +57,9 @@ def window_parts(
     keeps_important: bool = False,
     summarises: bool = True,
 ) -> WindowParts:
-    """The window and what became of every message of the thread. Without `summarises` no model is asked.
+    """The window and the parts of its thread. Without `summarises` no model is called.
 
-    `keeps_important` is of strategies that leave important messages out of their summaries. Blocks; raises as
+    `keeps_important` is for strategies that leave important messages out of their summaries. Blocks; raises as
     `Strategy.window` does.
     """
     window = stored_window(strategy, rows, session_id, budget, summarises=summarises)
@@ -89,7 +89,7 @@ def window_parts(
 
 
 def _shows(one: StoredMessage, summary: Summary) -> bool:
-    """Whether it is this summary, which may have been shortened."""
+    """True when the message shows this summary, perhaps shortened."""
     text = one.message.text.removeprefix(SUMMARY_PREFIX)
     return one.message.role == "system" and bool(text) and summary.text.strip().startswith(text)
 
@@ -109,7 +109,10 @@ def _held(one: StoredMessage, state: PartState) -> WindowPart:
 
 
 def _covered(stretch: Stretch, keeps_important: bool) -> Iterator[WindowPart]:
-    """What the summary stands for comes out as the first of the two."""
+    """The parts of a summarised stretch: the important messages as dropped, if left out, and the rest as summarised.
+
+    The caller collects parts newest first, so the summarised part comes first in the end.
+    """
     messages, tokens = (stretch.apart_messages, stretch.apart_tokens) if keeps_important else (0, 0)
     if messages:
         yield replace(_left("dropped", stretch), messages=messages, tokens=tokens)

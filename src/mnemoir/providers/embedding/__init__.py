@@ -1,1 +1,1 @@
-"""Embedding models: the built-in one and the clients of others."""
+"""Embedding models: the built-in one, sentence-transformers, and clients of embedding servers."""

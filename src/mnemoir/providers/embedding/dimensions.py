@@ -1,7 +1,7 @@
-"""Shorter vectors for clients that ask for them: cut and brought to unit length again, where the model allows it.
+"""Shortening of vectors to the length a client asks for: cut, then scaled to unit length, if the model allows it.
 
 Models trained by Matryoshka Representation Learning (Kusupati et al., NeurIPS 2022) put most of the meaning into the
-first numbers of a vector. Of any other model a cut vector finds the wrong texts, so its length cannot be changed.
+first numbers of a vector. Cut vectors of any other model find the wrong texts, so their length cannot be changed.
 """
 
 import re
@@ -24,10 +24,10 @@ _CAN_BE_CUT = re.compile(
 
 
 def with_dimension(vectors: Vectors, dimension: int | None, model: str) -> Vectors:
-    """The vectors with `dimension` numbers each; the very same where they have them, or None is asked for.
+    """The vectors, shortened to `dimension` numbers each; unchanged when they have that length or it is None.
 
-    `model` is an `EmbeddingModel.name`, such as `ollama:qwen3-embedding:0.6b`. Raises InvalidRequest where its
-    vectors are too short, or cannot be cut.
+    `model` is an `EmbeddingModel.name`, such as `ollama:qwen3-embedding:0.6b`. Raises InvalidRequest when its
+    vectors are too short or cannot be cut.
     """
     length = vectors.shape[1]
     if dimension is None or dimension == length:

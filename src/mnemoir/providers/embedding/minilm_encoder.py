@@ -1,7 +1,7 @@
-"""One forward pass: passages in, embeddings out, on the thread that calls.
+"""Forward passes of the built-in model: passages in, embeddings out, on the calling thread.
 
 The graph quantises each token by itself (see tools/build_embedder.py), so a passage gives the same vector
-alone and in any batch; batching is a matter of speed only.
+alone and in any batch; batching changes the speed only.
 
 Two definitions of a text's vector meet here. The published one is the mean over all tokens with [CLS] and
 [SEP]. Inside a context that mean would mostly describe the context, so there the vector is the mean of
@@ -24,7 +24,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray, Passage
 DIMENSION: Final = 384
 WINDOW: Final = 256
 PUBLISHED_POOLING: Final = True
-"""Whether a text without context gets the published vector; if not, the mean of its own tokens."""
+"""True: a text without context gets the published vector. False: it gets the mean of its own tokens."""
 
 _ROOM = WINDOW - 2  # without [CLS] and [SEP]
 _CLS, _SEP = 101, 102
@@ -34,7 +34,7 @@ _LONGEST_READ = 8_192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """A passage as the model reads it; `ids[start:-1]` are the text's own tokens."""
+    """The token ids of a passage with its context; `ids[start:-1]` are the text's own tokens."""
 
     ids: Sequence[int]
     start: int
@@ -49,23 +49,23 @@ class Tokens:
 
 
 class Encoder:
-    """The tokenizer and the model, loaded from a folder when made: about 0.15 s and 40 MiB."""
+    """The tokenizer and the model. The constructor loads both from a folder: about 0.15 s and 40 MiB."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._session = _open_session(folder / "model.onnx", threads)
 
     def read(self, passage: Passage) -> Tokens:
-        """The text cut at its end to fit the window, and as much of the end of its context as still fits."""
+        """Tokenize the text, cut at its end to fit the window, and as much of its context's end as still fits."""
         own = self._ids(passage.text[:_LONGEST_READ])[:_ROOM]
         ahead = self._ids(passage.context[-_LONGEST_READ:]) if own and passage.context else []
         kept = ahead[max(0, len(ahead) - (_ROOM - len(own))) :]
         return Tokens(ids=[_CLS, *kept, *own, _SEP], start=1 + len(kept))
 
     def embed(self, batch: Sequence[Tokens]) -> list[Embedding]:
-        """One embedding per passage. The cost is that of the longest one, times their number.
+        """One embedding per passage, in order. The cost is the cost of the longest passage, times their number.
 
-        Raises ProviderInvalidOutput for a value that is not finite.
+        Raises ProviderInvalidOutput when a value is not finite.
         """
         pooled, hidden = self._run(batch)
         if not (np.isfinite(pooled).all() and np.isfinite(hidden).all()):
@@ -73,8 +73,8 @@ class Encoder:
         return [_embedding(tokens, pooled[row], hidden[row]) for row, tokens in enumerate(batch)]
 
     def _ids(self, text: str) -> list[int]:
-        # One text at a time: only the tokenizer's own batches start threads. Half a surrogate pair, which
-        # JSON can carry, is no text to it.
+        # One text at a time, because the tokenizer starts threads for batches. It rejects half a surrogate pair,
+        # which JSON can carry.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
@@ -108,23 +108,23 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _open_session(model: Path, threads: int) -> Any:  # onnxruntime ships no types
-    """A session for few cores and little memory.
+    """An onnxruntime session for few cores and little memory.
 
     Measured on two cores, onnxruntime 1.31:
     - Two threads against one: 3.9 ms per message instead of 5.9 (four messages of 60 tokens), and
       2.8 ms instead of 2.5 for one of 12 tokens.
-    - Without spinning a short message takes 0.3 ms longer, and no core is burnt between two calls.
-    - With the arena an import ends at 114 MiB for the process, without at 131, at the same speed. Letting
-      the arena shrink after each run loses all that the second thread gains.
-    - The graph is written as it should run: the higher optimisations would only put the slower
-      SkipLayerNormalization back.
+    - Without spinning a short message takes 0.3 ms longer, and no core is busy between two calls.
+    - With the arena the process ends an import at 114 MiB, without it at 131 MiB, at the same speed.
+      Shrinking the arena after each run loses all that the second thread gains.
+    - The graph is stored in its fastest form: the higher optimisations would only restore the slower
+      SkipLayerNormalization.
     """
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.enable_mem_pattern = False  # it only pays for inputs of one size
+    options.enable_mem_pattern = False  # it saves time only when all inputs have one size
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Resolved, because the word table must lie beside it, and an installer may have linked each file.
+    # Symlinks are resolved: the word table must lie beside the model, and an installer may have linked each file.
     return onnxruntime.InferenceSession(str(model.resolve()), options, providers=["CPUExecutionProvider"])

@@ -1,11 +1,11 @@
-"""The built-in embedding model: all-MiniLM-L6-v2 in int8, run by a thread of its own.
+"""The built-in embedding model: all-MiniLM-L6-v2 in int8, run by one thread of its own.
 
-All requests meet in one thread, which owns the tokenizer and the model and works in slices of some 20 ms.
-Before each slice it looks at what has come in and goes on with the request that is due first. A request is
-due after as many passages as it brings itself, so a single query overtakes what is left of an import, and
-a flow of queries still cannot hold the import up for ever. Small requests share a slice when they fit.
+The thread owns the tokenizer and the model and works in slices of about 20 ms. Before each slice it reads
+its inbox and continues with the request that is due first. A request is due after as many passages as it
+contains itself, so a single query overtakes the rest of an import, and a steady flow of queries still
+cannot block the import for ever. Small requests share a slice when they fit.
 
-The event loop only hands passages over and gets embeddings back.
+The event loop only sends passages to the thread and receives embeddings.
 """
 
 import asyncio
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from mnemoir.providers.embedding.minilm_encoder import Encoder, Tokens
 
 SLICE_TOKENS: Final = 256
-"""Padding included. Twice as many are 10 % faster per message, and cost 12 MiB and twice the wait."""
+"""Tokens of a slice, padding included. Twice as many are 10 % faster per message, cost 12 MiB and double the wait."""
 SLICE_PASSAGES: Final = 16
 SHORT_TOKENS: Final = 32
-"""Up to here padding is cheap: short passages of any length share a slice."""
+"""Tokens up to which padding is cheap: passages below this length share a slice, however long they are."""
 READ_AHEAD: Final = 32
-"""So many passages of a request are tokenized at once and sorted by length."""
+"""Number of passages of a request that are tokenized at once and sorted by length."""
 
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """One call of `embed`, kept by the thread until each passage has its embedding."""
+    """One call of `embed`; the thread keeps it until each passage has its embedding."""
 
     passages: Sequence[Passage]
     answer: asyncio.Future[list[Embedding]]
@@ -56,7 +56,7 @@ class _Request:
         return bool(self.tokenized) or self.unread < len(self.passages)
 
     def read_ahead(self, encoder: "Encoder") -> None:
-        """Tokenize the next passages, if none is left; the longest come first, and so set the padding."""
+        """Tokenize the next passages when no tokenized one is left; the longest come first and set the padding."""
         if self.tokenized:
             return
         chunk = range(self.unread, min(self.unread + READ_AHEAD, len(self.passages)))
@@ -75,24 +75,24 @@ class _Request:
         self._settle(lambda: self.answer.set_exception(error))
 
     def _settle(self, action: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was closed, so no one is left to tell
+        with suppress(RuntimeError):  # the caller's loop is closed: nothing waits for the result
             self.answer.get_loop().call_soon_threadsafe(lambda: action() if self.is_open else None)
 
 
-_Entry = tuple[_Request, int, "Tokens"]  # whose passage, its number there, what to embed
+_Entry = tuple[_Request, int, "Tokens"]  # the request, the passage's number in it, its tokens
 
 
 class MiniLM:
     """all-MiniLM-L6-v2 in int8: 384 dimensions, 256 tokens, token vectors included.
 
-    Costs nothing until it is first used or warmed; about 65 MiB from then on, with the runtime.
+    Uses no memory until it is first used or warmed; about 65 MiB from then on, runtime included.
     """
 
     name: Final = "all-MiniLM-L6-v2-int8"
     dimension: Final = 384
 
     def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
-        """By default the folder is the one in the package, and two threads work if there are two cores."""
+        """Defaults: the model folder of the package, and two threads on two or more cores."""
         self._folder = folder or Path(str(files("mnemoir.providers.embedding"))) / "minilm"
         self._threads = threads or min(2, os.cpu_count() or 1)
         self._inbox: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
@@ -100,14 +100,14 @@ class MiniLM:
         self._is_closed = False
 
     async def warm(self) -> None:
-        """Load the model, so that the first request need not wait for it."""
+        """Load the model, so that the first request does not wait for it."""
         await self.embed([Passage(text="ready")])
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         """One embedding per passage, in the order given.
 
-        A call that is cancelled takes no more than the slice that is being worked on. Raises
-        ProviderUnavailable when the model cannot be loaded or has been closed.
+        A cancelled call ends after the slice in progress. Raises ProviderUnavailable when the model cannot be
+        loaded or has been closed.
         """
         if self._is_closed:
             raise _closed()
@@ -119,7 +119,7 @@ class MiniLM:
         return await request.answer
 
     async def aclose(self) -> None:
-        """End the thread after its slice; what still waits gets ProviderUnavailable."""
+        """End the thread after its slice; calls that still wait get ProviderUnavailable."""
         self._is_closed = True
         if self._thread is not None:
             self._inbox.put(None)
@@ -133,7 +133,7 @@ class MiniLM:
 
 
 class _Worker:
-    """What the thread does; nothing here runs anywhere else."""
+    """The loop of the model's thread; all its methods run in that thread only."""
 
     def __init__(self, inbox: queue.SimpleQueue[_Request | None], folder: Path, threads: int) -> None:
         self._inbox = inbox
@@ -141,7 +141,7 @@ class _Worker:
         self._threads = threads
         self._encoder: Encoder | None = None
         self._waiting: list[_Request] = []
-        self._embedded = 0  # passages so far: the clock that requests are due by
+        self._embedded = 0  # passages embedded so far: the clock of `_Request.due`
 
     def run(self) -> None:
         while self._collect():
@@ -150,7 +150,7 @@ class _Worker:
             request.fail(_closed())
 
     def _collect(self) -> bool:
-        """Take in all that has come, waiting for it only when there is nothing to do; False at the end."""
+        """Read the whole inbox, waiting only when there is no other work. False when the model is being closed."""
         while not (self._waiting and self._inbox.empty()):
             request = self._inbox.get()
             if request is None:
@@ -160,7 +160,7 @@ class _Worker:
         return True
 
     def _work(self) -> None:
-        """Embed one slice. Whatever goes wrong goes to those who asked for it."""
+        """Embed one slice. An error fails the requests of that slice only."""
         self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
         self._waiting.sort(key=lambda request: request.due)
         for request in self._waiting:
@@ -169,7 +169,7 @@ class _Worker:
         self._guarded([request for request, _, _ in chosen], lambda encoder: self._embed(encoder, chosen))
 
     def _guarded(self, requests: Sequence[_Request], action: Callable[["Encoder"], None]) -> None:
-        """Do it with the model, which is loaded if need be; on an error the requests fail."""
+        """Call `action` with the encoder, loading it on first use; an error fails `requests`."""
         try:
             self._encoder = self._encoder or _load(self._folder, self._threads)
             action(self._encoder)
@@ -186,9 +186,9 @@ class _Worker:
 
 
 def _slice(waiting: Sequence[_Request]) -> list[_Entry]:
-    """Take the passages to embed together: the first request's, and those of small ones that fit beside it.
+    """Take the passages to embed together: the first request's, and those of small requests that fit in the slice.
 
-    An import never joins: the query that overtook it would have to wait for the import's part as well.
+    A large request never joins: a query that overtook it would have to wait for its passages as well.
     """
     chosen: list[_Entry] = []
     longest, limit = 0, max(SHORT_TOKENS, _length(waiting[0])) if waiting else 0
@@ -204,13 +204,13 @@ def _slice(waiting: Sequence[_Request]) -> list[_Entry]:
 
 
 def _length(request: _Request) -> int:
-    """Of the next passage, in tokens."""
+    """Tokens of the request's next passage."""
     return len(request.tokenized[0][1].ids)
 
 
-@lru_cache(maxsize=1)  # nothing changes it: all of a process share what takes 0.1 s and 40 MiB
+@lru_cache(maxsize=1)  # immutable, so the whole process shares one: it takes 0.1 s and 40 MiB
 def _load(folder: Path, threads: int) -> "Encoder":
-    # Imported here, in the thread: onnxruntime and the model take half a second, too long for a loop.
+    # Imported here, in the thread: onnxruntime and the model take half a second, too long for the event loop.
     from mnemoir.providers.embedding.minilm_encoder import Encoder
 
     return Encoder(folder, threads)

@@ -1,8 +1,8 @@
-"""Embedding models behind HTTP, in OpenAI's, Ollama's and Cohere's protocol: the one place that asks them.
+"""Embedding models behind HTTP, in OpenAI's, Ollama's and Cohere's protocol: all calls to embedding servers.
 
-`RemoteVectors` gives vectors as they came. `RemoteEmbeddings` makes the port's model of it: every vector finite, not
-zero, of the one length this model has shown so far, and brought to unit length. A client's own request is another
-matter: it goes on as it was sent.
+`RemoteVectors` returns vectors unchanged. `RemoteEmbeddings` implements the port's model: every vector is finite, not
+zero, of the length of this model's earlier vectors, and scaled to unit length. A client's own embedding request is
+forwarded unchanged and its answer returned unchanged.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from mnemoir.providers.llm.exchange import Exchange
 from mnemoir.wire import cohere_embed, ollama_embed, openai_embeddings
 from mnemoir.wire.members import Json
 
-MOST_TEXTS = 64  # a call; more are sent in turn
+MOST_TEXTS = 64  # texts of one request; longer lists are sent in several requests
 
 
 class _Write(Protocol):
@@ -37,7 +37,7 @@ class _Read(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A protocol for vectors. `write_question` writes requests for questions; None where they are as the others."""
+    """An embedding protocol. `write_question` writes requests for queries; None where `write` serves both."""
 
     name: str
     path: str
@@ -63,10 +63,10 @@ COHERE = Dialect(
 
 
 class RemoteVectors:
-    """Vectors of texts as the server gives them, all of one length.
+    """Client that returns the server's vectors unchanged, all of one length.
 
-    Without a `session` each call opens one and closes it: then it belongs to no event loop. A request has at most
-    `most_texts`; `at_once` requests run at the same time. `dimension` is the length where it is known beforehand.
+    Without a `session` each call opens and closes its own, so the client is bound to no event loop. A request has at
+    most `most_texts`; `at_once` requests run concurrently. `dimension` is the length where it is known beforehand.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class RemoteVectors:
 
     @property
     def dimension(self) -> int | None:
-        """Learned from the first answer where it was not given."""
+        """Numbers per vector: as given, else known from the first answer; None before that."""
         return self._dimension
 
     async def vectors(self, texts: Sequence[str], *, is_question: bool = False) -> list[FloatArray]:
-        """One vector a text, in order. Raises ProviderError; ProviderInvalidOutput for another length than before."""
-        given = [text if text.strip() else "." for text in texts]  # an empty text is refused by most
+        """One vector per text, in order. Raises ProviderError; ProviderInvalidOutput when the length changes."""
+        given = [text if text.strip() else "." for text in texts]  # most servers refuse an empty text
         batches = [given[start : start + self._most_texts] for start in range(0, len(given), self._most_texts)]
         write = (is_question and self._dialect.write_question) or self._dialect.write
         found: list[FloatArray] = []
@@ -132,7 +132,7 @@ class RemoteVectors:
         return usable
 
     def _prepared(self, vectors: FloatArray) -> FloatArray:
-        """What is given of vectors of the right length. Raises ProviderInvalidOutput for others."""
+        """Vectors of the right length, as callers get them: unchanged here. Subclasses may refuse or scale them."""
         return vectors
 
     def _unusable(self, what: str) -> ProviderInvalidOutput:
@@ -141,7 +141,7 @@ class RemoteVectors:
 
 
 class RemoteEmbeddings(RemoteVectors):
-    """The port's model; a subclass names its protocol, which clients of the server may speak too.
+    """The port's embedding model over HTTP; a subclass names its protocol, which clients of Mnemoir may speak too.
 
     `reads_tokens` is True where texts may be sent as tokens.
     """
@@ -156,13 +156,13 @@ class RemoteEmbeddings(RemoteVectors):
         super().__init__(endpoint, self.dialect, session)
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        """One embedding per passage; these models give no token vectors and look at no context."""
+        """One embedding per passage, without token vectors; the passage's context is ignored."""
         return [Embedding(vector=vector) for vector in await self.vectors([passage.text for passage in passages])]
 
     async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
-        """What the model's server answers a client, in one call, with members and vectors as they came.
+        """The model server's answer to a client's own request, in one call, members and vectors unchanged.
 
-        Whatever length these vectors have, those of memories keep theirs. Raises ProviderError.
+        The length of these vectors does not affect `dimension`. Raises ProviderError.
         """
 
         def read(body: Mapping[str, Any]) -> EmbeddingReply:
@@ -173,10 +173,10 @@ class RemoteEmbeddings(RemoteVectors):
             return await exchange.whole(self.dialect.path, body, read)
 
     async def warm(self) -> None:
-        """Nothing is loaded here."""
+        """Does nothing: the server loads its model."""
 
     async def aclose(self) -> None:
-        """Nothing is held here: the session is shared."""
+        """Does nothing: the session is shared and its owner closes it."""
 
     def _prepared(self, vectors: FloatArray) -> FloatArray:
         if not np.isfinite(vectors).all():
@@ -190,7 +190,7 @@ class RemoteEmbeddings(RemoteVectors):
 
 
 class OpenAIEmbeddings(RemoteEmbeddings):
-    """Any server with OpenAI's embeddings protocol."""
+    """Embedding model of any server with OpenAI's protocol."""
 
     dialect = OPENAI
     route = openai_embeddings.ROUTE
@@ -200,7 +200,7 @@ class OpenAIEmbeddings(RemoteEmbeddings):
 
 
 class OllamaEmbeddings(RemoteEmbeddings):
-    """A model in an Ollama."""
+    """Embedding model of an Ollama server."""
 
     dialect = OLLAMA
     route = ollama_embed.ROUTE

@@ -1,7 +1,7 @@
-"""Any model of the sentence-transformers library, for those who installed that extra.
+"""Embedding models of the sentence-transformers library, which is an optional extra.
 
-The library is imported, and the model read, on the first use and in the one thread that all its work runs in:
-importing it takes seconds and hundreds of megabytes, and a second thread would only fight over the same cores.
+The library is imported and the model is loaded on first use, in the one thread that runs all its work: the import
+takes seconds and hundreds of megabytes, and a second thread would only compete for the same cores.
 """
 
 import asyncio
@@ -18,10 +18,13 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 
 
 class SentenceTransformersModel:
-    """Sentence vectors only; context is ignored. Raises ProviderNotConfigured at once when the extra is missing."""
+    """A model of the library. It gives sentence vectors only and ignores context.
+
+    The constructor raises ProviderNotConfigured when the extra is missing.
+    """
 
     def __init__(self, model_name: str, *, device: str | None = None, cache_dir: str | Path | None = None) -> None:
-        """`device` and `cache_dir` are the library's own choice when not given."""
+        """Without `device` or `cache_dir` the library chooses them."""
         if importlib.util.find_spec("sentence_transformers") is None:
             raise ProviderNotConfigured(
                 f"The embedding model {model_name} needs an extra that is not installed. "
@@ -41,7 +44,7 @@ class SentenceTransformersModel:
 
     @property
     def dimension(self) -> int | None:
-        """Known once the model has been read."""
+        """Numbers per vector; None until the first embedding."""
         return self._dimension
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
@@ -57,7 +60,7 @@ class SentenceTransformersModel:
         await self.embed([Passage(text="ready")])
 
     async def aclose(self) -> None:
-        """Let go of the model and its thread."""
+        """Release the model and end its thread; queued calls are cancelled."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._model = None
 
@@ -67,7 +70,7 @@ class SentenceTransformersModel:
             made = model.encode(texts, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False)
         except ProviderError:
             raise
-        except Exception as exc:  # whatever torch or the model's own code raises
+        except Exception as exc:  # torch and the model's own code may raise any exception
             raise ProviderUnavailable(f"The embedding model {self.name} failed: {exc}") from exc
         vectors = np.asarray(made, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
@@ -77,7 +80,7 @@ class SentenceTransformersModel:
 
     def _loaded(self) -> Any:
         if self._model is None:
-            from sentence_transformers import SentenceTransformer  # see the module's text
+            from sentence_transformers import SentenceTransformer  # see the module docstring
 
             self._model = SentenceTransformer(self._model_name, device=self._device, cache_folder=self._cache_dir)
         return self._model

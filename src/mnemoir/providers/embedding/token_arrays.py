@@ -1,8 +1,8 @@
-"""Texts of token numbers, for embedding models that take texts alone.
+"""Conversion of token numbers to texts, for embedding models that take texts only.
 
-Clients such as LangChain count the tokens of a text before they send it, and then send the tokens. Which encoding
-they used follows from the model that they ask for. It is decoded with tiktoken, and only when the encoding's file is
-on this machine already, because Mnemoir downloads nothing by itself.
+Clients such as LangChain count the tokens of a text before they send it, and then send the tokens. The requested
+model determines their encoding. Tokens are decoded with tiktoken, and only when the encoding's file is on this
+machine already, because Mnemoir downloads nothing by itself.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ _CL100K = ("text-embedding-ada-002", "text-embedding-3-")  # beginnings of names
 
 
 def texts_of_tokens(request: EmbeddingRequest) -> tuple[str, ...]:
-    """One text for each list of tokens. It blocks: the first time megabytes are read.
+    """One text per list of tokens, in order. Blocks: the first call reads megabytes from disk.
 
-    A character that is cut in two at the end of a list becomes U+FFFD. Raises NotSupported when the encoding is not
-    known or not at hand, InvalidRequest for a number that is none of its tokens.
+    A character that is cut in two at the end of a list becomes U+FFFD. Raises NotSupported when the encoding is
+    unknown or its file is missing, InvalidRequest for a number that is not one of its tokens.
     """
     name = _encoding_of(request.model)
     encoding = local_encoding(name)

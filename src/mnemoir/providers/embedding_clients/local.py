@@ -1,4 +1,4 @@
-"""Embedding clients that ask nobody: the built-in model, and those of the sentence-transformers library."""
+"""Embedding clients that run in this process: the built-in model and the sentence-transformers library."""
 
 import importlib.util
 from pathlib import Path
@@ -18,24 +18,24 @@ _DIMENSIONS = {
 
 
 class BuiltInEmbedding(ModelEmbeddingClient):
-    """all-MiniLM-L6-v2 as it comes with the package: 384 dimensions, loaded on first use, in a thread of its own."""
+    """The packaged all-MiniLM-L6-v2: 384 dimensions, loaded on first use, run in a thread of its own."""
 
     def __init__(self) -> None:
         super().__init__(MiniLM())
 
 
 class SentenceTransformerEmbedding(ModelEmbeddingClient):
-    """A model of sentence-transformers, loaded on first use, in a thread of its own.
+    """A model of sentence-transformers, loaded on first use, run in a thread of its own.
 
-    The default model is served by the built-in copy where the extra is not installed; then `model_name` says so.
+    Without the extra the built-in copy serves the default model; `model_name` then shows its name.
     """
 
     def __init__(
         self, model_name: str = DEFAULT_MODEL, device: str | None = None, cache_dir: str | Path | None = None
     ) -> None:
-        """`device` is what the model runs on, such as "cpu" or "cuda"; without it the library chooses.
+        """`device` is the hardware the model runs on, such as "cpu" or "cuda"; without it the library chooses.
 
-        `cache_dir` is the folder of its files. The built-in copy needs neither and takes no notice of them. Raises
+        `cache_dir` is the folder of its files. The built-in copy ignores both. Raises
         ProviderNotConfigured for any other model when the extra is missing, SettingsError for a blank name.
         """
         usable_model_name(model_name, type(self).__name__)
@@ -44,7 +44,7 @@ class SentenceTransformerEmbedding(ModelEmbeddingClient):
 
     @property
     def dimension(self) -> int:
-        """Known at once for the usual models, for others after the first embedding."""
+        """Numbers per vector: known at once for the usual models, for others after the first embedding."""
         return self._known if self._known is not None else super().dimension
 
 

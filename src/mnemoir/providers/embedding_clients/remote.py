@@ -1,7 +1,7 @@
 """Embedding clients behind HTTP: Ollama's, OpenAI's and Cohere's protocols.
 
-A call opens connections and closes them, so a client belongs to no event loop and has nothing to be closed. What
-passes by itself (429, 5xx, no connection) is tried again, as long after as the server asks for.
+Each call opens and closes its connections, so a client is bound to no event loop and needs no closing. Temporary
+failures (429, 5xx, no connection) are retried, after the wait that the server asks for.
 """
 
 import os
@@ -28,10 +28,10 @@ _DIMENSIONS = {
 
 
 class _RemoteClient:
-    """Vectors of a remote model, as they come, under the name that its server has for it."""
+    """Client of a remote model under the server's name for it; vectors are returned unchanged."""
 
     def __init__(self, endpoint: Endpoint, dialect: Dialect, *, most_texts: int) -> None:
-        """Raises SettingsError for a blank name of a model."""
+        """Raises SettingsError for a blank model name."""
         self._name = usable_model_name(endpoint.model, type(self).__name__)
         known = _DIMENSIONS.get(self._name.removesuffix(":latest"))
         self._remote = RemoteVectors(
@@ -40,30 +40,30 @@ class _RemoteClient:
 
     @property
     def model_name(self) -> str:
-        """As the server knows it."""
+        """The server's name for the model."""
         return self._name
 
     @property
     def dimension(self) -> int:
-        """Known at once for the usual models; ProviderNotConfigured for others until the first embedding."""
+        """Numbers per vector. Raises ProviderNotConfigured before the first embedding of a model not listed here."""
         return known_dimension(self._remote.dimension, self._name)
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
-        """For texts that are to be found. Raises ProviderError."""
+        """One vector per text that searches shall find, in order. Raises ProviderError."""
         return [vector.tolist() for vector in await self._remote.vectors(texts)]
 
     async def embed_single(self, text: str) -> list[float]:
-        """For a question. Raises ProviderError."""
+        """The vector of a query. Raises ProviderError."""
         [vector] = await self._remote.vectors([text], is_question=True)
         single: list[float] = vector.tolist()
         return single
 
 
 class OllamaEmbedding(_RemoteClient):
-    """A model in an Ollama, over `/api/embeddings`: one request a text."""
+    """A model of an Ollama server, over `/api/embeddings`: one request per text."""
 
     def __init__(self, model: str = "nomic-embed-text", host: str = OLLAMA_HOST, timeout: float = TIMEOUT_S) -> None:
-        """`timeout` in seconds, for a request with all its tries. Raises SettingsError for a host that is no URL."""
+        """`timeout` in seconds, for a request with all its retries. Raises SettingsError when `host` is not a URL."""
         endpoint = Endpoint(base_url=host.rstrip("/"), model=model, timeouts=_timeouts(timeout))
         super().__init__(endpoint, OLLAMA_PROMPT, most_texts=1)
 
@@ -82,10 +82,10 @@ class HttpEmbedding(_RemoteClient):
         timeout: float = TIMEOUT_S,
         tries: int = 3,
     ) -> None:
-        """`base_url` with its version: `https://api.openai.com/v1`, `https://api.cohere.com/v1`.
+        """`base_url` includes the version: `https://api.openai.com/v1`, `https://api.cohere.com/v1`.
 
-        The key is read from the environment variable `api_key_env`, so that it stands in no file and no argument.
-        Raises ProviderNotConfigured when that is not set, SettingsError for a URL that is none.
+        The key is read from the environment variable `api_key_env`, so that no file and no argument holds it.
+        Raises ProviderNotConfigured when the variable is not set, SettingsError for an invalid URL.
         """
         endpoint = Endpoint(
             base_url=base_url.rstrip("/"),

@@ -1,6 +1,6 @@
-"""The next step after a refusal of a model's server: one sentence that fits the error, or none.
+"""Advice for the user after a model server refused a call: one sentence that fits the error, or none.
 
-The names that the server gave its error say more than its status, so they are looked at first.
+The error names of the server say more than its status, so they are checked first.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ _BY_STATUS: Mapping[int, Callable[[SettingNames], str]] = {
 
 
 def advice(error: ProviderError, settings: SettingNames) -> str:
-    """What to do about it; "" where the server's own words have to do."""
+    """The sentence for `error`; "" when there is none and the server's message has to suffice."""
     if isinstance(error, QuotaExhausted):
         return _NO_CREDIT
     names = [name for name in (error.names.code, error.names.type) if name]
@@ -39,7 +39,7 @@ def advice(error: ProviderError, settings: SettingNames) -> str:
 
 
 def with_advice(message: str, error: ProviderError, settings: SettingNames) -> str:
-    """`message` with the next step behind it."""
+    """`message` followed by the advice for `error`, if there is any."""
     step = advice(error, settings)
     if not step:
         return message

@@ -1,4 +1,4 @@
-"""The border at which the HTTP client's errors, and those of `wire`, become ours, with the server's name in front."""
+"""Translation of the HTTP client's and `wire`'s errors into ProviderErrors that begin with the server's name."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from mnemoir.core.errors import (
 from mnemoir.providers.llm.advice import with_advice
 from mnemoir.providers.llm.endpoint import Endpoint
 
-# The first class that fits decides, so the narrow ones come first.
+# The first matching class decides, so subclasses come before their bases.
 _OURS: Sequence[tuple[type[BaseException], type[ProviderError], str]] = (
     (aiohttp.ConnectionTimeoutError, ProviderUnavailable, "could not be reached in time"),
     (TimeoutError, ProviderTimeout, "gave no answer in time"),
@@ -36,7 +36,7 @@ _OURS: Sequence[tuple[type[BaseException], type[ProviderError], str]] = (
 
 
 def translated(exc: BaseException, endpoint: Endpoint) -> ProviderError | None:
-    """Our error for `exc`; None for one that has nothing to do with the network."""
+    """The ProviderError for `exc`; None when `exc` does not come from the network."""
     if isinstance(exc, ProviderError):
         return _named(exc, endpoint)
     for theirs, ours, what in _OURS:
@@ -47,7 +47,7 @@ def translated(exc: BaseException, endpoint: Endpoint) -> ProviderError | None:
 
 @contextmanager
 def provider_errors(endpoint: Endpoint) -> Iterator[None]:
-    """Raise our errors in place of the HTTP client's, and no secret in any of them."""
+    """Raise ProviderErrors in place of the HTTP client's errors, with all secrets removed."""
     try:
         yield
     except asyncio.CancelledError:
@@ -60,14 +60,14 @@ def provider_errors(endpoint: Endpoint) -> Iterator[None]:
 
 
 def refused(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:
-    """The same error with the message `said` and the next step behind it, and no secret in any part of it."""
+    """The same error with the message `said`, followed by advice; secrets are removed from every part."""
     message = with_advice(endpoint.redacted(said), exc, endpoint.settings)
     names = _without_secrets(exc.names, endpoint)
     return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=names)
 
 
 def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
-    """The same error with the server's name in front; itself when it has that already, as `refused` gave it."""
+    """The same error with the server's name in front; `exc` itself when `refused` has added the name already."""
     if not exc.message.startswith(endpoint.place):
         return refused(exc, endpoint, f"{endpoint.place}: {exc.message}")
     message = endpoint.redacted(exc.message)
@@ -77,13 +77,13 @@ def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
 
 
 def _without_secrets(names: UpstreamNames, endpoint: Endpoint) -> UpstreamNames:
-    """A name that holds a secret is left out whole."""
+    """The names without those that contain a secret."""
     given = {"code": names.code, "type": names.type, "param": names.param}
     return UpstreamNames(**{name: text for name, text in given.items() if text and endpoint.redacted(text) == text})
 
 
 def _detail(exc: BaseException, endpoint: Endpoint) -> str:
-    """What the operating system said, where it said something."""
+    """The operating system's message in brackets; "" when there is none."""
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     said = getattr(cause, "strerror", None)
     return f" ({endpoint.redacted(said)[:200]})" if isinstance(said, str) and said else ""

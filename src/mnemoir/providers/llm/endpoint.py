@@ -1,4 +1,4 @@
-"""Where a model is served, and how patient we are with it."""
+"""Connection settings of a model server: address, key, timeouts, retries and size limits."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ _SHORTEST_SECRET = 6  # replacing shorter values would tear messages apart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds to wait: for the connection, the first byte of the answer, the next bytes, and for all of it.
+    """Time limits in seconds: for the connection, the first byte of the answer, the next bytes, and the whole call.
 
-    Connecting again after a refusal happens within `connect_s` too. None for `total_s` means no limit.
+    Repeated connection attempts count towards `connect_s` too. None for `total_s` means no limit.
     """
 
     connect_s: float = 10
@@ -30,7 +30,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingNames:
-    """Where people set the key, the model and the address of an endpoint, for advice in messages."""
+    """Names of the settings for key, model and address of an endpoint, for advice in messages."""
 
     key: str = "its API key"
     model: str = "the name of the model"
@@ -39,12 +39,12 @@ class SettingNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Endpoint:
-    """A model's server. Prints without its key, and without a user and password in the URL.
+    """A model server. Its `repr` shows no key and no user or password of the URL.
 
-    `base_url` is what the dialect's path is put behind: with `/v1` for OpenAI's, without a path for Ollama's.
-    `tries` counts calls, not repeats; None means DEFAULT_TRIES, and fewer for a client's own request
-    (`ModelRequest.for_client`). `most_bytes` limits one answer, unpacked. `name` is what people call it, for
-    messages; "" when it has none.
+    The dialect's path is appended to `base_url`: with `/v1` for OpenAI's, without a path for Ollama's. `tries`
+    counts calls, the first included; None means DEFAULT_TRIES, and fewer for a client's own request
+    (`ModelRequest.for_client`). `most_bytes` limits one answer after decompression. `name` is the user's name for the
+    endpoint, used in messages; "" when it has none.
     """
 
     base_url: str
@@ -72,28 +72,28 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """Name, host and port, for messages."""
+        """Name, host and port, as messages show them."""
         address = URL(self.base_url).host_port_subcomponent or ""
         return f"Endpoint {self.name} ({address})" if self.name else address
 
     @property
     def stores_by_default(self) -> bool:
-        """Whether the server keeps chats unless it is asked not to, as OpenAI's own does."""
+        """True for OpenAI's own server, which stores chats unless the request forbids it."""
         return (URL(self.base_url).host or "").endswith(".openai.com")
 
     def url(self, path: str) -> URL:
-        """Where `path` of the dialect is, without a user and password."""
+        """The full URL of the dialect's `path`, without user and password."""
         base = URL(self.base_url).with_user(None)
         return base.with_path(base.raw_path.rstrip("/") + path, encoded=True, keep_query=True)
 
     def shown_url(self, path: str) -> str:
-        """The same for people: of a query only versions are shown, all else might be a key."""
+        """The URL for display: query values other than versions are masked, because they may be keys."""
         url = self.url(path)
         shown = [(name, value if name in _PUBLIC_MEMBERS else _KEY_PLACE) for name, value in url.query.items()]
         return str(url.with_query(shown).with_fragment(None))
 
     def headers(self) -> dict[str, str]:
-        """The headers of every call: the key, else the URL's user and password."""
+        """The headers of every call. Authorization is the key, else the URL's user and password."""
         headers = {"Content-Type": "application/json", **self.extra_headers}
         url = URL(self.base_url)
         if self.api_key:
@@ -103,13 +103,13 @@ class Endpoint:
         return headers
 
     def redacted(self, text: str) -> str:
-        """`text` without the key, should the other side have repeated it, all of it or cut at the end."""
+        """`text` with every secret masked that the server repeated, whole or cut at the end of the text."""
         for secret in self._secrets():
             text = _without_beginning(secret, text.replace(secret, _REDACTED))
         return text
 
     def _secrets(self) -> list[str]:
-        """Longest first, so that none is torn by a shorter one inside it."""
+        """All secrets, longest first: masking a shorter one first could split a longer one."""
         url = URL(self.base_url)
         of_url = [url.password or url.user, url.raw_password or url.raw_user, _pair(url) if url.user else None]
         secrets = [self.api_key, *of_url, *self.extra_headers.values()]
@@ -118,12 +118,12 @@ class Endpoint:
 
 
 def _pair(url: URL) -> str:
-    """User and password as the header has them."""
+    """User and password, encoded for the Authorization header."""
     return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
 
 
 def _without_beginning(secret: str, text: str) -> str:
-    """`text` without as much of the secret as stands at its end, where a message was cut to its length."""
+    """`text` with a beginning of the secret masked at its end, where a long message was cut off."""
     said = text.rstrip("'\". ")
     for length in range(len(secret) - 1, _SHORTEST_SECRET - 1, -1):
         if said.endswith(secret[:length]):

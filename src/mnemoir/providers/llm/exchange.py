@@ -1,10 +1,9 @@
-"""One call to a model's server: its tries, its limits in time and size, and its failures in our words.
+"""Calls to model servers: retries, time and size limits, and translation of failures into ProviderErrors.
 
-A call is tried again only while nothing of an answer has come: after a failed connection, or a status that passes by
-itself (408, 409, 429, 5xx). Unless the settings say how often, a client's own request that was sent is not tried
-again: clients do that themselves, and their tries and ours would multiply. A redirect is never followed, because the
-key would go along. The dialects above bring path, body and reading; they share everything here, and so do the
-embedding models.
+A call is retried only before any part of an answer has arrived: after a failed connection, or a temporary status
+(408, 409, 429, 5xx). Unless the settings give a number of tries, a client's own request is not retried once it was
+sent: clients retry themselves, and both retries would multiply. A redirect is never followed, because it would carry
+the key along. Chat models and embedding models share this module; a dialect adds its path, body and parser.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ from mnemoir.wire import upstream
 T = TypeVar("T")
 
 LONGEST_WAIT_S = 20.0
-LONGEST_WAIT_FOR_CLIENT_S = 2.0  # a longer one that a 429 asks for is the client's to keep
+LONGEST_WAIT_FOR_CLIENT_S = 2.0  # when a 429 asks for a longer wait, the client gets the 429
 _MOST_ERROR_BYTES = 64 * 1024
 _LAST_BYTES_S = 0.05  # how long a finished body may take to end, for its connection to be used again
 _FAILED_TO_CONNECT = (aiohttp.ClientConnectionError, OSError)
@@ -43,7 +42,7 @@ _NEVER_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError
 
 
 class _TryAgain(Exception):
-    """Carries a failure past stamina, which logs what it sees: so it sees no message of the other side's."""
+    """A failure that may be retried. Stamina logs this exception, so it holds no message of the server."""
 
     def __init__(self, error: ProviderError, wait_s: float | None = None, *, was_sent: bool = True) -> None:
         super().__init__(error.code, error.status)
@@ -53,13 +52,13 @@ class _TryAgain(Exception):
 
     @property
     def is_for_client(self) -> bool:
-        """Whether another try of a client's own request is left to the client: it was sent, or the wait is long."""
+        """True when the client shall retry its own request itself: it was sent, or the wait is long."""
         is_short = self.error.status == 429 and (self.wait_s or 0) <= LONGEST_WAIT_FOR_CLIENT_S
         return self.was_sent and not is_short
 
 
 class Answer:
-    """An answer that has begun: its head is there, its body comes in pieces."""
+    """A response whose head has arrived and whose body is read in pieces."""
 
     def __init__(self, endpoint: Endpoint, response: aiohttp.ClientResponse, first_by: float, end_by: float) -> None:
         self._endpoint = endpoint
@@ -69,16 +68,16 @@ class Answer:
 
     @property
     def media_type(self) -> str:
-        """Without parameters; `application/octet-stream` when the server gives none."""
+        """The content type without parameters; `application/octet-stream` when the server sends none."""
         return self._response.content_type
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The body as it comes, never empty. Raises ProviderTimeout, or ProviderInvalidOutput over the size limit."""
+        """The body's pieces as they arrive, none empty. Raises ProviderTimeout; ProviderInvalidOutput if too big."""
         loop = asyncio.get_running_loop()
         content, limits = self._response.content, self._endpoint.timeouts
         size, next_by, patience_s = 0, self._first_by, limits.first_byte_s
         with closing(Waits()) as waits:
-            while not content.at_eof():  # a body that is all there needs no clock for its end
+            while not content.at_eof():  # no time limit once the whole body has arrived
                 try:
                     with waits.until(min(next_by, self._end_by)):
                         data = await content.readany()
@@ -96,7 +95,7 @@ class Answer:
                 next_by = loop.time() + patience_s
 
     async def whole(self, most_bytes: int | None = None) -> bytes:
-        """All of the body, or its first `most_bytes`."""
+        """The whole body, or its first `most_bytes`. Raises as `pieces` does."""
         body = bytearray()
         async for data in self.pieces():
             body += data
@@ -105,8 +104,8 @@ class Answer:
         return bytes(body)
 
     async def settle(self) -> None:
-        """Wait a moment for the body's end, when all that matters was read, so that the connection can be kept."""
-        with suppress(TimeoutError, aiohttp.ClientError):  # then it is closed instead
+        """Wait briefly for the body's end after its last event, so that the connection can be reused."""
+        with suppress(TimeoutError, aiohttp.ClientError):  # the connection is closed instead
             async with asyncio.timeout(_LAST_BYTES_S):
                 while not self._response.content.at_eof():
                     await self._response.content.readany()
@@ -119,13 +118,13 @@ class Answer:
 
 
 class Exchange:
-    """Calls to one endpoint over a session that belongs to someone else."""
+    """Calls to one endpoint over a shared session, which this class does not close."""
 
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         connect_s = endpoint.timeouts.connect_s
         self._endpoint = endpoint
         self._session = session
-        # the same for every call, and dearer to make than to send
+        # equal for every call; building them takes longer than sending them
         self._urls: dict[str, URL] = {}
         self._headers = endpoint.headers()
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
@@ -133,7 +132,7 @@ class Exchange:
     async def whole(
         self, path: str, body: object, read: Callable[[Mapping[str, Any]], T], *, for_client: bool = False
     ) -> T:
-        """The answer as `read` makes it of the JSON. A failure told in the body may be tried again too."""
+        """The JSON answer, parsed by `read`. A failure that `read` finds in the body may be retried too."""
 
         async def once(started: float) -> T:
             answer, response = await self._begin(path, data, started)
@@ -150,7 +149,7 @@ class Exchange:
 
     @asynccontextmanager
     async def streamed(self, path: str, body: object, *, for_client: bool = False) -> AsyncIterator[Answer]:
-        """The answer once its head is there. Leaving the block closes the connection, unless the body has ended."""
+        """The answer once its head has arrived. Leaving the block closes the connection unless the body has ended."""
         with provider_errors(self._endpoint):
             data = _dumped(body)
             answer, response = await self._tried(lambda started: self._begin(path, data, started), for_client)
@@ -160,7 +159,7 @@ class Exchange:
     async def _tried(self, once: Callable[[float], Awaitable[T]], for_client: bool) -> T:
         started = asyncio.get_running_loop().time()
         try:
-            return await once(started)  # outside the loop of tries, which costs as much as all else we do for a call
+            return await once(started)  # outside stamina's loop, which costs as much as the rest of a call
         except _TryAgain as failed:
             wait_of = _wait_before_clients if for_client and self._endpoint.tries is None else _wait_of
             return await self._tried_again(once, started, failed, wait_of)
@@ -191,7 +190,7 @@ class Exchange:
         raise AssertionError("stamina ends with a result or an error")
 
     async def _begin(self, path: str, data: bytes, started: float) -> tuple[Answer, aiohttp.ClientResponse]:
-        """One try. Raises _TryAgain for what may pass, else a ProviderError."""
+        """Send the request once. Raises _TryAgain for a temporary failure, else a ProviderError."""
         loop, limits = asyncio.get_running_loop(), self._endpoint.timeouts
         first_by = loop.time() + limits.first_byte_s
         end_by = started + limits.total_s if limits.total_s is not None else float("inf")
@@ -221,9 +220,9 @@ class Exchange:
         )
 
     def _unconnected(self, exc: BaseException, left_s: float) -> Exception:
-        """Try again as long as connecting has not taken all the time it may.
+        """The error of a failed connection: _TryAgain while connecting time is left, else final.
 
-        A connection that stood and then broke may have carried the request.
+        A connection that was open and then broke may have delivered the request.
         """
         error = translated(exc, self._endpoint) or ProviderUnavailable(f"{self._endpoint.place} cannot be reached.")
         if left_s <= 0 or isinstance(exc, aiohttp.ClientSSLError):
@@ -250,24 +249,24 @@ class Exchange:
 
 
 def _again(error: ProviderError, wait_s: float | None) -> Exception:
-    """The error itself, or what makes stamina try again."""
+    """_TryAgain for a temporary error, else the error itself."""
     return _TryAgain(error, wait_s) if upstream.is_passing(error) else error
 
 
 def _wait_of(exc: Exception) -> bool | float:
-    """How long stamina is to wait: as long as we were asked to, else its own backoff; False for not at all."""
+    """Stamina's wait in seconds: the server's, or True for stamina's own backoff; False for no retry."""
     if not isinstance(exc, _TryAgain):
         return False
     return True if exc.wait_s is None else min(LONGEST_WAIT_S, exc.wait_s)
 
 
 def _wait_before_clients(exc: Exception) -> bool | float:
-    """The same for a client's own request: False for what is left to the client."""
+    """The same for a client's own request: False when the client shall retry itself."""
     return False if isinstance(exc, _TryAgain) and exc.is_for_client else _wait_of(exc)
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds of a `Retry-After`, which is a number or a date."""
+    """Seconds of a `Retry-After` header, which is a number or a date; None when there is none or it is invalid."""
     if not value:
         return None
     try:
@@ -281,7 +280,7 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _error_body(raw: bytes) -> object:
-    """The JSON of an error, else its text, else a word for nothing."""
+    """The JSON of an error body, else its text, else "no reason given" for an empty one."""
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:

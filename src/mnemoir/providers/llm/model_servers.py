@@ -1,8 +1,8 @@
-"""The model servers of a config tree: one chat model per endpoint, with a limit on its calls under way.
+"""The model servers of a config tree: one chat model per endpoint, with a limit on its concurrent calls.
 
-Existing configurations expect patience with odd servers: an answer without a text is an empty text, an event that
-cannot be read is passed over, and a whole answer where a stream was asked for is taken as it is. What is plainly a
-failure stays one: an error in the body, a page of HTML, a stream that was cut.
+Existing configurations rely on tolerance towards incorrect servers: an answer without a text is an empty text, an
+unreadable event is skipped, and a whole answer in place of a stream is accepted. Clear failures are still reported:
+an error in the body, a page of HTML, a stream that was cut.
 """
 
 from asyncio import Semaphore
@@ -30,7 +30,7 @@ _SETTINGS = SettingNames(
 
 
 def _or_empty(read: Read) -> Read:
-    """`read`, with an empty text for an object that holds no answer; an error in it stays an error."""
+    """`read`, with an empty text for an object without an answer; an error in the object is still raised."""
 
     def reading(body: Mapping[str, Any]) -> Reply:
         try:
@@ -42,7 +42,7 @@ def _or_empty(read: Read) -> Read:
 
 
 def _as_done(read: Read) -> Read:
-    """`read`, for servers that speak Ollama's protocol and forget to say `done`."""
+    """`read`, for servers that speak Ollama's protocol but leave out `done`."""
     return lambda body: read({"done": True, **body})
 
 
@@ -95,10 +95,10 @@ _DIALECTS: Mapping[ModelServerKind, Dialect] = {
 
 
 class HttpModelServers:
-    """All endpoints of a config tree, over one session that belongs to whoever made it.
+    """All endpoints of a config tree, over one shared session, which this class does not close.
 
-    `timeouts`, `tries` (see Endpoint) and `most_bytes` hold for each of them. `calls_at_once` limits the calls under
-    way to one endpoint that sets no limit itself; 0 sets none.
+    `timeouts`, `tries` (see Endpoint) and `most_bytes` apply to each endpoint. `calls_at_once` limits the concurrent
+    calls to an endpoint that sets no limit itself; 0 means no limit.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class HttpModelServers:
         self._places: dict[tuple[str, str, int], Semaphore] = {}
 
     def model(self, server: ModelServer) -> ChatModel:
-        """The model behind it, the same one for an equal `server`. Raises SettingsError for a URL that is none."""
+        """The chat model of `server`; equal servers share one. Raises SettingsError for an invalid URL."""
         found = self._models.get(server)
         if found is None:
             found = self._models[server] = _ServerModel(
@@ -131,7 +131,7 @@ class HttpModelServers:
         return found
 
     def calls(self) -> Mapping[ModelServer, LastCalls]:
-        """How the last calls of each that was asked went."""
+        """Outcomes of the last calls, for each server whose model was requested."""
         return {server: model.last_calls for server, model in self._models.items()}
 
     def _endpoint(self, server: ModelServer) -> Endpoint:
@@ -147,7 +147,7 @@ class HttpModelServers:
         )
 
     def _places_of(self, server: ModelServer) -> AbstractAsyncContextManager[object]:
-        """The places for calls to this endpoint, shared by its models where they differ in something else."""
+        """The semaphore of an endpoint's concurrent calls, shared by its models; a null context without a limit."""
         most = server.most_at_once or self._calls_at_once
         if most <= 0:
             return nullcontext()
@@ -155,7 +155,7 @@ class HttpModelServers:
 
 
 class _ServerModel(RemoteModel):
-    """A model of an endpoint file."""
+    """The chat model of an endpoint file; its dialect is chosen at run time."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Ollama's chat."""
+"""Chat models over Ollama's protocol."""
 
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
@@ -6,7 +6,7 @@ from mnemoir.wire import ollama_chat, ollama_generate
 
 
 class OllamaChat(RemoteModel):
-    """A model in an Ollama."""
+    """A chat model of an Ollama server."""
 
     dialect = Dialect(
         provider="ollama",

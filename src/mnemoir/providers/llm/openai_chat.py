@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, which nearly every other model server speaks too."""
+"""Chat models over OpenAI's chat completions, a protocol of nearly every other model server too."""
 
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
@@ -6,7 +6,7 @@ from mnemoir.wire import openai_chat, openai_completions
 
 
 class OpenAIChat(RemoteModel):
-    """Any server with OpenAI's chat protocol."""
+    """A chat model of any server with OpenAI's chat protocol."""
 
     dialect = Dialect(
         provider="openai-chat",

@@ -1,4 +1,7 @@
-"""OpenAI's Responses API, the one to use for OpenAI itself. It has no stop texts, so they are applied here."""
+"""Chat models over OpenAI's Responses API, the protocol to use for OpenAI's own server.
+
+The API has no stop texts, so this module applies them.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -24,7 +27,7 @@ class OpenAIResponses(RemoteModel):
     )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        """See the port. The call ends at the first stop text, so its usage is not told then."""
+        """See the port. The call ends at the first stop text; then no usage event follows."""
         stops = StopTexts(request.sampling.stop)
         async with aclosing(super().stream(request)) as batches:
             async for batch in batches:

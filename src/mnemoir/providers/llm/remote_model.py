@@ -1,4 +1,4 @@
-"""What every model behind HTTP does alike; a dialect adds its path and its functions of `wire`."""
+"""The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
@@ -22,31 +22,31 @@ _NO_LIMIT = nullcontext()
 
 
 class EventReader(Protocol):
-    """A StreamReader of `wire`."""
+    """The interface of the StreamReaders of `wire`."""
 
     finished: bool
-    passed_over: int  # events that could not be read, where the reader does not take them for an error
+    passed_over: int  # unreadable events that a tolerant reader skipped
 
     def feed(self, data: bytes) -> list[ModelEvent]:
         """The events that `data` completes."""
 
     def end(self) -> list[ModelEvent]:
-        """What was held back; raises ProviderUnavailable for an answer cut short."""
+        """The remaining events at the end of the stream. Raises ProviderUnavailable for an incomplete answer."""
 
 
 class RequestWriter(Protocol):
-    """A `write_request` of `wire`."""
+    """The signature of the `write_request` functions of `wire`."""
 
     def __call__(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """The body to send."""
+        """The JSON body of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What a protocol adds: its path behind the base URL, its media type when streamed, its side of `wire`.
+    """A chat protocol: its path below the base URL, the media type of its streams, and its functions of `wire`.
 
-    `stream_path` is where streams are asked for, None where that is `path` too. With `takes_whole` a JSON object in
-    place of a stream is a whole answer.
+    `stream_path` is the path of streamed calls, None when it is `path` too. With `takes_whole` a JSON object in
+    place of a stream is accepted as a whole answer.
     """
 
     provider: str
@@ -60,13 +60,13 @@ class Dialect:
 
 
 class RemoteModel:
-    """A ChatModel over HTTP, over a session that belongs to its caller.
+    """A ChatModel over HTTP, over a shared session, which this class does not close.
 
-    A call takes one of `places` until its answer has ended, or its caller has left.
+    A call holds `places`, the limit on concurrent calls, until its answer has ended or its caller has left.
     """
 
     dialect: Dialect
-    raw_dialect: Dialect | None = None  # of raw requests, where its server takes any
+    raw_dialect: Dialect | None = None  # for raw requests; None when the server has no such route
 
     def __init__(
         self,
@@ -82,12 +82,12 @@ class RemoteModel:
 
     @property
     def name(self) -> str:
-        """The model asked when a request names none."""
+        """The model of requests that name none."""
         return self._endpoint.model
 
     @property
     def provider(self) -> str:
-        """The protocol spoken."""
+        """The name of the protocol."""
         return self.dialect.provider
 
     def address(self, *, stream: bool) -> Address:
@@ -100,10 +100,10 @@ class RemoteModel:
         return found
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        """The answer as it comes. Close the iterator (`contextlib.aclosing`) to end the call upstream at once."""
+        """The answer's events as they arrive. Close the iterator (`contextlib.aclosing`) to end the upstream call."""
         dialect, body = self._spoken(request, stream=True)
         path = dialect.stream_path or dialect.path
-        with self.last_calls.noting():  # no cost per event: the loop is inside
+        with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
             async with self._places, self._exchange.streamed(path, body, for_client=request.for_client) as answer:
                 if dialect.takes_whole and answer.media_type == "application/json":
                     yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
@@ -125,7 +125,7 @@ class RemoteModel:
                     _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
 
     async def ask(self, request: ModelRequest) -> Reply:
-        """The whole answer, in one call upstream."""
+        """The whole answer, in one upstream call."""
         dialect, body = self._spoken(request, stream=False)
         with self.last_calls.noting():
             async with self._places:
@@ -134,10 +134,10 @@ class RemoteModel:
                 )
 
     async def aclose(self) -> None:
-        """Nothing is held here: the session is shared."""
+        """Does nothing: the session is shared and its owner closes it."""
 
     def _spoken(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
-        """The protocol of a request, and its body."""
+        """The dialect of a request, and its JSON body."""
         dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
@@ -147,7 +147,10 @@ class RemoteModel:
         return dialect, body
 
     def _check_media_type(self, media_type: str, dialect: Dialect) -> None:
-        """HTML comes from a proxy or a wrong port. Other types pass: not all servers name the right one."""
+        """Raise ProviderInvalidOutput for HTML, which a proxy or a wrong port sends, and for JSON in place of events.
+
+        Other types pass, because not all servers send the correct one.
+        """
         whole_json = media_type == "application/json" and dialect.media_type == "text/event-stream"
         if media_type == "text/html" or whole_json:
             raise ProviderInvalidOutput(

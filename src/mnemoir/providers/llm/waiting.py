@@ -1,7 +1,7 @@
-"""Many short waits with a time limit each: one timer for all of them, moved on only when it fires.
+"""Time limits for many short waits, with one timer for all of them that is rescheduled only when it fires.
 
-`asyncio.timeout` sets and takes down a timer for each wait. For the pieces of a streamed answer that was the dearest
-part of reading them.
+`asyncio.timeout` starts and cancels a timer for each wait. For the pieces of a streamed answer that was the most
+expensive part of reading them.
 """
 
 import asyncio
@@ -9,25 +9,25 @@ from types import TracebackType
 
 
 class Waits:
-    """`with waits.until(due):` ends its body when the loop's clock reaches `due`, by a TimeoutError.
+    """A reusable time limit: `with waits.until(due):` raises TimeoutError when the loop's clock reaches `due`.
 
-    Made in a running loop, for one wait at a time. To be closed at the end.
+    Create it in a running event loop, use it for one wait at a time, and close it at the end.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[object] | None = None  # that waits just now
+        self._task: asyncio.Task[object] | None = None  # the task inside the `with` block
         self._due = self._fires_at = float("inf")
         self._has_expired = False
 
     def until(self, due: float) -> "Waits":
-        """Set the time at which the next wait ends."""
+        """Set the time limit of the next wait, in seconds of the loop's clock."""
         self._due = due
         return self
 
     def close(self) -> None:
-        """Take down the timer."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -42,7 +42,7 @@ class Waits:
         task, self._task = self._task, None
         if self._has_expired:
             self._has_expired = False
-            # something else may have cancelled the task too, and then it stays cancelled
+            # when something else cancelled the task too, it stays cancelled
             if task is not None and task.uncancel() == 0 and kind is asyncio.CancelledError:
                 raise TimeoutError from error
 

@@ -1,1 +1,1 @@
-"""Running the Python modules of workflows: which files may run, in what process, and what comes back."""
+"""Execution of the Python modules of workflows: the allowed files, the child process, and the result."""

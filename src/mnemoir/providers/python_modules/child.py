@@ -1,10 +1,10 @@
-"""The program that runs one call of a module: in a process of its own, or within a thread of the server.
+"""The program that runs one call of a module, in a process of its own or in a thread of the server.
 
-As a program it takes two descriptors: from the first it reads the call as one line of JSON, to the second it writes
-the outcome as one line of JSON. It imports nothing of the server, so that it starts as fast as the interpreter does.
+As a program it takes two file descriptors: it reads the call from the first and writes the outcome to the second,
+each as one line of JSON. It imports nothing of the server, so that it starts as fast as the interpreter.
 
-An outcome has a `kind`: `value`, with what the module returned or a text that begins with `Error`; `unusable`, with
-`why`, for a file that is no module; `memory`, `missing_file`, `too_large` and `left` for a module that failed.
+An outcome has a `kind`: `value`, with the module's return value or a text that begins with `Error`; `unusable`, with
+`why`, for a file that is not a module; `memory`, `missing_file`, `too_large` and `left` for a module that failed.
 """
 
 import importlib
@@ -18,14 +18,14 @@ from importlib.util import module_from_spec, spec_from_loader
 from types import ModuleType
 from typing import Any
 
-_NAME = "dynamic_module"  # what a module's `__name__` is by the format's contract
-_MOST_SAID = 2000  # characters of a failure's own words
-# the format's own sentence, which existing trees may look for; what really happened is told beside it, to the log
+_NAME = "dynamic_module"  # the `__name__` of a module by the format's contract
+_MOST_SAID = 2000  # characters of an exception's message
+# the format's own sentence, which existing trees may search for; the log gets the real cause
 _FAILED = "Error: An unexpected error occurred while processing your request. Please check system logs."
 
 
 def main() -> None:
-    """Run the one call this process is for."""
+    """Run the call that this process was started for."""
     calls, outcomes = int(sys.argv[1]), int(sys.argv[2])
     for descriptor in (calls, outcomes):
         os.set_inheritable(descriptor, False)
@@ -37,19 +37,19 @@ def main() -> None:
     _extend_imports(call)
     importlib.import_module("Middleware.call").serve_process(call["config_root"], call["user"])
     line = _line(_outcome(call), call["output_bytes"])
-    with open(outcomes, "wb", closefd=False) as pipe:  # its end tells that the process has ended too
+    with open(outcomes, "wb", closefd=False) as pipe:  # the server takes its closing as the end of the process
         pipe.write(line)
 
 
 def run_in_thread(call: dict[str, Any]) -> bytes:  # JSON in
-    """The outcome of a call in this thread, as the same line, beside whatever else the process does."""
+    """Run a call in this thread of the server and return the outcome as one line of JSON."""
     _extend_imports(call)
     importlib.import_module("Middleware.call").serve_thread(call["config_root"], call["user"])
     return _line(_outcome(call), call["output_bytes"])
 
 
 def _extend_imports(call: dict[str, Any]) -> None:
-    """The compatibility package wins over one in the user's folders, and installed packages win over the folders."""
+    """Put the compatibility package before all import paths, and the user's folders behind the installed packages."""
     if call["compatibility"] not in sys.path:
         sys.path.insert(0, call["compatibility"])
     folders = [*call["import_roots"], os.path.dirname(call["path"])]
@@ -57,13 +57,13 @@ def _extend_imports(call: dict[str, Any]) -> None:
 
 
 def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
-    """Load the file afresh and call its `Invoke`."""
+    """Load the file anew, call its `Invoke` and return the outcome."""
     try:
         try:
             invoke = _load(call["path"]).Invoke
         except (MemoryError, SystemExit):
             raise
-        except Exception as exc:  # noqa: BLE001 - the file is the user's: anything may come out of it
+        except Exception as exc:  # noqa: BLE001 - the user's file may raise any exception
             return {"kind": "unusable", "why": _why_unusable(exc)}
         if not callable(invoke):
             return {"kind": "unusable", "why": "its `Invoke` is not a function"}
@@ -81,13 +81,13 @@ def _answer(invoke: Any, call: dict[str, Any]) -> dict[str, Any]:  # any functio
         return {"kind": "value", "value": _plain(invoke(*call["args"], **call["kwargs"]))}
     except (MemoryError, FileNotFoundError):
         raise
-    except Exception as exc:  # noqa: BLE001 - what a module raises is its answer, by the format's contract
+    except Exception as exc:  # noqa: BLE001 - by the format's contract an exception is the module's answer
         return {"kind": "value", "value": _error_text(exc, call["path"]), "raised": _said(exc)}
 
 
 def _line(outcome: dict[str, Any], most_bytes: int) -> bytes:
     try:
-        line = json.dumps(outcome, ensure_ascii=False).encode(errors="replace") + b"\n"  # half a character, too
+        line = json.dumps(outcome, ensure_ascii=False).encode(errors="replace") + b"\n"  # lone surrogates, too
     except MemoryError:
         return _line({"kind": "memory"}, most_bytes)
     except ValueError as exc:  # a number of more digits than Python writes
@@ -96,10 +96,10 @@ def _line(outcome: dict[str, Any], most_bytes: int) -> bytes:
 
 
 def _load(path: str) -> ModuleType:
-    """From the source alone: a cached translation would miss a change within the same second."""
+    """Load the module from its source: cached bytecode would miss a change within the same second."""
     loader = SourceFileLoader(_NAME, path)
     spec = spec_from_loader(_NAME, loader)
-    assert spec is not None  # it is only for a loader that knows of no such module
+    assert spec is not None  # only a loader without this module gives None
     module = module_from_spec(spec)
     sys.modules[_NAME] = module  # dataclasses and pickle look their module up
     exec(loader.source_to_code(loader.get_data(path), path), module.__dict__)
@@ -114,7 +114,7 @@ def _why_unusable(exc: Exception) -> str:
 
 def _error_text(exc: Exception, path: str) -> str:
     name = os.path.splitext(os.path.basename(path))[0]
-    # by its name, for a folder may bring a class of its own
+    # compared by name, because a user's folder may contain its own copy of the class
     if not any(kind.__name__ == "DynamicModuleError" for kind in type(exc).__mro__):
         return _FAILED
     details = getattr(exc, "details", None)
@@ -127,7 +127,7 @@ def _said(exc: Exception) -> str:
 
 
 def _plain(value: Any) -> Any:  # anything in, JSON out
-    """The value as JSON has it: tuples as lists, keys as texts, anything JSON has not as its text."""
+    """The value in JSON types: tuples as lists, keys as texts, other objects as their `str`."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, dict):
@@ -138,8 +138,11 @@ def _plain(value: Any) -> Any:  # anything in, JSON out
 
 
 def _limit(memory_bytes: int, cpu_s: int) -> None:
-    """Before any of the module's code runs. Processor time ends also what nobody waits for any more."""
-    import resource  # absent outside POSIX, where the server does not run; a thread of it needs no limits
+    """Set the process limits, before any of the module's code runs.
+
+    The limit on processor time also ends a process that the server no longer waits for.
+    """
+    import resource  # only POSIX has it; the thread runner, which sets no limits, does not need it
 
     for kind, most in (
         (resource.RLIMIT_CORE, 0),
@@ -152,7 +155,7 @@ def _limit(memory_bytes: int, cpu_s: int) -> None:
 
 
 def _end_with_the_server(calls: int) -> None:
-    """The pipe of the call closes when the server is done with this process, or was killed itself."""
+    """Kill this process group when the call's pipe closes: the server has finished with it, or was killed itself."""
     while os.read(calls, 1):
         pass
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""What a module's process may know of the server's environment.
+"""Environment variables that a module's process inherits from the server.
 
-Any variable may hold a key, for settings can name any of them. So a module gets those that are known to hold none,
-and no others.
+Any variable may hold a key, because settings can name any of them. So a module gets only variables that are known to
+hold none.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _PASSED = frozenset(
         "MCPO_URL",
     }
 )
-OWN_PREFIX = "MODULE_"  # what an operator wants modules to know
+OWN_PREFIX = "MODULE_"  # of variables that an operator sets for modules
 
 
 def module_environment(environ: Mapping[str, str]) -> dict[str, str]:

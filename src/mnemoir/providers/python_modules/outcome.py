@@ -1,4 +1,4 @@
-"""From what a module's process left behind to the node's value, or to an error that says what to do."""
+"""Conversion of a module's outcome to the node's value, or to an error with advice for the user."""
 
 import json
 import signal
@@ -18,7 +18,7 @@ _GARBLED = ("answered in an unknown way", "It must not write to pipes that are n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
-    """What one call may take; None for memory that nobody limits."""
+    """Limits of one call: seconds, memory (None for no limit) and bytes of output."""
 
     timeout_s: float
     memory_mib: int | None
@@ -26,7 +26,7 @@ class CallLimits:
 
 
 def value_of_ending(ending: Ending, path: str, limits: CallLimits) -> Any:  # JSON, or any text
-    """What the module returned. Raises ModuleFailed or SettingsError."""
+    """The module's return value. Raises ModuleFailed, or SettingsError when the file cannot run."""
     if ending.cause == "answered":
         return value_of_answer(ending.answer, path, limits)
     causes: Mapping[str, tuple[str, str]] = {
@@ -40,13 +40,13 @@ def value_of_ending(ending: Ending, path: str, limits: CallLimits) -> Any:  # JS
 
 
 def value_of_answer(answer: bytes, path: str, limits: CallLimits) -> Any:
-    """The value in the line the child program writes. Raises ModuleFailed or SettingsError."""
+    """The value in the child program's line of JSON. Raises as `value_of_ending` does."""
     outcome = _read(answer, path)
     kind, why = outcome.get("kind"), outcome.get("why", "")
     if kind == "value" and "value" in outcome:
         if "raised" in outcome:
             _log.warning("python module raised", module=path, error=str(outcome["raised"]).partition(":")[0])
-            _log.debug("python module raised", module=path, error=outcome["raised"])  # it may quote a person
+            _log.debug("python module raised", module=path, error=outcome["raised"])  # may quote a person
         return outcome["value"]
     if kind == "unusable":
         raise SettingsError(f"Python module {path} cannot run: {why}. Mend the file, or name another in the node.")
@@ -60,7 +60,7 @@ def value_of_answer(answer: bytes, path: str, limits: CallLimits) -> Any:
 
 
 def timed_out(path: str, timeout_s: float) -> ModuleFailed:
-    """For a module that may still be at work."""
+    """The error for a call over its time limit; the module may still run."""
     return _failure(path, *_timeout(timeout_s))
 
 

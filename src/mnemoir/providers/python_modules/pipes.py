@@ -1,4 +1,4 @@
-"""What goes through the pipes of a module's process, until it is over: call in, answer and prints out."""
+"""Communication with a module's process over pipes: sends the call, reads the answer and the printed output."""
 
 import os
 import selectors
@@ -10,20 +10,20 @@ from typing import Final, Literal, Self
 
 Cause = Literal["answered", "ended", "timeout", "stopped", "printed_too_much", "answered_too_much"]
 
-_LEAVING_S: Final = 1.0  # for the process to end by itself, once it has answered
-_LOOK_S: Final = 0.2  # how often to look whether it still lives, while a child of its own holds its pipes
+_LEAVING_S: Final = 1.0  # time for the process to end by itself after its answer
+_LOOK_S: Final = 0.2  # interval of checks that the process is alive, while its own child holds the pipes open
 _READ_BYTES: Final = 64 * 1024
-_KEPT_BYTES: Final = 8 * 1024  # of what it printed
+_KEPT_BYTES: Final = 8 * 1024  # of the printed output
 
 
 class Pipes:
-    """All pipes are watched at once, so that none fills up while another is waited for."""
+    """The pipes of one process, watched together so that none fills up while another is read."""
 
     def __init__(
         self, pid: int, calls: FileIO, answers: FileIO, prints: FileIO, woken: FileIO, *, most_bytes: int
     ) -> None:
         self.answer = bytearray()
-        self.printed = bytearray()  # its beginning
+        self.printed = bytearray()  # the first `_KEPT_BYTES` of the printed output
         self._pid = pid
         self._calls = calls
         self._most_bytes = most_bytes
@@ -43,7 +43,7 @@ class Pipes:
         self._selector.close()
 
     def exchange(self, call: bytes, timeout_s: float) -> Cause:
-        """Send the call and listen; returns soon after the answer, and at the latest when the time is up."""
+        """Send the call and read until the process has answered or ended, or the time is up. Returns the cause."""
         self._unsent = memoryview(call)
         self._watch(self._calls, self._feed, selectors.EVENT_WRITE)
         end_at = monotonic() + timeout_s
@@ -51,7 +51,7 @@ class Pipes:
             self._listen(end_at - monotonic())
             if self._cause is not None:
                 end_at = min(end_at, monotonic() + _LEAVING_S)
-        assert self._cause is not None  # nothing is over without one
+        assert self._cause is not None  # `_end` sets both
         return self._cause
 
     def _watch(self, pipe: FileIO, act: Callable[[], None], event: int = selectors.EVENT_READ) -> None:
@@ -69,7 +69,7 @@ class Pipes:
             self._end("ended")
 
     def _end(self, cause: Cause) -> None:
-        """What came first is the cause: a process that has answered ends of itself."""
+        """Stop reading. The first cause counts, because a process that has answered also ends."""
         self._cause = self._cause or cause
         self._is_over = True
 
@@ -77,10 +77,10 @@ class Pipes:
         try:
             sent = self._calls.write(self._unsent[:_READ_BYTES])
         except BrokenPipeError:
-            sent = len(self._unsent)  # it has gone; what comes back will tell
+            sent = len(self._unsent)  # the process has ended; reading its answer reports it
         self._unsent = self._unsent[sent or 0 :]
         if not self._unsent:
-            self._selector.unregister(self._calls)  # open it stays: closed, it would end the process
+            self._selector.unregister(self._calls)  # stays open: closing it would end the process
 
     def _take_answer(self, pipe: FileIO) -> None:
         piece = pipe.read(_READ_BYTES)
@@ -91,7 +91,7 @@ class Pipes:
         self.answer += piece
         if len(self.answer) > self._most_bytes:
             self._end("answered_too_much")
-        elif piece.endswith(b"\n"):  # the only one: JSON has it escaped
+        elif piece.endswith(b"\n"):  # the only newline: JSON escapes all others
             self._cause = "answered"
 
     def _take_prints(self, pipe: FileIO) -> None:
@@ -107,7 +107,7 @@ class Pipes:
 
 
 def _is_dead(pid: int) -> bool:
-    """Without reaping it, for its group is yet to be killed by its number."""
-    if not hasattr(os, "waitid"):  # on older Macs; there the time limit ends it
+    """True when the process has ended. It is not reaped, because its group is still to be killed by its number."""
+    if not hasattr(os, "waitid"):  # older Macs; there the time limit ends the call
         return False
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -1,4 +1,4 @@
-"""Which files may run as modules: those below the allowed directories that not everyone can write to."""
+"""Lookup of the files that may run as modules: below the allowed directories, and not writable by everyone."""
 
 import stat
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from mnemoir.core.errors import SettingsError
 
-_MOST_SHOWN = 200  # characters of a path that goes into a message; it may come from a variable
+_MOST_SHOWN = 200  # characters of a path shown in a message; a path may come from a variable
 
 
 class ModulePlaces:
-    """`roots` are the allowed directories; `base` is the public root, to which a relative path belongs."""
+    """The allowed directories (`roots`), and `base`, the public root against which a relative path is resolved."""
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
         self._roots = [_resolved(root) for root in roots]
@@ -18,20 +18,20 @@ class ModulePlaces:
 
     @property
     def install_root(self) -> Path:
-        """The folder around a public root of that name, from which modules say `Public.modules`; else the root."""
+        """The parent of a base named `Public`, so that modules can import `Public.modules`; else the base."""
         return self._base.parent if self._base.name.lower() == "public" else self._base
 
     @property
     def import_roots(self) -> Sequence[Path]:
-        """Where a module's own imports are looked up, behind all installed packages.
+        """Folders of a module's own imports, searched after all installed packages.
 
-        Not where everyone may write: there, anyone could leave a package that some import would take.
+        Folders that everyone may write to are left out: any user could place a package there that an import finds.
         """
         roots = dict.fromkeys((self.install_root, self._base))
         return tuple(root for root in roots if not root.stat().st_mode & stat.S_IWOTH)
 
     def find(self, text: str) -> Path:
-        """The file meant by a node's path, with all symlinks followed. Raises SettingsError unless it may run."""
+        """The file of a node's path, with all symlinks resolved. Raises SettingsError when it may not run."""
         try:
             return self._found(text)
         except OSError as exc:
@@ -55,14 +55,14 @@ class ModulePlaces:
         )
 
     def _meant(self, text: str) -> list[Path]:
-        """The files a path may stand for, best first."""
+        """The files that a path may denote, the preferred one first."""
         if not text.strip() or "\0" in text:
             raise _refusal(text, "this is no path", "Give the node a `module_path`.")
         try:
             path = Path(text.strip()).expanduser()
             folders = (self._base, self.install_root)
             return [(folder / path).resolve() for folder in folders]  # an absolute path stays what it is
-        except RuntimeError as exc:  # a home of nobody, or a circle of symlinks
+        except RuntimeError as exc:  # an unknown home directory, or a circle of symlinks
             raise _refusal(text, f"the path cannot be followed ({exc})", "Correct `module_path`.") from exc
 
     def _root_of(self, path: Path) -> Path | None:

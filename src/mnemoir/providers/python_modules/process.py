@@ -1,8 +1,8 @@
-"""One module at work in a process of its own: started, and ended with all it started.
+"""The child process of one module call: its start, and its end together with all processes that it started.
 
-Everything here blocks and runs in one thread, which alone knows the process; only `stop` comes from others. The
-process leads a group, and the group is killed when the call is over, however it went: what a module leaves running
-is ended too, unless it made itself a group of its own.
+Everything here blocks and runs in one thread, which alone uses the process; only `stop` is called from others. The
+process leads a process group, which is killed after the call, also after a failure. So processes that a module
+leaves running are ended too, unless they created a group of their own.
 """
 
 import os
@@ -22,7 +22,7 @@ from mnemoir.providers.python_modules.pipes import Cause, Pipes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How the process went. `answer` is one line when the cause is `answered`; `status` is as in subprocess."""
+    """The end of a process. `answer` is one line when the cause is `answered`; `status` is as in subprocess."""
 
     cause: Cause
     answer: bytes = b""
@@ -31,7 +31,7 @@ class Ending:
 
 
 class ModuleProcess:
-    """Runs once. `most_bytes` limits what it answers, and what it prints."""
+    """A process for one call. `most_bytes` limits its answer and, separately, its printed output."""
 
     def __init__(self, *, timeout_s: float, most_bytes: int) -> None:
         self._timeout_s = timeout_s
@@ -41,14 +41,14 @@ class ModuleProcess:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """End it as soon as may be; one that has not started will not. May be called from any thread, and again."""
+        """End the process as soon as possible, or prevent its start. Any thread may call this, repeatedly."""
         with self._lock:
             self._is_stopped = True
             if self._wake is not None:
                 self._wake.write(b"!")
 
     def run(self, call: bytes, *, environment: Mapping[str, str], directory: Path) -> Ending:
-        """Give it the call, one line, and wait for the outcome. Raises OSError when no process can be started."""
+        """Send the call, one line, and wait for the end. Raises OSError when no process can be started."""
         with ExitStack() as opened:
             woken, wake = _pipe(opened)
             with self._lock:
@@ -66,7 +66,7 @@ class ModuleProcess:
             opened.callback(_end, process)
             calls.close()
             answers.close()
-            assert isinstance(process.stdout, FileIO)  # it is asked for, without a buffer
+            assert isinstance(process.stdout, FileIO)  # from `stdout=PIPE` and `bufsize=0`
             pipes = opened.enter_context(
                 Pipes(process.pid, call_end, answer_end, process.stdout, woken, most_bytes=self._most_bytes)
             )
@@ -90,7 +90,7 @@ def _start(
     calls: FileIO, answers: FileIO, environment: Mapping[str, str], directory: Path
 ) -> subprocess.Popen[bytes]:
     descriptors = (calls.fileno(), answers.fileno())
-    # isolated from the user's Python settings, no cached translations beside the user's files, prints unbuffered
+    # isolated from the user's Python settings, no bytecode files beside the user's modules, unbuffered output
     interpreter = [sys.executable, "-I", "-B", "-u", "-X", "utf8"]
     return subprocess.Popen(
         [*interpreter, child.__file__, *map(str, descriptors)],
@@ -106,8 +106,8 @@ def _start(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the group first: once its leader is reaped, the number may be another's."""
-    with suppress(ProcessLookupError, PermissionError):  # the latter on a Mac, for a group of the dead
+    """Kill the group, then reap its leader: after that the system may reuse the number."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS gives the latter for a group of ended processes
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     if process.stdout is not None:

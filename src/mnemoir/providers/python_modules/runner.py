@@ -1,4 +1,4 @@
-"""The runners of Python modules: each call in a process of its own, in a thread of the server, or not at all."""
+"""The runners of Python modules: a process per call, a thread of the server, or a refusal of every call."""
 
 import asyncio
 import json
@@ -30,10 +30,10 @@ _log = structlog.get_logger(__name__)
 
 
 class ProcessModuleRunner:
-    """A fresh interpreter per call, of which time, memory and output are limited.
+    """Runs each call in a new interpreter with limits on time, memory and output.
 
-    This holds accidents, not attackers: a module may do what the server's user may do. `roots` are the directories
-    modules may come from, `base` the public root; calls beyond `at_once` wait.
+    This protects against accidents, not against attackers: a module has all rights of the server's user. `roots` are
+    the allowed directories of modules, `base` is the public root; calls beyond `at_once` wait.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ProcessModuleRunner:
         self._is_closed = False
 
     async def call(self, call: ModuleCall) -> Any:
-        """See ModuleRunner. Cancelling it kills the process."""
+        """See ModuleRunner. Cancelling the call kills its process."""
         if self._is_closed:
             raise ModuleFailed(f"Python module {call.path} was not started: the program is stopping.")
         process = ModuleProcess(timeout_s=call.timeout_s, most_bytes=self._most_output_bytes)
@@ -63,7 +63,7 @@ class ProcessModuleRunner:
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            if not submitted.cancel():  # it is at work, no longer in the queue
+            if not submitted.cancel():  # it has left the queue and runs
                 process.stop()
                 await asyncio.wait([work])
             raise
@@ -71,7 +71,7 @@ class ProcessModuleRunner:
             self._running.discard(process)
 
     async def aclose(self) -> None:
-        """Kill what runs; those who wait for it get ModuleFailed. May be called again."""
+        """Kill the running processes; their callers get ModuleFailed. May be called again."""
         self._is_closed = True
         for process in tuple(self._running):
             process.stop()
@@ -103,12 +103,11 @@ class ProcessModuleRunner:
 
 
 class InProcessModuleRunner:
-    """Modules in threads of the server itself: quicker to start, and with no limit on memory or processor time.
+    """Runs each call in a thread of the server: starts faster, but has no limit on memory or processor time.
 
-    A thread cannot be killed: a module that never returns is reported and runs on, until the server ends. Memory is
-    the server's, prints go where the server's do, and what a module does to the interpreter it does to the server.
-    What modules import stays loaded, and the folders they import from stay on the server's import path. For modules
-    of one's own that are known to behave.
+    A thread cannot be killed: a module that never returns is reported and runs until the server ends. It uses the
+    server's memory, prints to the server's output, and any change of the interpreter affects the server. Imported
+    packages stay loaded, and import folders stay on the server's import path. Use it only for trusted modules.
     """
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
@@ -116,14 +115,14 @@ class InProcessModuleRunner:
         self._free_threads = threading.BoundedSemaphore(_MOST_THREADS)
 
     async def call(self, call: ModuleCall) -> Any:
-        """See ModuleRunner; the time limit ends the waiting alone."""
+        """See ModuleRunner. The time limit ends the waiting, not the module."""
         if not self._free_threads.acquire(blocking=False):
             raise ModuleFailed(
                 f"Python module {call.path} was not started: {_MOST_THREADS} others have not returned. "
                 "Set workflows.python_modules to process, where modules can be ended."
             )
         done: Future[Any] = Future()
-        done.set_running_or_notify_cancel()  # from here on only the thread settles it
+        done.set_running_or_notify_cancel()  # from here on only the thread sets its result
         threading.Thread(target=self._settle, args=(done, call), daemon=True, name="python-module").start()
         try:
             return await asyncio.wait_for(asyncio.wrap_future(done), call.timeout_s)
@@ -131,7 +130,7 @@ class InProcessModuleRunner:
             raise timed_out(call.path, call.timeout_s) from exc
 
     async def aclose(self) -> None:
-        """Nothing can be ended: threads at work run on."""
+        """Does nothing: running threads cannot be ended."""
 
     def _settle(self, done: Future[Any], call: ModuleCall) -> None:
         limits = CallLimits(timeout_s=call.timeout_s, memory_mib=None, output_bytes=_MOST_OUTPUT_BYTES)
@@ -139,14 +138,14 @@ class InProcessModuleRunner:
             path = self._places.find(call.path)
             answer = child.run_in_thread(_described(call, path, self._places, limits))
             done.set_result(value_of_answer(answer, str(path), limits))
-        except BaseException as exc:  # noqa: BLE001 - what it is, the one who waits will see
+        except BaseException as exc:  # noqa: BLE001 - the waiting caller gets it
             done.set_exception(exc)
         finally:
             self._free_threads.release()
 
 
 class NoModules:
-    """Modules are code, and code runs only where the settings say so."""
+    """Refuses every call: code runs only when the settings allow it."""
 
     async def call(self, call: ModuleCall) -> Any:
         """Always raises SettingsError."""
@@ -156,11 +155,11 @@ class NoModules:
         )
 
     async def aclose(self) -> None:
-        """Nothing runs."""
+        """Does nothing: no module runs."""
 
 
 def _described(call: ModuleCall, path: Path, places: ModulePlaces, limits: CallLimits) -> dict[str, Any]:
-    """The call as the child program reads it."""
+    """The call in the form that the child program reads."""
     return {
         "path": str(path),
         "args": list(call.args),

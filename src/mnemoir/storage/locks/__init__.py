@@ -1,1 +1,1 @@
-"""Leases in a directory, in this process, and in Redis."""
+"""Implementations of leases: files of a directory, memory of this process, rows of a database, and Redis."""

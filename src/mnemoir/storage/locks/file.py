@@ -1,8 +1,8 @@
 """Leases as small files of a directory, for the processes of one machine, or of several that share the directory.
 
-A file names the holder's secret and when the lease ends, and is read and changed only under a lock of the whole
-directory. A file that cannot be read is a lease that has ended: its writer died over it. Leases are not synced to
-disk, as no holder outlives the machine.
+A file holds the holder's secret and the end of the lease. It is read and changed only under a lock of the whole
+directory. An unreadable file counts as an ended lease, because its writer died while writing. Leases are not synced
+to disk, because no holder survives a crash of the machine.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ _PRIVATE_FILE = 0o600
 
 
 class FileLock(StoredLeases):
-    """The directory is made with the first lease; `~` is the home directory.
+    """Leases in one directory, created with the first lease; `~` is the home directory.
 
-    `clock` tells seconds since 1970, so that a lease holds for other machines and after a restart.
+    `clock` gives seconds since 1970, so that a lease is valid on other machines and after a restart.
     """
 
     def __init__(self, directory: str | Path, clock: Callable[[], float] = time.time) -> None:
@@ -57,7 +57,7 @@ def _write(folder: int, name: str, key: str, stored: StoredLease) -> None:
 
 
 def _read(folder: int, name: str) -> StoredLease | None:
-    """None for no lease, and for one that cannot be understood; one without a fence is of an earlier release."""
+    """The stored lease; None when it is missing or unreadable. A lease without a fence is from an earlier release."""
     found = read_file(folder, name)
     if found is None:
         return None

@@ -9,7 +9,7 @@ from mnemoir.storage.locks.stored import Slot, StoredLease, StoredLeases
 
 
 class InProcessLock(StoredLeases):
-    """Callers that share this object share its leases. `clock` counts seconds and never goes back."""
+    """Leases of all callers that share this object. `clock` counts seconds and never goes back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(self._slot, clock)

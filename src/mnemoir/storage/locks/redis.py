@@ -1,7 +1,7 @@
 """Leases in Redis, for processes on several machines.
 
-A lease is one key that Redis itself lets expire. It is renewed and given back by scripts that first compare the
-secret, so nobody ends the lease of a newer holder.
+A lease is one key with an expiry time. Scripts that first compare the secret renew and release it, so that no holder
+ends the lease of a newer one.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del
 
 
 class RedisLock:
-    """`client` is redis-py's, of one server."""
+    """Leases on one Redis server; `client` is redis-py's."""
 
     def __init__(self, client: "Redis") -> None:
         self._client = client
@@ -37,16 +37,16 @@ class RedisLock:
         self._releasing = client.register_script(_RELEASE)
 
     def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
-        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        """Take the lease of `key` for `ttl` seconds; None when others held it for all of `wait` seconds."""
         return patiently(lambda: self._take(key, ttl), wait)
 
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
-        """Let it last from now; False when it has ended."""
+        """Extend the lease to `ttl` seconds from now; False when it has ended."""
         with _redis_errors(lease.key):
             return bool(self._renewing(keys=[_PREFIX + lease.key], args=[lease.secret, _milliseconds(ttl)]))
 
     def release(self, lease: Lease) -> bool:
-        """Give it back; False when it had ended."""
+        """Release the lease; False when it had ended."""
         with _redis_errors(lease.key):
             return bool(self._releasing(keys=[_PREFIX + lease.key], args=[lease.secret]))
 
@@ -58,7 +58,7 @@ class RedisLock:
 
 
 def redis_lock(url: str) -> RedisLock:
-    """Leases in the server that a URL such as `redis://host:6379/0` names. Raises SettingsError without redis-py."""
+    """Leases on the server at a URL such as `redis://host:6379/0`. Raises SettingsError without redis-py."""
     try:
         from redis import Redis
     except ImportError as exc:

@@ -1,8 +1,8 @@
-"""Leases as rows of the table that a config tree's format has for workflow locks.
+"""Leases as rows of the table for workflow locks in a config tree's format.
 
-What this process holds it knows by itself; the rows tell other programs, and this one after a crash: a row of another
-instance is dropped when the file is first used, and any row when its time is over. Times in the file are local ones,
-as its format has it, so twice a year they are an hour off; what is held here does not depend on them.
+This process keeps its own leases in memory; the rows inform other programs, and this program after a crash. Rows of
+other instances are deleted when the file is first used, and any row when its time is over. Times in the file are
+local times by its format, so twice a year they are an hour wrong; leases of this process do not depend on them.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ _DIGEST_CHARACTERS = 64
 
 
 class RowLeases:
-    """Leases in the file at `database`, which is opened for each change and made with the first.
+    """Leases in the file at `database`, which is opened for each change and created with the first.
 
-    `instance` names this run of the program: a new one each time it starts. A key may be of any length and hold
-    anything.
+    `instance` names this run of the program, a new name at each start. A key may be of any length and contain any
+    characters.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class RowLeases:
         self._is_used = False
 
     def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
-        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        """Take the lease of `key` for `ttl` seconds; None when others held it for all of `wait` seconds."""
         return patiently(lambda: self._take(_fitting(key), ttl), wait)
 
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
-        """Let it last from now; False when it has ended."""
+        """Extend the lease to `ttl` seconds from now; False when it has ended."""
         values = {"run": lease.secret, "lock": lease.key, "until": self._time(ttl)}
         return self._own.renew(lease, ttl) and self._changed("renew_lock", values)
 
     def release(self, lease: Lease) -> bool:
-        """Give it back and drop its row; False when it had ended."""
+        """Release the lease and delete its row; False when it had ended."""
         return self._own.release(lease) and self._changed("release_lock", {"run": lease.secret, "lock": lease.key})
 
     def _take(self, name: str, ttl: float) -> Lease | None:
@@ -93,7 +93,7 @@ class RowLeases:
 
 
 def _fitting(key: str) -> str:
-    """The key as text that a row can hold; one that is too long ends in a hash of all of it."""
+    """The key as text for a row; the end of a key that is too long is replaced by a hash of the whole key."""
     name = key.encode("utf-8", "backslashreplace").decode()
     if len(name) <= _LONGEST_NAME:
         return name

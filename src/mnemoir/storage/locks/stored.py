@@ -1,4 +1,4 @@
-"""Leases as stored values that are read and changed one at a time: the rules, wherever the values are stored."""
+"""The rules of leases that are stored values, independent of the storage."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -13,7 +13,7 @@ _FENCES_A_SECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLease:
-    """Who has a lease, and until when by the clock of the leases."""
+    """A lease as stored: the holder's secret, its fence, its end by the leases' clock, and its length in seconds."""
 
     secret: str
     fence: int
@@ -21,19 +21,19 @@ class StoredLease:
     ttl: float
 
     def is_live(self, now: float) -> bool:
-        """A lease that lasts longer than it ever could was written before the clock was set back, and is over."""
+        """True before its end. An end more than `ttl` from now is invalid: the clock was set back meanwhile."""
         return now < self.until <= now + self.ttl
 
 
 @dataclass(slots=True)
 class Slot:
-    """Where the lease of one key is stored; None for no lease."""
+    """The stored lease of one key, to be read and changed; None for no lease."""
 
     lease: StoredLease | None
 
 
 class StoredLeases:
-    """`changing` opens the slot of a key for one caller at a time, and keeps what it holds in the end.
+    """Leases over slots. `changing` opens the slot of a key for one caller at a time and stores its final content.
 
     `clock` counts seconds.
     """
@@ -43,11 +43,11 @@ class StoredLeases:
         self._clock = clock
 
     def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
-        """Take the lease of `key`; None when others kept it for all of `wait`."""
+        """Take the lease of `key` for `ttl` seconds; None when others held it for all of `wait` seconds."""
         return patiently(lambda: self._take(key, ttl), wait)
 
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
-        """Let it last from now; False when it has ended."""
+        """Extend the lease to `ttl` seconds from now; False when it has ended."""
         with self._changing(lease.key) as slot:
             stored = self._held(slot, lease)
             if stored is not None:
@@ -55,7 +55,7 @@ class StoredLeases:
             return stored is not None
 
     def release(self, lease: Lease) -> bool:
-        """Give it back and drop it; False when it had ended."""
+        """Release the lease and delete it; False when it had ended."""
         with self._changing(lease.key) as slot:
             stored = self._held(slot, lease)
             if stored is not None:

@@ -1,1 +1,1 @@
-"""Stores of objects: a local directory, memory, and everything obstore knows by URL."""
+"""Object stores: a local directory, memory, and all stores that obstore supports by URL."""

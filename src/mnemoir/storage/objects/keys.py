@@ -1,13 +1,13 @@
-"""Which keys a store takes: what a local directory and every cloud understand alike."""
+"""The rules for object keys: only keys that a local directory and every cloud store accept."""
 
 from mnemoir.core.errors import InvalidRequest
 
-_LONGEST_STEP_BYTES = 240  # file systems stop at 255, and a writer needs a longer name for a moment
-_TEMPORARY = ".tmp"  # the ending of what a writer has not finished
+_LONGEST_STEP_BYTES = 240  # file systems allow 255, and a temporary file has a longer name
+_TEMPORARY = ".tmp"  # the suffix of unfinished files
 
 
 def steps_of(key: str) -> list[str]:
-    """The steps of a key. Raises InvalidRequest for one that could leave its store, or that not every store takes."""
+    """The parts of a key between slashes. Raises InvalidRequest for a key that some store does not accept."""
     steps = key.split("/")
     if not all(_is_allowed(step) for step in steps):
         raise InvalidRequest(
@@ -29,5 +29,5 @@ def _is_allowed(step: str) -> bool:
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file of a directory is what a writer left behind, and so no object."""
+    """True for a temporary file that a writer left behind; it is not an object."""
     return name.endswith(_TEMPORARY)

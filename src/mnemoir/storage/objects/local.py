@@ -1,7 +1,7 @@
 """Objects as files of a local directory: `root/step/step/name`.
 
-Written by hand and not through obstore, whose local store neither syncs to disk nor saves on condition. A save is
-durable when it returns, and readers see the old file or the new one. Writers of one folder take turns, in this
+It does not use obstore, whose local store neither syncs to disk nor supports conditional saves. A save is durable
+when it returns, and readers see the old file or the new one. A lock serialises the writers of one folder, in this
 process and in others; no symbolic link below the root is followed.
 """
 
@@ -21,48 +21,48 @@ from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing
 from mnemoir.storage.objects.keys import is_unfinished, steps_of
 
-Wanted = Callable[[bytes | None], bool]  # whether to write over this content; None for no file
-_TRIES = 100  # each lost to somebody who deletes the last object of the same folder at the same moment
+Condition = Callable[[bytes | None], bool]  # of the current content, None for no file; True allows the write
+_TRIES = 100  # a try fails when another writer deletes the folder's last object at the same moment
 
 
 class LocalObjects:
-    """The root is made when the first object is saved; `~` in it is the home directory."""
+    """Objects below `root`, which the first save creates; `~` in it is the home directory."""
 
     def __init__(self, root: str | Path) -> None:
         self._root = Path(root).expanduser()
 
     def save(self, key: str, content: bytes) -> None:
-        """Put the bytes under the key, durably."""
+        """Store the bytes under the key; durable on return."""
         self._write(key, content, None)
 
     def save_if(self, key: str, content: bytes, version: str | None) -> bool:
-        """Save while the object is the one of `version`, or while there is none."""
+        """Save when the object has this version, or with None when there is no object; False otherwise."""
         return self._write(key, content, lambda current: _version(current) == version)
 
     def load(self, key: str) -> StoredObject | None:
-        """An object with its version, a digest of its bytes."""
+        """The object with its version, a digest of its bytes; None when there is none."""
         folder, name = self._place(key)
         with file_errors(key, "read"), folder.open() as opened:
             content = None if opened is None else _content(opened, name)
         return None if content is None else StoredObject(content=content, version=_digest(content))
 
     def load_once(self, key: str) -> bytes:
-        """All of an object. Raises ObjectNotFound."""
+        """The whole content of an object. Raises ObjectNotFound."""
         if (found := self.load(key)) is None:
             raise ObjectNotFound(f"There is no object {key!r} in the store.")
         return found.content
 
     def exists(self, key: str) -> bool:
-        """Whether there is such a file."""
+        """True when there is a file of this key."""
         return self._status(key) is not None
 
     def last_modified(self, key: str) -> datetime | None:
-        """When the file was last written."""
+        """The time of the file's last write; None when there is no file."""
         status = self._status(key)
         return None if status is None else _modified(status)
 
     def delete(self, key: str) -> None:
-        """Take the file away, what killed writers left beside it, and the folders that are empty then."""
+        """Delete the file, temporary files of killed writers in its folder, and folders that are then empty."""
         folder, name = self._place(key)
         with file_errors(key, "deleted"):
             with folder.open() as opened:
@@ -73,7 +73,7 @@ class LocalObjects:
             self._remove_empty(folder)
 
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:
-        """Every object below `prefix`. What vanishes meanwhile is passed over."""
+        """All objects below `prefix`, sorted by name in each folder. Objects deleted during the scan are skipped."""
         steps = steps_of(prefix.removesuffix("/")) if prefix else []
         with file_errors(prefix or "The object store", "listed"):
             yield from self._below(self._root.joinpath(*steps), prefix.removesuffix("/"))
@@ -93,12 +93,12 @@ class LocalObjects:
                     status = entry.stat(follow_symlinks=False)
                     yield ObjectEntry(key=key, size_bytes=status.st_size, last_modified=_modified(status))
 
-    def _write(self, key: str, content: bytes, is_wanted: Wanted | None) -> bool:
+    def _write(self, key: str, content: bytes, is_allowed: Condition | None) -> bool:
         folder, name = self._place(key)
         with file_errors(key, "written"):
             for _ in range(_TRIES):
-                with suppress(FileNotFoundError):  # the folder went away between opening it and writing into it
-                    return _written(folder, name, content, is_wanted)
+                with suppress(FileNotFoundError):  # the folder was deleted between opening it and writing into it
+                    return _written(folder, name, content, is_allowed)
         raise StorageUnavailable(f"{key} could not be written: its folder is deleted again and again. Try again.")
 
     def _status(self, key: str) -> os.stat_result | None:
@@ -119,13 +119,13 @@ class LocalObjects:
             with Folder(root=self._root, steps=folder.steps[: depth - 1]).open() as parent:
                 try:
                     os.rmdir(folder.steps[depth - 1], dir_fd=existing(parent))
-                except OSError:  # not empty, or gone: either way nothing is left to do above it
+                except OSError:  # not empty, or deleted: nothing to do for its parents
                     return
 
 
-def _written(folder: Folder, name: str, content: bytes, is_wanted: Wanted | None) -> bool:
+def _written(folder: Folder, name: str, content: bytes, is_allowed: Condition | None) -> bool:
     with folder.open(create=True) as opened, folder_locked(existing(opened)):
-        if is_wanted is not None and not is_wanted(_content(existing(opened), name)):
+        if is_allowed is not None and not is_allowed(_content(existing(opened), name)):
             return False
         replace_file(existing(opened), name, content)
         return True

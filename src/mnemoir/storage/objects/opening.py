@@ -1,4 +1,4 @@
-"""Opening a store of objects by where it is: a directory, or a URL."""
+"""Opening of an object store by its address: a directory or a URL."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +14,8 @@ from mnemoir.storage.objects.remote import remote_objects
 def open_objects(place: str | Path, options: Mapping[str, Any] | None = None) -> ConditionalStore:
     """The store at `place`: a local directory or a `file://` URL, `memory://`, `s3://…`, `gs://…`, `az://…`.
 
-    Each `memory://` is a store of its own. `options` are those of the kind of store; a directory has none. Nothing is
-    opened or made before it is needed. Raises SettingsError.
+    Each `memory://` is a separate store. `options` belong to the kind of store; a directory has none. Nothing is
+    opened or created before its first use. Raises SettingsError.
     """
     if isinstance(place, Path) or "://" not in place:
         return LocalObjects(place)

@@ -1,7 +1,7 @@
-"""Objects wherever obstore finds them: memory, S3, Google Cloud Storage, Azure, by URL.
+"""Object stores of obstore by URL: memory, S3, Google Cloud Storage, Azure.
 
-obstore signs, pages through listings, and tries again after 5xx and broken connections. Keys and secrets come from
-the options given, or from where the cloud's own tools look for them.
+obstore signs requests, reads listings page by page, and retries after 5xx and broken connections. Keys and secrets
+come from the options, or from the usual locations of the cloud's own tools.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,19 +23,19 @@ _MOST_RETRIES = 5
 
 
 class RemoteObjects:
-    """The objects of one obstore store; `name` is what messages call it."""
+    """The objects of one obstore store; messages show `name`."""
 
     def __init__(self, store: "ObstoreStore", name: str) -> None:
         self._store = store
         self._name = name
 
     def save(self, key: str, content: bytes) -> None:
-        """Put the bytes under the key."""
+        """Store the bytes under the key."""
         with self._errors(key, "written"):
             self._store.put(_checked(key), content)
 
     def save_if(self, key: str, content: bytes, version: str | None) -> bool:
-        """Save by the store's own condition on its entity tag."""
+        """Save when the object's entity tag is `version`, or with None when there is no object; False otherwise."""
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         mode: PutMode = "create" if version is None else {"e_tag": version}
@@ -47,7 +47,7 @@ class RemoteObjects:
         return True
 
     def load(self, key: str) -> StoredObject | None:
-        """An object with its entity tag."""
+        """The object with its entity tag as version; None when there is none."""
         try:
             with self._errors(key, "read", FileNotFoundError):
                 answer = self._store.get(_checked(key))
@@ -56,22 +56,22 @@ class RemoteObjects:
             return None
 
     def load_once(self, key: str) -> bytes:
-        """All of an object. Raises ObjectNotFound."""
+        """The whole content of an object. Raises ObjectNotFound."""
         if (found := self.load(key)) is None:
             raise ObjectNotFound(f"There is no object {key!r} in {self._name}.")
         return found.content
 
     def exists(self, key: str) -> bool:
-        """Asks for its head alone."""
+        """True when the object exists; requests its metadata only."""
         return self._head(key) is not None
 
     def last_modified(self, key: str) -> datetime | None:
-        """As the store keeps it: S3 in whole seconds."""
+        """The store's time of the last write (S3: whole seconds); None when there is no object."""
         head = self._head(key)
         return None if head is None else head["last_modified"]
 
     def delete(self, key: str) -> None:
-        """Take it away."""
+        """Delete the object, if it exists."""
         try:
             with self._errors(key, "deleted", FileNotFoundError):
                 self._store.delete(_checked(key))
@@ -79,7 +79,7 @@ class RemoteObjects:
             return
 
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:
-        """Every object below `prefix`, page by page."""
+        """All objects below `prefix`, read page by page."""
         below = _checked(prefix.removesuffix("/")) if prefix else None
         with self._errors(prefix or "All objects", "listed"):
             for page in self._store.list(below):
@@ -102,7 +102,7 @@ class RemoteObjects:
         except let_through:
             raise
         except (BaseError, OSError) as exc:
-            cause = str(exc).split("\n", 1)[0]  # what follows repeats it for programmers
+            cause = str(exc).split("\n", 1)[0]  # further lines repeat the error with internals
             raise StorageUnavailable(
                 f"{key} in {self._name} could not be {doing}: {cause}. Check the store and its settings."
             ) from exc
@@ -112,7 +112,7 @@ def remote_objects(url: str, options: Mapping[str, Any] | None = None) -> Remote
     """The store that a URL such as `s3://bucket/folder` or `memory://` names.
 
     `options` are obstore's settings of that kind of store, such as `aws_access_key_id`, `aws_endpoint`. Raises
-    SettingsError for a URL or option that it does not know, or without obstore.
+    SettingsError for an unknown URL or option, or when obstore is not installed.
     """
     try:
         from obstore.exceptions import BaseError

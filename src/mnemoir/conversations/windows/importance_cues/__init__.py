@@ -1,4 +1,4 @@
-"""What people say when something is worth keeping: one file a language, joined here."""
+"""Phrases that mark important messages and small talk: one module per language, combined here."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,26 +9,26 @@ from mnemoir.conversations.windows.importance_cues.cues import Cues
 from mnemoir.conversations.windows.importance_cues.english import ENGLISH
 from mnemoir.conversations.windows.importance_cues.german import GERMAN
 
-_SPOKEN = (ENGLISH, GERMAN)  # written with spaces, so that words have borders
+_SPOKEN = (ENGLISH, GERMAN)  # languages with spaces between words
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
 class Cue:
-    """Any of some phrases, looked for in the scripts that a text is written in."""
+    """A group of phrases; a text is searched only for phrases of its scripts."""
 
     def __init__(self, spoken: Iterable[str], chinese: Iterable[str]) -> None:
         self._spoken = _any(spoken)
         self._chinese = _any(chinese)
 
     def search(self, text: str) -> bool:
-        """Whether one of them is in the text."""
+        """True when the text contains one of the phrases."""
         if self._spoken.search(text):
             return True
         return not text.isascii() and bool(_HAN.search(text)) and bool(self._chinese.search(text))
 
 
 def _any(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Those that begin at a word are tried there alone, which is much faster."""
+    """A pattern for any of the phrases. Those that begin at a word are tried only there, which is much faster."""
     at_words: list[str] = []
     anywhere: list[str] = []
     for phrase in phrases:
@@ -38,7 +38,7 @@ def _any(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 def _nothing_but(words: Iterable[str], characters: Iterable[str]) -> re.Pattern[str]:
-    """A whole text of such words. The groups are atomic: each place is read once, whatever the text is."""
+    """A pattern for a text of such words only. Its groups are atomic, so that the time is linear for every text."""
     return re.compile(rf"[\W_]*+(?:(?>\b(?:{'|'.join(words)})\b|{'|'.join(characters)})[\W_]*+)++\Z", re.IGNORECASE)
 
 

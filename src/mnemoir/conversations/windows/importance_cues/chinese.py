@@ -1,8 +1,8 @@
-"""What people say in Chinese when something is worth keeping, or is not."""
+"""Chinese phrases of important messages and of small talk."""
 
 from mnemoir.conversations.windows.importance_cues.cues import Cues
 
-_MINE = (  # what a person has that a sentence tells a fact about
+_MINE = (  # people and things of a person, as subjects of facts
     r"(?:妻子|太太|老婆|丈夫|老公|先生|女朋友|男朋友|儿子|女儿|孩子|宝宝|哥哥|弟弟|姐姐|妹妹|妈妈|母亲|爸爸"
     r"|父亲|父母|奶奶|爷爷|老板|经理|同事"
     r"|狗|猫|医生|牙医|房东|公司|团队|生日|婚礼|地址|电话|手机号?|邮箱|航班|预算|工资|房租|车|房子|名字|膝盖"

@@ -1,7 +1,7 @@
-"""The cues of one language: whole phrases, as regular expressions without regard to case.
+"""The phrases of one language, as regular expressions that ignore case.
 
-Single words ("decision", "name") are as frequent in small talk as in what matters. A text may be long and anything
-may stand in it, so no expression repeats a repetition, and gaps are bounded.
+They are whole phrases, because single words ("decision", "name") are as frequent in small talk as in important
+messages. Texts may be long and arbitrary, so no expression repeats a repetition, and gaps are bounded.
 """
 
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cues:
-    """`small_talk` lists what a message of nothing but small talk consists of; the others are looked for anywhere."""
+    """Phrases by kind. `small_talk` matches a message made of such phrases only; the others match anywhere in it."""
 
     remember: tuple[str, ...]
     decision: tuple[str, ...]
     fact: tuple[str, ...]
     correction: tuple[str, ...]
-    offer: tuple[str, ...]  # what an assistant says that sounds like a commitment and is none
+    offer: tuple[str, ...]  # an assistant's phrases that resemble commitments
     small_talk: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What people say in English when something is worth keeping, or is not."""
+"""English phrases of important messages and of small talk."""
 
 from mnemoir.conversations.windows.importance_cues.cues import Cues
 
@@ -7,7 +7,7 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_MINE = (  # what a person has that a sentence tells a fact about
+_MINE = (  # people and things of a person, as subjects of facts
     r"(?:wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child|children|baby|brother|sister"
     r"|mother|mom|mum"
     r"|father|dad|parents|grand\w+|uncle|aunt|cousin|boss|manager|colleague|team|company|dog|cat|doctor|dentist"

@@ -1,4 +1,4 @@
-"""What people say in German when something is worth keeping, or is not."""
+"""German phrases of important messages and of small talk."""
 
 from mnemoir.conversations.windows.importance_cues.cues import Cues
 
@@ -11,7 +11,7 @@ _DAYS = (
     r"(?:montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?"
     r"|vormittags|nachmittags|abends|morgens)"
 )
-_MINE = (  # what a person has that a sentence tells a fact about
+_MINE = (  # people and things of a person, as subjects of facts
     r"(?:frau|mann|partner(?:in)?|freund(?:in)?|sohn|tochter|kind(?:er)?|baby|bruder|schwester|mutter|mama|vater|papa"
     r"|eltern|oma|opa|onkel|tante|chef(?:in)?|kolleg(?:e|in)|hund|katze|ärztin|arzt|zahnarzt|vermieter(?:in)?"
     r"|team|firma"

@@ -1,5 +1,5 @@
-"""Strategies: which of a session's messages make the window that is sent to the model.
+"""Strategies that choose the messages of a session for the window that is sent to the model.
 
-`simple` keeps the newest, `summarization` a summary of the rest in front of them, `hybrid` the important ones
-besides. None of them changes what is stored.
+`simple` keeps the newest messages, `summarization` adds a summary of the others before them, `hybrid` also keeps
+important older messages. No strategy changes stored messages.
 """

@@ -1,4 +1,4 @@
-"""A strategy by its name, as settings give it."""
+"""Creation of a strategy from its name in the settings."""
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
@@ -11,7 +11,7 @@ from mnemoir.core.errors import SettingsError
 def strategy_named(
     name: StrategyName, options: SummaryOptions | None = None, *, counter: TokenCounter = CHARS4
 ) -> Strategy:
-    """The strategy; `counter` is for those without `options`, which name their own.
+    """The strategy. `counter` is used without `options`, which have their own counter.
 
     Raises SettingsError for an unknown name, and for "summarization" without options.
     """
@@ -19,7 +19,7 @@ def strategy_named(
         return SimpleStrategy(counter=options.counter if options else counter)
     if name == "hybrid":
         from mnemoir.conversations.windows.strategies.hybrid import (
-            HybridStrategy,  # what it looks for takes 25 ms to compile
+            HybridStrategy,  # its patterns take 25 ms to compile
         )
 
         return HybridStrategy(options, counter=counter)

@@ -22,16 +22,16 @@ _LEFT_OUT = "Earlier messages are left out here; important ones follow."
 
 
 class BudgetTooSmall(InvalidRequest):
-    """The system messages of a session, which are never dropped, do not fit its budget."""
+    """The system messages of a session, which are never dropped, do not fit into the budget."""
 
     code = "budget_too_small"
 
 
 class HybridStrategy(StoredStrategy):
-    """All messages when they fit; else the important ones of the older, word for word, in front of the recent part.
+    """All messages when they fit; else the important older messages unchanged, followed by the recent part.
 
-    Important is what is pinned, or scores `importance_threshold` or more. With `options` the rest is summarised; when
-    that fails, the window is made with the summary there was.
+    A message is important when it is pinned or scores `importance_threshold` or more. With `options` the other older
+    messages are summarised; when that fails, the window uses the previous summary.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class HybridStrategy(StoredStrategy):
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
-        """Raises BudgetTooSmall when the system messages alone are over the budget. At most one model call."""
+        """See StoredStrategy. At most one model call. Raises BudgetTooSmall when the system messages do not fit."""
         tail = read_tail(rows, session_id, budget, self._counter, "turn")
         if tail.fits:
             return [*tail.stored]
@@ -70,7 +70,7 @@ class HybridStrategy(StoredStrategy):
         return [*system, *self._behind_system(self._summaries(rows, session_id, summarises), tail, kept, room)]
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for the summaries under way; whether all of them are done."""
+        """Wait for running summaries; True when all have ended."""
         return self._summarising is None or self._summarising.drain(timeout_s)
 
     def _summaries(self, rows: WindowRows, session_id: str, summarises: bool) -> "_Summaries":
@@ -82,7 +82,11 @@ class HybridStrategy(StoredStrategy):
     def _behind_system(
         self, summaries: "_Summaries", tail: Tail, kept: Sequence[Retained], room: int
     ) -> list[StoredMessage]:
-        """A history that begins with an answer is refused, unless it says why: that is paid for before all else."""
+        """The window after the system messages.
+
+        Providers refuse a history that begins with an answer, unless a system message explains it; then the tokens of
+        that message are reserved first.
+        """
         talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
         draft = self._draft(summaries, tail, talk, kept, room)
         if not (draft.retained and _begins_with_answer(draft.stored)):
@@ -111,7 +115,7 @@ class HybridStrategy(StoredStrategy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Summaries:
-    """The session's summary, and what extends it up to a message; None where no model is to be asked."""
+    """The session's summary, and the function that extends it up to a message; None when no model may be called."""
 
     known: Summary | None = None
     extend: Callable[[int | None, Callable[[StoredMessage], bool]], Extension] | None = None
@@ -122,18 +126,18 @@ def _begins_with_answer(stored: Sequence[StoredMessage]) -> bool:
 
 
 def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[StoredMessage]:
-    """All of the session, in order: those with a score, and the newest ones that have none yet."""
+    """All system messages of the session, in order: scored ones, then new ones without a score."""
     known = {one.id: one for one in [*important, *tail.stored] if one.message.role == "system"}
     return list(known.values())
 
 
 def _has_gap(draft: Draft, tail: Tail, summary: Summary | None) -> bool:
-    """Whether messages in front of the recent part are in no summary."""
+    """True when messages before the recent part are in no summary."""
     uncovered = _uncovered(tail, summary)
     return uncovered is None or draft.start > uncovered
 
 
 def _uncovered(tail: Tail, summary: Summary | None) -> int | None:
-    """`Tail.uncovered`, as an index among the messages that are no system messages."""
+    """`Tail.uncovered`, as an index among the messages other than system messages."""
     at = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
     return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])

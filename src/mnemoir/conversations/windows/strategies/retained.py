@@ -1,4 +1,4 @@
-"""Important messages that a hybrid window keeps although they are old, each with the rest of its tool round."""
+"""Important older messages that a hybrid window keeps, each with its whole tool round."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.strategies.tail import with_closed_calls
 from mnemoir.conversations.windows.tool_rounds import match_results
 
-_ROUND_REACH = 64  # messages on each side, within which the rest of a tool round is looked for
+_ROUND_REACH = 64  # messages on each side that are searched for the rest of a tool round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retained:
-    """An important message, or a tool round with one in it: what is kept or dropped together."""
+    """An important message, or a tool round that contains one; its messages are kept or dropped together."""
 
     stored: Sequence[StoredMessage]
     score: float
@@ -23,17 +23,17 @@ class Retained:
 
     @property
     def id(self) -> int:
-        """Of its first message."""
+        """The id of its first message."""
         return self.stored[0].id
 
     @property
     def messages(self) -> list[Message]:
-        """In their order."""
+        """The messages in their order."""
         return messages_of(self.stored)
 
 
 def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[Retained]:
-    """The important messages in their order, each tool round once; a result whose call is gone is not there."""
+    """The important messages in their order, each tool round once; results whose call is missing are left out."""
     found: dict[int, Retained] = {}
     for one in important:
         stored = _round(rows, session_id, one)
@@ -49,9 +49,9 @@ def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[Store
 
 
 def best_of(candidates: Sequence[Retained], share: int, counter: TokenCounter) -> list[Retained]:
-    """Those to keep, in their order: all pinned ones, and the best of the others within `share` tokens together.
+    """The candidates to keep, in their order: all pinned ones, and the best others, within `share` tokens in all.
 
-    The lowest score is dropped first, of equal ones the oldest; what alone is over the share is not considered.
+    The lowest score is dropped first, of equal scores the oldest; a candidate over the share alone is ignored.
     """
     cost = {one.id: counter.count(one.messages) for one in candidates}
     kept = {one.id for one in candidates if one.pinned}

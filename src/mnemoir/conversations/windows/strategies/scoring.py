@@ -1,4 +1,4 @@
-"""Scores of importance, stored once with each message as soon as enough was said behind it."""
+"""Importance scores, stored once with each message as soon as enough messages follow it."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,9 +13,9 @@ _PAGE = 500
 
 
 def score_new(rows: WindowRows, session_id: str, *, score: Score = score_importance, most: int = 1_000) -> int:
-    """Score those without a score but the newest few, which may still be answered; how many were scored.
+    """Score unscored messages except the newest few, whose questions may still be answered; the number scored.
 
-    Reads at most about `most` messages; what remains of a very long past is for the next time.
+    Reads at most about `most` messages; the next call continues with the rest of a very long session.
     """
     read = scored = 0
     while read < most and (waiting := rows.unscored_messages(session_id, 1)):
@@ -30,7 +30,7 @@ def score_new(rows: WindowRows, session_id: str, *, score: Score = score_importa
 
 
 def rescore(rows: WindowRows, session_id: str, *, score: Score = score_importance) -> int:
-    """Make all scores anew, also those that a program has given; how many. For a session whose rules have changed."""
+    """Score all messages again, even those scored by a program; the number scored. For changed scoring rules."""
     after, scored = None, 0
     while stretch := rows.messages_between(session_id, after, None, _PAGE + MESSAGES_AHEAD):
         page = stretch[:_PAGE]
@@ -41,7 +41,7 @@ def rescore(rows: WindowRows, session_id: str, *, score: Score = score_importanc
 
 
 def _scores(wanted: Sequence[StoredMessage], stretch: Sequence[StoredMessage], score: Score) -> dict[int, float]:
-    """By message id, for those of the stretch that have enough messages behind them."""
+    """The scores by message id, for wanted messages with enough following messages in the stretch."""
     place = {one.id: at for at, one in enumerate(stretch)}
     messages = messages_of(stretch)
     settled = len(stretch) - MESSAGES_AHEAD

@@ -1,8 +1,8 @@
-"""How a hybrid window shares its budget among the summary, the retained messages and the recent part.
+"""Division of a hybrid window's budget among the summary, the retained messages and the recent part.
 
-Retained messages get up to 30 % of it and the summary up to 20 %; what they leave goes to the recent part. When all
-that is wanted is over the budget, retained messages are dropped first, then the summary is shortened, then the oldest
-turns of the recent part go. Pinned messages stay as long as the newest turn fits beside them.
+Retained messages get up to 30 % of the budget and the summary up to 20 %; the recent part gets the rest. When the
+window is over the budget, retained messages are dropped first, then the summary is shortened, then the oldest turns
+of the recent part are dropped. Pinned messages stay as long as the newest turn fits beside them.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from mnemoir.conversations.windows.strategies.transcript import made_message, sh
 
 _RETAINED_SHARE = 0.3
 _SUMMARY_SHARE = 0.2
-_SUMMARY_LEAST = 24  # tokens; a shorter piece of a summary says nothing
+_SUMMARY_LEAST = 24  # tokens; a shorter part of a summary is useless
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A window in the making, without system messages. The recent part is the tail from `start` on."""
+    """An unfinished window, without system messages. The recent part is the tail from `start` on."""
 
     tail: Tail
     start: int
@@ -37,26 +37,26 @@ class Draft:
 
     @property
     def stored(self) -> list[StoredMessage]:
-        """What is sent, in order."""
+        """The messages of the window, in order."""
         lead = [made_message(self.summary)] if self.summary else []
         kept = [message for one in self.retained for message in one.stored]
         return [*lead, *kept, *self.tail.stored[self.start :]]
 
     @property
     def messages(self) -> list[Message]:
-        """The same without their places."""
+        """The messages without their storage rows."""
         return messages_of(self.stored)
 
 
 def summary_share(room: int, most: int) -> int:
-    """The tokens that a summary may take of a budget."""
+    """The maximal tokens of a summary within a budget."""
     return min(most, int(room * _SUMMARY_SHARE))
 
 
 def shared(
     tail: Tail, candidates: Sequence[Retained], summary: str, room: int, most_summary: int, counter: TokenCounter
 ) -> Draft:
-    """The fullest window within `room` tokens; its retained messages all stand in front of its recent part."""
+    """The fullest window within `room` tokens; all retained messages are before the recent part."""
     summary = shortened_summary(summary, summary_share(room, most_summary), counter)
     start = _least_start(tail, room, counter)
     draft = Draft(tail=tail, start=start, candidates=candidates, retained=(), summary=summary)
@@ -65,11 +65,11 @@ def shared(
         longer = _longest_start(draft, room, counter)
         if longer >= draft.start:
             return _reduced(draft, room, counter)
-        draft = replace(draft, start=longer)  # it can only grow, so this ends
+        draft = replace(draft, start=longer)  # it only grows, so the loop ends
 
 
 def _least_start(tail: Tail, room: int, counter: TokenCounter) -> int:
-    """Half of the budget, and the newest turn even if it takes more; nothing when that is over all of it."""
+    """The start of a recent part of half the budget, at least one turn; the end when that is over the budget."""
     start = fitting_cut(tail.messages, room // 2, counter, "turn", min_keep=1)
     return start if counter.count(messages_of(tail.stored[start:])) <= room else len(tail.stored)
 
@@ -111,7 +111,7 @@ def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Dra
 
 
 def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draft:
-    """As long as another is left. What is pinned in it joins the retained."""
+    """The draft without its oldest turn, if another is left. Pinned messages of the turn become retained."""
     later = [at for at in borders(draft.tail.messages, "turn") if at > draft.start]
     if not later:
         return draft

@@ -1,4 +1,4 @@
-"""The strategy `simple`: the longest run of newest messages that fits."""
+"""The strategy `simple`: the newest messages that fit."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from mnemoir.conversations.windows.strategies.tail import read_tail
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleStrategy(StoredStrategy):
-    """The newest messages, or with unit "turn" the newest turns; none when the newest alone is over the budget."""
+    """The newest messages, or with unit "turn" the newest turns; empty when the newest unit is over the budget."""
 
     counter: TokenCounter = CHARS4
     unit: Unit = "message"
@@ -20,7 +20,7 @@ class SimpleStrategy(StoredStrategy):
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
-        """All messages when they fit."""
+        """See StoredStrategy. All messages when they fit."""
         tail = read_tail(rows, session_id, budget, self.counter, self.unit)
         return [*tail.stored[tail.cut :]]
 

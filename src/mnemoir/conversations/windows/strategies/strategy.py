@@ -1,4 +1,4 @@
-"""What a strategy is."""
+"""The interface of strategies."""
 
 from abc import ABC, abstractmethod
 from typing import Literal, Protocol
@@ -11,20 +11,20 @@ StrategyName = Literal["simple", "summarization", "hybrid"]
 
 
 class Strategy(Protocol):
-    """Makes windows. One object serves all sessions and threads."""
+    """A strategy that chooses windows. One object serves all sessions and threads."""
 
     def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
         """The messages to send, oldest first, in at most `budget` tokens; empty for an unknown session.
 
-        A call never stands there without its results. Blocks; raises StorageUnavailable.
+        Every tool call is followed by its results. Blocks; raises StorageUnavailable.
         """
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for the summaries under way, for ever without a time; whether all of them are done."""
+        """Wait for running summaries, without limit for None; True when all have ended."""
 
 
 class StoredStrategy(ABC):
-    """A strategy whose windows tell where each message is stored."""
+    """A strategy whose windows consist of stored messages."""
 
     __slots__ = ()
 
@@ -32,9 +32,9 @@ class StoredStrategy(ABC):
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
-        """The messages of `window` with their places; `made` are those that the store does not hold.
+        """The messages of `window` as stored messages; `made` marks those that are not in the store.
 
-        Without `summarises` no model is asked: the window is made with the summary there is.
+        Without `summarises` no model is called, and the window uses the existing summary.
         """
 
     def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
@@ -42,14 +42,14 @@ class StoredStrategy(ABC):
         return messages_of(self.choose(rows, session_id, budget))
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for the summaries under way; whether all of them are done."""
+        """Wait for running summaries; True when all have ended."""
         return True
 
 
 def stored_window(
     strategy: Strategy, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
 ) -> list[StoredMessage]:
-    """The window with the places of its messages; those of a strategy that tells none count as `made`."""
+    """The window as stored messages; all are marked `made` for a strategy that is not a StoredStrategy."""
     if isinstance(strategy, StoredStrategy):
         return strategy.choose(rows, session_id, budget, summarises=summarises)
     return [

@@ -1,8 +1,8 @@
-"""Summaries that are extended, never made anew: one model call folds in what left the window since the last one.
+"""Extension of summaries: one model call adds the messages that left the window since the last summary.
 
-The call runs in a thread of its own, so that a load waits for no longer than its timeout, whether it comes from plain
-or from asynchronous code. One loader at a time summarises a session: it holds the session's claim, and the others go
-on with the summary there is. What comes too late is stored all the same while the claim holds, for the next load.
+The call runs in a thread of its own, so that a load waits at most for its timeout, in synchronous and asynchronous
+code. One loader at a time summarises a session: it holds the session's claim, and other loaders use the existing
+summary. A late result is stored nevertheless while the claim holds, for the next load.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from mnemoir.core.errors import ProviderInvalidOutput
 _log = structlog.get_logger(__name__)
 
 _PAGE = 256
-_LEASE_TIMEOUTS = 2  # a claim holds for so many timeouts: as long, loads do not wait for a model that hangs
+_LEASE_TIMEOUTS = 2  # length of a claim in timeouts; meanwhile, no load waits for a model that hangs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTask:
-    """What a summariser is asked: to fold the lines of `transcript` into `previous`, "" for the first time."""
+    """The input of a summariser: add the lines of `transcript` to the summary `previous`, "" for the first one."""
 
     previous: str
     transcript: str
@@ -45,7 +45,7 @@ Summariser = Callable[[SummaryTask], str | Awaitable[str]]
 
 
 def summary_prompt(task: SummaryTask) -> list[Message]:
-    """The task as messages for a chat model."""
+    """The task as a prompt for a chat model."""
     words = max(20, task.max_tokens * 3 // 5)
     rules = (
         "You keep the running summary of a conversation. Write the new summary: what still holds of the old one, and "
@@ -63,17 +63,17 @@ def summary_prompt(task: SummaryTask) -> list[Message]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryOptions:
-    """How summaries are made.
+    """Options of summaries.
 
-    `clean` sees each text before the summariser does: the place to take out secrets. With `waits` false no load waits
-    for a summary; it is there for a later one. `max_input_tokens` bounds what one call reads of the conversation; a
-    longer past is folded in by several loads.
+    `clean` is applied to each text before the summariser gets it, for example to remove secrets. With `waits` False
+    no load waits for a summary; a later load uses it. `max_input_tokens` limits the messages of one call; a longer
+    past is added by several loads.
     """
 
     summarise: Summariser
-    model: str = ""  # noted with each summary
+    model: str = ""  # stored with each summary
     counter: TokenCounter = CHARS4
-    max_summary_tokens: int = 512  # with the words in front of it
+    max_summary_tokens: int = 512  # including its prefix
     max_input_tokens: int = 24_000
     timeout_s: float = 30.0
     waits: bool = True
@@ -82,7 +82,7 @@ class SummaryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """The session's summary, None for none, and whether making a new one failed."""
+    """The session's summary, None for none; `failed` is True when its extension failed."""
 
     summary: Summary | None
     failed: bool = False
@@ -90,14 +90,14 @@ class Extension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What one call folds in."""
+    """The messages that one call adds: their transcript lines, and the id of the last one."""
 
     lines: Sequence[str]
     upto: int
 
 
 class Summarising:
-    """Extends the summaries of sessions."""
+    """The extension of sessions' summaries, with its running threads."""
 
     def __init__(self, options: SummaryOptions) -> None:
         self._options = options
@@ -111,15 +111,15 @@ class Summarising:
         before: int | None,
         leave_out: Callable[[StoredMessage], bool] = lambda stored: False,
     ) -> Extension:
-        """Fold in what stands behind the summary and in front of the message `before`, but what is left out.
+        """Add the messages between the summary and the message `before` to the summary, without those left out.
 
-        At most one model call; none when there is nothing to fold in, or while another loader is at it.
+        At most one model call; none without such messages, or while another loader holds the claim.
         """
         claim = rows.claim_summary(session_id, self._options.timeout_s * _LEASE_TIMEOUTS)
         if claim is None:
             return Extension(summary=rows.get_summary(session_id))
         try:
-            previous = rows.get_summary(session_id)  # under the claim: another may just have extended it
+            previous = rows.get_summary(session_id)  # read under the claim: another loader may just have extended it
             part = self._part(rows, session_id, previous, before, leave_out)
         except BaseException:
             rows.release_summary(session_id, claim)
@@ -131,7 +131,7 @@ class Summarising:
         return self._awaited(job, session_id) if self._options.waits else Extension(summary=previous)
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for what is under way; whether all of it is done."""
+        """Wait for running calls; True when all have ended."""
         with self._guard:
             under_way = set(self._under_way)
         return not wait(under_way, timeout_s).not_done
@@ -144,7 +144,7 @@ class Summarising:
         before: int | None,
         leave_out: Callable[[StoredMessage], bool],
     ) -> _Part | None:
-        """As much as one call may read, oldest first, at least one message; None for nothing to tell."""
+        """The messages of one call, oldest first, at least one; None when there is nothing to add."""
         lines: list[str] = []
         upto = room = 0
         for stored in _between(rows, session_id, previous.upto_message_id if previous else None, before):
@@ -159,7 +159,7 @@ class Summarising:
     def _fold(
         self, rows: WindowRows, session_id: str, claim: str, previous: Summary | None, part: _Part
     ) -> Summary | None:
-        """The stored summary; None when the claim ran out, or what it covers is gone."""
+        """The stored summary; None when the claim has expired or the covered messages were deleted."""
         options = self._options
         task = SummaryTask(
             previous=previous.text if previous else "",
@@ -185,13 +185,13 @@ class Summarising:
     def _awaited(self, job: "Future[Summary | None]", session_id: str) -> Extension:
         try:
             summary = job.result(self._options.timeout_s)
-        except Exception as exc:  # noqa: BLE001  # foreign code; a history must not be lost over its summary
+        except Exception as exc:  # noqa: BLE001  # foreign code; a failed summary must not lose a history
             _log.warning("summary_failed", session_id=session_id, cause=type(exc).__name__, instead="newest messages")
             return Extension(summary=None, failed=True)
         return Extension(summary=summary, failed=summary is None)
 
     def _start(self, session_id: str, work: Callable[[], Summary | None]) -> "Future[Summary | None]":
-        """In a daemon thread, which never keeps a process from ending, as an executor's would."""
+        """Run `work` in a daemon thread; an executor's thread would keep the process from ending."""
         job: Future[Summary | None] = Future()
         with self._guard:
             self._under_way.add(job)
@@ -199,7 +199,7 @@ class Summarising:
         def run() -> None:
             try:
                 result = work()
-            except BaseException as exc:  # noqa: BLE001  # the future carries it to whoever waits
+            except BaseException as exc:  # noqa: BLE001  # the future passes it to the waiting caller
                 if not self._options.waits:
                     _log.warning("summary_failed", session_id=session_id, cause=type(exc).__name__)
                 self._settle(job)

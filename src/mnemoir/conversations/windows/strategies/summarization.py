@@ -1,4 +1,4 @@
-"""The strategy `summarization`: a summary of what is older, then the recent messages word for word."""
+"""The strategy `summarization`: a summary of older messages, then the recent messages unchanged."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,12 @@ from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
 
 
 class SummarizationStrategy(StoredStrategy):
-    """All messages when they fit; else one system message with the summary, and at least the last messages behind it.
+    """All messages when they fit; else one system message with the summary, followed by the recent messages.
 
-    Between two summaries the recent part grows, as long as it fits. When it no longer does, all but the last
-    `recent_messages`, to the beginning of their turn, are folded into the summary. When those and a summary do not
-    fit the budget, they are fewer, by whole turns; when not even one turn does, when the summariser fails or is
-    late, the window is that of `simple`.
+    Between two summaries the recent part grows as long as it fits. When it no longer fits, all messages but the last
+    `recent_messages`, extended to the beginning of their turn, are added to the summary. When these do not fit beside
+    a summary, they are reduced by whole turns. When not even one turn fits, or the summariser fails or is late, the
+    window is that of `simple`.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class SummarizationStrategy(StoredStrategy):
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
-        """At most one model call, and only when messages fell out of the window that no summary covers."""
+        """See StoredStrategy. At most one model call, only when messages outside the window are in no summary."""
         tail = read_tail(rows, session_id, budget, self._counter, "turn")
         if tail.fits:
             return [*tail.stored]
@@ -53,11 +53,11 @@ class SummarizationStrategy(StoredStrategy):
         return window or self._fallback.choose(rows, session_id, budget)
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait for the summaries under way; whether all of them are done."""
+        """Wait for running summaries; True when all have ended."""
         return self._summarising.drain(timeout_s)
 
     def _behind(self, summary: Summary, tail: Tail, budget: int, *, gap_allowed: bool) -> list[StoredMessage]:
-        """The summary and what is recent; empty when nothing fits beside it, or a gap were between the two."""
+        """The summary and the recent part; empty when no turn fits beside it, or there is a gap between the two."""
         text = shortened_summary(summary.text, self._options.max_summary_tokens, self._counter)
         lead = [made_message(text)] if text else []
         cut = _cut_behind(lead, tail, budget, self._options)
@@ -69,12 +69,12 @@ class SummarizationStrategy(StoredStrategy):
         return [*lead, *tail.stored[start:]]
 
     def _wanted(self, tail: Tail) -> int:
-        """Where the recent part would begin if all of it fitted."""
+        """The index where the recent part begins if all of it fits."""
         return tail.border(max(0, len(tail.stored) - self._recent_messages))
 
 
 def _cut_behind(lead: Sequence[StoredMessage], tail: Tail, budget: int, options: SummaryOptions) -> int:
-    """The index in the tail where the recent part begins that fits beside `lead`."""
+    """The index in the tail where the part that fits beside `lead` begins."""
     pinned = range(len(lead))
     return max(
         0, fitting_cut(messages_of([*lead, *tail.stored]), budget, options.counter, "turn", 0, pinned) - len(lead)

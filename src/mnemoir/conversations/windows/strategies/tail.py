@@ -1,4 +1,4 @@
-"""The newest part of a session, read in pages from its newest end: no more than is needed to fill a budget."""
+"""The newest part of a session, read in pages from its newest end, as far as needed to fill a budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,38 +15,37 @@ _FIRST_PAGE = 64  # messages; each further page has twice as many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """The newest messages, oldest first, every call answered. It may begin in the middle of a turn.
+    """The newest messages, oldest first, every tool call with a result. It may begin in the middle of a turn.
 
-    `cut` is the index where the window of the budget it was read for begins. A result that was made up has the id of
-    the message in front of it.
+    `cut` is the index where the window within the budget begins. An added result has the id of the message before it.
     """
 
     stored: Sequence[StoredMessage]
     cut: int
-    is_whole: bool  # nothing is older
+    is_whole: bool  # True when there are no older messages
 
     @property
     def fits(self) -> bool:
-        """Whether the whole session is within the budget."""
+        """True when the whole session is within the budget."""
         return self.is_whole and self.cut == 0
 
     @property
     def messages(self) -> list[Message]:
-        """The messages without their places."""
+        """The messages without their storage rows."""
         return messages_of(self.stored)
 
     def uncovered(self, upto: int) -> int | None:
-        """The index of the first message behind the message `upto`; None when that is older than all of these."""
+        """The index of the first message after the message `upto`; None when that is older than the tail."""
         found = (at + 1 for at in range(len(self.stored) - 1, -1, -1) if self.stored[at].id == upto)
         return next(found, 0 if self.is_whole else None)
 
     def border(self, at: int) -> int:
-        """The index of the last beginning of a turn that is not behind the index `at`."""
+        """The index of the last beginning of a turn at or before the index `at`."""
         return max((start for start in borders(self.messages, "turn") if start <= at), default=0)
 
 
 def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter, unit: Unit) -> Tail:
-    """More than the budget holds, at least by a part of a unit, or all there is."""
+    """Read a tail that exceeds the budget by at least part of a unit, or the whole session."""
     newest_first: list[StoredMessage] = []
     size, spent = _FIRST_PAGE, 0
     while True:
@@ -55,7 +54,7 @@ def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCoun
         is_whole = len(page) < size
         newest_first += page
         spent += sum(CHARS4.count_one(one.message) for one in page)
-        if not is_whole and spent <= budget:  # by the cheapest estimate there is room for more
+        if not is_whole and spent <= budget:  # even the lowest estimate leaves room for more
             size *= 2
             continue
         stored = with_closed_calls(newest_first[::-1])
@@ -67,13 +66,13 @@ def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCoun
 
 
 def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
-    """The same with every call answered, and results that nothing asked for left out."""
+    """The messages with a result for every tool call, and without results of unknown calls."""
     if not any(one.message.role == "tool" or one.message.tool_calls for one in stored):
         return [*stored]
     closed: list[StoredMessage] = []
     for at, message in closed_calls(messages_of(stored)):
         if at is None:
-            closed.append(replace(closed[-1], message=message, made=True))  # it stands behind its call
+            closed.append(replace(closed[-1], message=message, made=True))  # it follows its call
         else:
             one = stored[at]
             closed.append(one if one.message is message else replace(one, message=message))

@@ -1,6 +1,6 @@
-"""Messages as a summariser reads them, and its summary as a window shows it.
+"""The transcript lines that a summariser reads, and the system message that shows its summary.
 
-A message is one line that begins with its role, so that nothing said in it can pass for another message.
+A message is one line that begins with its role, so that no text in it can be mistaken for another message.
 """
 
 import json
@@ -21,7 +21,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”
 
 
 def transcript_line(message: Message, clean: Clean) -> str:
-    """`user: …` in one line, cleaned and then clipped; "" for a message that holds nothing."""
+    """`user: …` in one line, cleaned and then clipped; "" for an empty message."""
     said = _one_line(clean(message.text))
     if message.role == "tool":
         said = _clipped(said)
@@ -32,19 +32,19 @@ def transcript_line(message: Message, clean: Clean) -> str:
 
 
 def summary_message(text: str) -> Message:
-    """A summary as the model is told it."""
+    """The system message with a summary."""
     return Message("system", SUMMARY_PREFIX + text)
 
 
 def made_message(text: str) -> StoredMessage:
-    """The same as a message of a window, which is stored nowhere."""
+    """The system message with a summary as a message of a window that is not in the store."""
     return StoredMessage(id=ROOT, session_id="", message=summary_message(text), created_at=None, made=True)
 
 
 def shortened_summary(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """As many of its sentences as `summary_message` holds in that many tokens; of a longer first sentence, a part.
+    """The first sentences of the summary whose `summary_message` is within `max_tokens`.
 
-    "" when not even one character fits.
+    When the first sentence is too long, its beginning; "" when not even one character fits.
     """
     text = text.strip()
 

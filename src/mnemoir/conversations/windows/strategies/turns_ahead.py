@@ -1,8 +1,8 @@
-"""How far a summary reaches: over more than ten turns beyond the last one.
+"""The end of a new summary: more than ten turns after the end of the last one.
 
-When that many have left the window, it ends where the recent part begins. In a tight budget each further turn would
-push out an older one and cost a model call of its own; there the summary reaches into the recent part, which is still
-shown in full, so that the next ten or so turns cost none, and no turn is ever in neither of the two.
+When that many turns have left the window, it ends where the recent part begins. In a tight budget each further turn
+would push out an older one and cost a model call; there the summary extends into the recent part, which is still
+shown in full, so that the next ten or so turns cost no call, and every turn is in the summary or the recent part.
 """
 
 from mnemoir.conversations.log.messages import calls_of
@@ -13,10 +13,10 @@ _TURNS = 11
 
 
 def fold_before(tail: Tail, start: int, uncovered: int) -> int | None:
-    """The id of the message in front of which a summary ends; None when it is to cover everything.
+    """The id of the first message that the new summary does not cover; None when it covers all.
 
-    `start` is where the recent part begins, `uncovered` where the part that is in no summary yet does. A newest turn
-    that is still going on is not folded in while it is recent.
+    `start` is the index where the recent part begins, `uncovered` the index of the first message in no summary. An
+    unfinished newest turn is not summarised while it is recent.
     """
     messages = tail.messages
     ends = [at for at in borders(messages, "turn") if at > uncovered]

@@ -1,4 +1,4 @@
-"""The built-in model that needs no model: facts, decisions and summaries by rule, chat by quoting memories."""
+"""The offline model, which has no neural network: facts, decisions and summaries by rule, chat by quoted memories."""
 
 from mnemoir.providers.llm.offline.model import OfflineModel
 from mnemoir.providers.llm.offline.summary import summarise

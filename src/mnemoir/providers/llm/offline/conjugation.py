@@ -1,4 +1,4 @@
-"""English verbs from the first person to the third: "row every morning" to "rows every morning"."""
+"""Conjugation of English verbs from the first person to the third: "row every morning" to "rows every morning"."""
 
 import re
 
@@ -40,9 +40,9 @@ _PAST_AND_PRESENT = frozenset({"read", "put", "let", "set", "cut", "hit", "hurt"
 
 
 def third_person(phrase: str) -> str:
-    """`phrase`, which follows "I", as it would follow "she"; adverbs in front stay where they are.
+    """The third-person form of `phrase`, a text that follows "I"; leading adverbs keep their position.
 
-    A past form stays; "read" and its like, which show no tense, are taken for the present.
+    A past form stays; verbs such as "read", which show no tense, are treated as present.
     """
     words = phrase.split()
     at = next((i for i, word in enumerate(words) if word.lower() not in _ADVERBS), len(words))
@@ -52,13 +52,13 @@ def third_person(phrase: str) -> str:
 
 
 def is_past(verb: str) -> bool:
-    """Whether `verb` is a past form, as far as its looks tell."""
+    """True when the spelling of `verb` shows a past form."""
     low = verb.lower()
     return (low.endswith("ed") and low not in _PRESENT_ALTHOUGH_ED) or (low in _SAME and low not in _MODAL_LIKE)
 
 
 def skip_adverbs(phrase: str) -> str:
-    """`phrase` from its verb on."""
+    """`phrase` without its leading adverbs."""
     words = phrase.split()
     at = next((i for i, word in enumerate(words) if word.lower() not in _ADVERBS), len(words))
     return " ".join(words[at:])

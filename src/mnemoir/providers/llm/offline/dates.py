@@ -1,7 +1,7 @@
-"""Relative dates made absolute: "yesterday" means nothing a week later.
+"""Replacement of relative dates by absolute ones, because "yesterday" means nothing a week later.
 
-Days become `2026-03-03`, weeks the week of their Monday, months and years their own names. What is absolute already
-stays as it was said.
+Days become `2026-03-03`, weeks the week of their Monday, months and years their own names. Absolute dates stay
+unchanged.
 """
 
 import calendar
@@ -33,12 +33,12 @@ _EXPRESSION = re.compile(
 
 
 def has_date(text: str) -> bool:
-    """Whether `text` holds a date relative to the day it was said."""
+    """True when `text` contains a date relative to the day it was said."""
     return _EXPRESSION.search(text) is not None
 
 
 def resolved(text: str, today: date, *, past: bool) -> str:
-    """`text` with every relative date made absolute; `past` settles a bare weekday."""
+    """`text` with every relative date made absolute; a bare weekday is the last one if `past`, else the next."""
     return _EXPRESSION.sub(lambda match: _absolute(match, today, past), text)
 
 
@@ -46,7 +46,7 @@ def _absolute(match: re.Match[str], today: date, past: bool) -> str:
     try:
         return _named(match, today, past)
     except OverflowError:
-        return match[0]  # beyond the calendar: better as it was said
+        return match[0]  # beyond the calendar: keep the words
 
 
 def _named(match: re.Match[str], today: date, past: bool) -> str:
@@ -102,7 +102,7 @@ _SPANS: dict[str, Callable[[date, int], str]] = {
 
 
 def _weekday(name: str, today: date, direction: int) -> date:
-    """The nearest such day strictly before or after today."""
+    """The date of the nearest weekday `name` strictly before (-1) or after (1) today."""
     wanted = [day.lower() for day in calendar.day_name].index(name.lower())
     ahead = (wanted - today.weekday()) % 7 or 7
     return today + timedelta(days=ahead if direction > 0 else (ahead - 7 or -7))

@@ -1,12 +1,12 @@
-"""What new facts do to stored memories, by rule: the same answer a model gives, in the same shape.
+"""Reconciliation of new facts with stored memories by rule; the answer has the shape of a model's answer.
 
-For each fact the memories are looked at in turn: one that tells it already settles it, one that holds another value
-of the same attribute is rewritten, one that says the opposite is deleted beside the new statement, one that the fact
-says more fully is sharpened. A fact that none of this fits is added.
+For each fact the memories are checked in this order: a memory that states the fact already makes it a no-op; a memory
+with another value of the same attribute is updated; a memory that states the opposite is deleted and the fact added;
+a memory that the fact states in more detail is updated. Otherwise the fact is added.
 
-So it is read of a statement what it is about: the attribute it fills, or the liking or doing it affirms or denies.
-Some attributes hold one value at a time (a home, an employer, a diet), so a new value takes the old one's place.
-Likings and doings hold many, so only the opposite of a statement takes its place.
+For this each statement is analysed: the attribute it sets, or the liking or activity it affirms or denies. Some
+attributes hold one value at a time (a home, an employer, a diet), so a new value replaces the old one. Likings and
+activities hold many values, so only the opposite statement replaces a statement.
 """
 
 import re
@@ -20,7 +20,7 @@ from mnemoir.memory.facts.resemblance import contained, overlap, words_of
 from mnemoir.providers.llm.offline import vocabulary as v
 
 Entry = dict[str, Any]  # one row of the answer, JSON
-_OPPOSITE = 0.75  # shared words from which a denial is about the same thing
+_OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
 _WORK_SLOTS = frozenset({"employer", "job"})
 _TIME = re.compile(r"\s(?:since|for the last|, moved from)\b.*$|,\s.*$", re.IGNORECASE)
 _ONE_VALUE: tuple[tuple[str, str], ...] = (
@@ -67,9 +67,9 @@ _IDLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matter:
-    """What a statement is about. `slot` names the attribute, "" for none; `value` is what it says of it.
+    """The subject of a statement: `slot` names the attribute, "" for none; `value` is its value in the statement.
 
-    `denies` is True for "no longer", "hates" and their like; `ends` for a statement that ends every employment.
+    `denies` is True for "no longer", "hates" and similar words; `ends` for a statement that ends every employment.
     """
 
     slot: str
@@ -80,13 +80,13 @@ class Matter:
 
 @lru_cache(maxsize=2048)
 def matter_of(statement: str) -> Matter:
-    """What `statement` is about, by its wording."""
+    """The subject of `statement`, by its wording."""
     text = " ".join(statement.replace("’", "'").split()).rstrip(".!")
     return next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
 
 
 def same_value(a: str, b: str) -> bool:
-    """Whether two values are one: the words of one are among the other's."""
+    """True when the word stems of one value are a subset of the other's; False for an empty value."""
     first, second = set(words_of(a).stems), set(words_of(b).stems)
     return bool(first and second) and (first <= second or second <= first)
 
@@ -140,7 +140,7 @@ _READERS: tuple[Callable[[str], Matter | None], ...] = (
 
 
 def decide(document: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"memories": [{"id", "text"}], "facts": [...]}` to `{"memory": [...]}`, each memory changed at most once."""
+    """`{"memories": [{"id", "text"}], "facts": [...]}` to `{"memory": [...]}`; a memory changes at most once."""
     memories = {str(m["id"]): str(m["text"]) for m in document.get("memories") or ()}
     entries: list[Entry] = []
     for fact in document.get("facts") or ():
@@ -153,7 +153,7 @@ def decide(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settled(facts: Sequence[str]) -> list[str]:
-    """The facts of one conversation after the later ones have settled the earlier, in the order first said."""
+    """The facts of one conversation after later ones updated or deleted earlier ones, in the order first said."""
     kept: dict[str, str] = {}
     for number, fact in enumerate(facts):
         for entry in _decide_one(fact, kept):
@@ -185,7 +185,7 @@ def _decide_one(fact: str, memories: Mapping[str, str]) -> list[Entry]:
 
 
 def _told(fact: str, matter: Matter, text: str) -> bool:
-    """Whether `text` tells the fact: letter for letter, in more words, or as the same value of the same attribute."""
+    """True when `text` states the fact: literally, in more words, or as the same value of the same attribute."""
     if content_hash(fact) == content_hash(text):
         return True
     stored = matter_of(text)
@@ -198,7 +198,7 @@ def _told(fact: str, matter: Matter, text: str) -> bool:
 
 
 def _other_value(matter: Matter, stored: Matter) -> bool:
-    """Whether both fill one attribute that holds one value, differently."""
+    """True when both give different values to the same single-valued attribute."""
     if matter.denies or stored.denies or not matter.slot or matter.slot != stored.slot or matter.slot == "liking":
         return False
     return words_of(matter.value).stems != words_of(stored.value).stems
@@ -218,7 +218,7 @@ def _opposite(fact: str, matter: Matter, text: str) -> bool:
 
 
 def _sharpens(fact: str, text: str) -> bool:
-    """Whether the fact says all that `text` says, beginning as it does, and more."""
+    """True when the fact begins like `text`, contains all of it, and says more."""
     if matter_of(text).denies != matter_of(fact).denies:
         return False
     if normalise(fact).startswith(f"{normalise(text)} "):

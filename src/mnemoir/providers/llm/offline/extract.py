@@ -1,10 +1,10 @@
-"""Facts out of a conversation, by rule: what its user said in the first person.
+"""Extraction of facts from a conversation by rule: statements of the user in the first person.
 
-A turn is cut into clauses that can each hold one statement. Quotes, code, questions and what is only imagined are
-left out there, so that the rules need not think of them; contractions are written out, which halves the rules.
+A turn is split into clauses that can each hold one statement. Quotes, code, questions and hypothetical sentences are
+removed first, so that the rules need not handle them; contractions are written out, which halves the rules.
 
-The rules say what of a clause fits. Statements stand alone, without naming the user: "I row every morning" becomes
-"Rows every morning". So the subject is shared among verbs before the rules, and the result is worded after them.
+The rules turn clauses into statements that stand alone, without naming the user: "I row every morning" becomes "Rows
+every morning". A shared subject is repeated for each verb before the rules; the wording is edited after them.
 """
 
 import re
@@ -19,7 +19,7 @@ from mnemoir.providers.llm.offline.dates import resolved
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.rules import said_by
 
-_MOST_FACTS = 200  # settling compares each with each
+_MOST_FACTS = 200  # `settled` compares each fact with each
 _GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
@@ -73,8 +73,8 @@ _WRITTEN_OUT = (
     (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
 )
-_LONGEST_CLAUSE = 400  # no statement is longer, and the rules are to stay quick whatever is pasted
-_MOST_CHARACTERS = 20_000  # of one turn; statements about oneself come first, a pasted book after
+_LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
+_MOST_CHARACTERS = 20_000  # of one turn; statements about oneself usually stand before pasted text
 _LONGEST_WORDS = 30
 _SHARED = re.compile(
     rf"(?P<subject>I|We)\s(?P<first>(?:{v.LASTING}|am|have|row|run|use|moved|{v.PAST})\b(?!\sto\s[a-z]).*?),?"
@@ -101,8 +101,8 @@ _PERSONS = (
 def extract(document: Mapping[str, Any]) -> dict[str, Any]:
     """`{"conversation_date", "turns": [{"role", "text"}]}` to `{"facts": [...]}`, each fact once, in order said.
 
-    Only user turns count; dates are reckoned from the conversation's own. What was said later in it settles what was
-    said before.
+    Only user turns count. Relative dates refer to the conversation's date. Later statements replace earlier ones that
+    they contradict.
     """
     said_at = from_text(document.get("conversation_date")) or datetime.now(UTC)
     found: dict[bytes, str] = {}
@@ -119,7 +119,7 @@ def facts_of(text: str, today: date) -> list[str]:
 
 
 def clauses(text: str) -> Iterator[str]:
-    """The statements of a text, contractions written out, edges trimmed; "remember that …" keeps its opening."""
+    """The clauses of a text, contractions written out, edges trimmed; "remember that …" keeps its opening."""
     for sentence in _sentences(text[:_MOST_CHARACTERS]):
         if _IMAGINED.search(sentence):
             continue
@@ -129,7 +129,7 @@ def clauses(text: str) -> Iterator[str]:
 
 
 def trimmed(clause: str) -> str:
-    """A clause without greeting, filler and closing marks."""
+    """The clause without greeting, filler words and closing punctuation."""
     bare = _LEAD.sub("", clause.strip())
     return bare.strip(" \t,.!?…;:*_~-–—()")
 
@@ -144,7 +144,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    """A quoted name stays; a quoted sentence was somebody else's."""
+    """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
     return match["inside"] if len(match["inside"].split()) <= 2 else " "
 
 
@@ -155,7 +155,7 @@ def _written_out(sentence: str) -> str:
 
 
 def _before_question(pieces: list[str], is_question: bool) -> list[str]:
-    """The clauses ahead of the one that asks; none where the whole sentence asks."""
+    """The clauses before the first one that asks; none when the whole sentence is a question."""
     asking = next((at for at, piece in enumerate(pieces) if _ASKING.match(piece)), None)
     if asking is None:
         return [] if is_question else pieces
@@ -163,13 +163,13 @@ def _before_question(pieces: list[str], is_question: bool) -> list[str]:
 
 
 def statements(clause: str, today: date) -> list[str]:
-    """What the clause says; [] for nothing that lasts. `today` is when it was said."""
+    """The statements of the clause; [] when nothing in it lasts. `today` is the day it was said."""
     raw = [said for part in _with_subject(clause) for said in said_by(part)]
     return [text for said in raw if (text := _worded(said, clause, today))]
 
 
 def _with_subject(clause: str) -> Iterator[str]:
-    """The clause, or its parts where one "I" or "we" carries two verbs ("I live in Graz and work at a bank")."""
+    """The clause, or one part per verb when one "I" or "we" has two ("I live in Graz and work at a bank")."""
     shared = _SHARED.fullmatch(clause)
     if not shared:
         yield clause
@@ -179,7 +179,7 @@ def _with_subject(clause: str) -> Iterator[str]:
 
 
 def _worded(said: str, clause: str, today: date) -> str | None:
-    """A statement with its dates made absolute and its edges trimmed; None for an overlong one."""
+    """The statement with absolute dates and trimmed edges; None when it is empty or over 30 words."""
     text = _TAIL.sub("", said.strip(" ,;.!"))
     text = resolved(text, today, past=not _AHEAD.search(clause))
     for pattern, instead in _PERSONS:

@@ -1,7 +1,7 @@
-"""The offline model: a chat model with no model in it, so that Mnemoir works on a machine that has none.
+"""The offline model: a rule-based chat model, so that Mnemoir works on a machine without a language model.
 
-It extracts facts and reconciles them by rule, summarises by extraction, and answers a chat by quoting what was
-recalled. The same request always gets the same answer.
+It extracts and reconciles facts by rule, summarises by extraction, and answers a chat by quoting recalled
+memories. The same request always gets the same answer.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ _QUESTION = re.compile(
     r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b",
     re.IGNORECASE,
 )
-_FEW = 8  # so few were recalled for this very message, so all of them bear on it
+_FEW = 8  # up to this number all recalled memories are quoted, because the search chose them for this message
 _PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
 _SUMMARY_WANTED = re.compile(r"\bsummar(?:y|ise|ize|ies)\b", re.IGNORECASE)
 _SUMMARY_SENTENCES = 3
 
 
 class OfflineModel:
-    """Answers at once and needs nothing. Raises ProviderRefused for structured output it has no rules for."""
+    """The rule-based chat model. Raises ProviderRefused for structured output it has no rules for."""
 
     def __init__(self) -> None:
         self.last_calls = LastCalls()
@@ -50,7 +50,7 @@ class OfflineModel:
         return "offline"
 
     def address(self, *, stream: bool) -> None:
-        """None: nothing leaves this process."""
+        """None: no request leaves this process."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         reply = await self.ask(request)
@@ -60,10 +60,10 @@ class OfflineModel:
 
     async def ask(self, request: ModelRequest) -> Reply:
         with self.last_calls.noting():
-            return await asyncio.to_thread(_reply, request)  # a long conversation takes the rules some 20 ms
+            return await asyncio.to_thread(_reply, request)  # the rules need some 20 ms for a long conversation
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Does nothing: the model holds no resources."""
 
 
 def _reply(request: ModelRequest) -> Reply:
@@ -83,7 +83,7 @@ def _structured(request: ModelRequest, output: JsonSchema) -> tuple[str, FinishR
 
 
 def _document(request: ModelRequest) -> Mapping[str, Any]:
-    """The JSON object in the last user message. Raises ProviderRefused when there is none."""
+    """The JSON object in the last user message. Raises ProviderRefused when the message is not one."""
     try:
         value = orjson.loads(_last_user_text(request))
     except orjson.JSONDecodeError as exc:
@@ -114,7 +114,7 @@ def answer(messages: Sequence[Message]) -> str:
 
 
 def bearing_on(question: str, lines: Sequence[RecalledLine]) -> list[RecalledLine]:
-    """The lines to quote, in the order recalled: all when few, else the ones nearest the words of the question."""
+    """The lines to quote, in recalled order: all up to `_FEW`, else those that share most words with the question."""
     if len(lines) <= _FEW:
         return list(lines)
     nearest = sorted(range(len(lines)), key=lambda at: (-overlap(question, lines[at].text), at))[:_FEW]
@@ -122,7 +122,7 @@ def bearing_on(question: str, lines: Sequence[RecalledLine]) -> list[RecalledLin
 
 
 def _within(text: str, most_tokens: int | None) -> tuple[str, FinishReason]:
-    """The text, cut after the last word that the caller's limit allows."""
+    """The text, cut after the last word within the caller's token limit, and the finish reason."""
     if most_tokens is None or estimate_tokens(text) <= most_tokens:
         return text, "stop"
     kept = ""
@@ -138,7 +138,7 @@ def _last_user_text(request: ModelRequest) -> str:
 
 
 def _summary(document: Mapping[str, Any]) -> dict[str, str]:
-    """`{"text", "sentences"?}` to `{"summary"}`."""
+    """`{"text", "sentences"?}` to `{"summary"}`; three sentences by default."""
     sentences = document.get("sentences")
     wanted = sentences if isinstance(sentences, int) and sentences > 0 else _SUMMARY_SENTENCES
     return {"summary": summarise(str(document.get("text", "")), wanted)}

@@ -1,7 +1,7 @@
-"""The rules: patterns over a whole clause, in order, and what each makes of it. The first that says something wins.
+"""The ordered table of rules: patterns over a whole clause, and the statements they make. The first result wins.
 
-A rule takes only what is likely to last or is anchored to a date. Everything not listed is left alone: an assistant
-that remembers small talk is worse than one that forgets a hobby.
+A rule covers only statements that are likely to last or that name a date. All other clauses are ignored: an
+assistant that remembers small talk is worse than one that forgets a hobby.
 """
 
 import re
@@ -36,7 +36,7 @@ _DOES_NOT = (
 )
 
 
-# who one is and what has become of one: names, origins, moves, ends, and all that follows "I am"
+# identity and changes in it: names, origins, moves, ended habits, and everything after "I am"
 BEING = table(
     # who it is
     (r"my (?:full |first |real )?name is (?:actually )?(?P<name>[^,]+?)(?:,.*)?", naming),
@@ -115,11 +115,11 @@ _KEPT = re.compile(
 
 
 def used(match: re.Match[str]) -> Sequence[str]:
-    """What is used or worn, where it is of a kind that stays."""
+    """The statement about a thing used or worn, when it is of a lasting kind; else ()."""
     return third(match) if _KEPT.search(match["x"]) else ()
 
 
-# what one does, as a rule or on a day that is named; these come last, being the widest
+# habits, and events on a named day; these rules come last, because their patterns match most
 DOING = table(
     # habits and lasting states
     (
@@ -154,13 +154,13 @@ DOING = table(
         r"metric|linux|windows|macos|vim|emacs).*)",
         used,
     ),
-    # what is tied to a day
+    # events on a named day
     (rf"{_WHEN},? (?:I|we) (?P<said>.+)", dated_front),
     (r"(?:I|we) (?P<said>.+)", dated),
 )
 
 
-# what belongs to a life: people, pets, things, conditions, aims and abilities
+# the user's people, pets, possessions, medical conditions, aims and abilities
 LIFE = table(
     # my …
     (
@@ -251,7 +251,7 @@ LIFE = table(
 
 
 def said_by(clause: str) -> Sequence[str]:
-    """The statements of the first rule that finds one; () when none does."""
+    """The statements of the first rule that makes any; () when no rule does."""
     for pattern, say in _RULES:
         match = pattern.fullmatch(clause)
         said = say(match) if match else ()
@@ -261,7 +261,7 @@ def said_by(clause: str) -> Sequence[str]:
 
 
 def _remembered(match: re.Match[str]) -> Sequence[str]:
-    """What was asked to be remembered: by another rule if one fits, else as it was said."""
+    """The statement in "remember that ...": by another rule if one matches, else in the user's words."""
     said = match["said"]
     by_rule = said_by(said) if not _REMEMBER.fullmatch(said) else ()
     if by_rule:

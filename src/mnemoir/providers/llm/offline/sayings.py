@@ -1,4 +1,4 @@
-"""What the rules say of a clause that fits them: the functions behind the tables."""
+"""Functions of the rule tables: each turns the match of a clause into statements."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -34,14 +34,14 @@ _LIKED_THE = (
 
 
 def table(*rows: tuple[str, str | Say]) -> Table:
-    """Rules of (pattern over a whole clause, what to say): a template over its groups, or a function of the match."""
+    """A rule table from pairs of a pattern over a whole clause and a template over its groups, or a function."""
     return tuple(
         (re.compile(pattern, re.IGNORECASE), _template(say) if isinstance(say, str) else say) for pattern, say in rows
     )
 
 
 def third(match: re.Match[str]) -> Sequence[str]:
-    """Group `x` with its verb in the third person."""
+    """The statement in group `x`, with its verb in the third person."""
     return (third_person(match["x"]),)
 
 
@@ -50,7 +50,7 @@ def _template(text: str) -> Say:
 
 
 def doing(match: re.Match[str]) -> Sequence[str]:
-    """The clause with its verb in the third person, unless what it is about is gone with the next message."""
+    """The clause with its verb in the third person; () when its object, such as "it", has no meaning later."""
     said = match["said"]
     object_ = skip_adverbs(said).partition(" ")[2]
     about_the = re.match(r"the\b", object_, re.IGNORECASE) and re.match(
@@ -80,7 +80,7 @@ def leading_habit(match: re.Match[str]) -> Sequence[str]:
 
 
 def dated(match: re.Match[str]) -> Sequence[str]:
-    """What happened, or will, on a day that was named."""
+    """An event, past or planned, on a named day; else ()."""
     said = match["said"]
     if not has_date(said) or not _is_event(said):
         return ()
@@ -97,7 +97,7 @@ def dated_front(match: re.Match[str]) -> Sequence[str]:
 
 
 def _small(text: str) -> str:
-    """`text` as it reads inside a sentence."""
+    """`text` with its first letter in lower case."""
     return text[0].lower() + text[1:]
 
 
@@ -133,7 +133,7 @@ def naming(match: re.Match[str]) -> Sequence[str]:
 
 
 def moved(match: re.Match[str]) -> Sequence[str]:
-    """Who moved somewhere lives there since."""
+    """The new home, with its date and the former one where named: a move means living there since."""
     place = re.sub(r"\s(?:with|for|because|when|after|to be|and)\b.*$", "", match["place"])
     since = f" since {match['since']}" if match["since"] else ""
     origin = match["origin"] or match["origin2"]

@@ -1,6 +1,6 @@
-"""What follows "I am": a name, an age, a diet, a trade, and several of them in a row.
+"""Statements from the text after "I am": a name, an age, a diet, a trade, or several of them in a row.
 
-Only known kinds of words are taken. "I am fine" and "I am sure" are said every day and mean nothing a week later.
+Only known kinds of words are accepted. "I am fine" and "I am sure" are said every day and mean nothing a week later.
 """
 
 import re
@@ -61,7 +61,7 @@ _MOST_WORDS = 18
 
 
 def self_description(said: str, *, dated: bool) -> Sequence[str]:
-    """The statements in what follows "I am". `dated` tells that it names a day, which makes an outing an event."""
+    """The statements in the text after "I am". `dated`: it names a day, so that "flying to Rome" is an event."""
     pieces = _pieces(said)
     found: list[str] = []
     for piece in pieces:
@@ -70,7 +70,7 @@ def self_description(said: str, *, dated: bool) -> Sequence[str]:
 
 
 def denied(said: str) -> Sequence[str]:
-    """The statement in what follows "I am not" or "I am no longer", where the kind is one worth denying."""
+    """The statement in the text after "I am not" or "I am no longer"; () for kinds not worth storing."""
     kept = re.sub(r"^(?:an?\s)", "", re.sub(r"\s(?:anymore|any more|any longer)$", "", said))
     worth = (
         rf"(?:strict\s)?(?:{v.DIETS}|{v.TRAITS}|{v.NATIONS}|allergic to .+|smoker|drinker|student|.* "
@@ -80,13 +80,13 @@ def denied(said: str) -> Sequence[str]:
 
 
 def name_in(said: str) -> str | None:
-    """The name that `said` is, all of it; None for anything else. Names are told by their capitals."""
+    """`said` when the whole text is a name, else None. Names are recognised by their capitals."""
     known = re.fullmatch(rf"(?:{v.NATIONS}|{v.DIETS}|{v.TRAITS}|christian)", said, re.IGNORECASE)
     return said if _NAME.fullmatch(said) and not known else None
 
 
 def _pieces(said: str) -> list[str]:
-    """`said` cut at its commas and "and"s, as far as each piece is a description of its own."""
+    """`said`, split at commas and "and" where both sides are descriptions of their own."""
     parts = _JOINT.split(said)
     pieces = [parts[0]]
     for joint, part in zip(parts[1::2], parts[2::2], strict=True):
@@ -100,7 +100,7 @@ def _pieces(said: str) -> list[str]:
 
 
 def _is_trade(part: str, pieces: Sequence[str]) -> bool:
-    """Whether "a nurse" or "from Graz" goes on describing the person rather than what came before it."""
+    """True when "a nurse" or "from Graz" describes the person rather than the words before it."""
     begins = re.match(r"(?:from|an?)\s", part, re.IGNORECASE)
     return bool(begins) and (
         name_in(pieces[-1]) is not None
@@ -109,7 +109,7 @@ def _is_trade(part: str, pieces: Sequence[str]) -> bool:
 
 
 def _kind(piece: str, *, dated: bool) -> Sequence[str] | None:
-    """The statement of one description; None when it is of no known kind."""
+    """The statements of one description; None for an unknown kind."""
     name, _, place = piece.partition(" from ")
     if name_in(name):
         return [f"Name is {name}", *([f"From {place}"] if place else [])]

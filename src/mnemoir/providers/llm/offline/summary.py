@@ -1,4 +1,4 @@
-"""A summary by extraction: the sentences whose words occur most, in the order they stood."""
+"""Summaries by extraction: the sentences whose words are most frequent in the text, in their original order."""
 
 import re
 from collections import Counter
@@ -9,10 +9,10 @@ _SENTENCE = re.compile(r"(?<=[.!?…。])\s+|\n+")
 
 
 def summarise(text: str, sentences: int = 3) -> str:
-    """The `sentences` that say most of `text`; all of it when it has no more, "" for an empty text.
+    """The `sentences` most central sentences of `text`; the whole text when it has no more, "" for an empty text.
 
-    A sentence weighs as much as its words occur on average; the first one counts a little more, since people say
-    first what they are talking about.
+    The weight of a sentence is the average frequency of its words; the first sentence weighs a little more, because
+    people name their subject first.
     """
     found = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
     if len(found) <= sentences:

@@ -1,14 +1,14 @@
-"""The words the rules know: verbs, people, conditions. Lists only; each is a closed set of plain English."""
+"""Word lists of the rules: verbs, people, medical conditions. Each is a closed set of plain English."""
 
 import re
 
 
 def words(text: str) -> str:
-    """The words of `text` as a regular expression alternative, longest first; `_` stands for a space."""
+    """A regular expression that matches any word of `text`, longest first; `_` stands for a space."""
     return "|".join(sorted((re.escape(w).replace("_", " ") for w in text.split()), key=len, reverse=True))
 
 
-# What one does as a rule: present tense alone makes it a lasting statement.
+# Verbs of habits: the present tense alone makes a lasting statement.
 LASTING = words(
     """
     live work love like hate enjoy prefer dislike adore despise detest loathe speak play study teach own collect
@@ -16,7 +16,7 @@ LASTING = words(
     believe_in identify specialise specialize homeschool breed brew sing meditate garden major_in celebrate
     """
 )
-# What one may do now and then: it takes "every morning", "usually" or the like to be a habit.
+# Verbs of single actions: only "every morning", "usually" or similar words make them a habit.
 NO_HABIT = words(
     "think see know forget wonder get ask say mean guess need want try find feel hear understand keep wish agree have"
 )
@@ -125,7 +125,7 @@ NOT_A_KIND = words(  # "I'm a bit tired" says nothing that lasts
     bit little lot few mess fool idiot genius moron wreck loser couple bad_person good_person stranger newbie_here
     """
 )
-EMPTY_OBJECT = (  # what "I like it" is about is gone with the next message
+EMPTY_OBJECT = (  # the "it" of "I like it" has no meaning in a later conversation
     r"(?:this|that|these|those|it|them|him|her|you|your|yours|how|what|when|where|which|why|one|both|neither|either|"
     r"none|some|something|anything|everything|nothing|another|more|to (?:see|know|hear|think|point|ask|say|be|thank)|"
     r"the (?:idea|way|first|second|third|last|other|new|sound|look|fact|answer|response|result|one|latter|former|"

@@ -1,4 +1,4 @@
-"""What modules written for WilmerAI import, over the files of the config tree and nothing of the server.
+"""The package that modules written for WilmerAI import. It reads the config tree and uses nothing of the server.
 
-Only the process of a module finds this package; it reads what the call that the process is for tells it.
+Only code that runs a module imports this package; the call gives it the config root and the user.
 """

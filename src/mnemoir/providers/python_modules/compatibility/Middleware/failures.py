@@ -1,10 +1,10 @@
-"""How a module says that it failed, and of what."""
+"""The exception with which a module reports its failure."""
 
 from typing import Any
 
 
 class DynamicModuleError(Exception):
-    """Becomes the output of the node: the module's name, the message, and the details where there are any."""
+    """Failure of a module. The node's output becomes the module's name, the message and the details, if any."""
 
     def __init__(self, message: str, module_name: str | None = None, details: Any = None) -> None:
         super().__init__(message)

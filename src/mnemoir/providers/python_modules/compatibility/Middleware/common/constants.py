@@ -1,4 +1,4 @@
-"""The node types there are, as workflow files spell them."""
+"""The names of all node types, as workflow files spell them."""
 
 VALID_NODE_TYPES = [
     "Standard",

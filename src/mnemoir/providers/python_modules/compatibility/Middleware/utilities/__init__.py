@@ -1,1 +1,1 @@
-"""Reading the configuration, and failing in the format's way."""
+"""Utilities for modules: configuration files, logging, texts, and the failure exception."""

@@ -1,4 +1,4 @@
-"""The failure of a module, at the older of its two places."""
+"""DynamicModuleError under the older of its two import paths."""
 
 from ..failures import DynamicModuleError  # noqa: TID252 - the package's full name differs between here and there
 

@@ -1,7 +1,7 @@
-"""The files of the config tree as the user of this call sees them, read anew each time.
+"""Configuration files of the call's user, read from disk on every call.
 
-Names are found without regard to case, with or without their `.json`. A name that leads out of the tree is a
-DynamicModuleError, which tells the workflow so, for it may come from a model.
+Names are matched without regard to case, with or without `.json`. A path outside the tree raises DynamicModuleError,
+so that the workflow gets the message: the path may come from a model.
 """
 
 import json
@@ -13,7 +13,7 @@ from ..failures import DynamicModuleError  # noqa: TID252
 
 
 def get_current_username() -> str:
-    """As it is configured, which is not always how the user's file is spelt."""
+    """The user's name as configured; the name of the user's file may differ in case."""
     return current().user
 
 
@@ -23,34 +23,34 @@ def get_root_config_directory() -> str:
 
 
 def get_user_config() -> Any:
-    """All keys of the user's file."""
+    """The JSON of the user's file."""
     return load_config(get_config_path("Users", get_current_username().lower()))
 
 
 def get_config_value(key: str) -> Any:
-    """One key of the user's file; None when it is not there."""
+    """The value of one key of the user's file; None when the key is missing."""
     return get_user_config().get(key)
 
 
 def get_config_path(sub_directory: str, file_name: str) -> str:
-    """Where a JSON file of that folder is, or would be."""
+    """The path of a JSON file in that folder; the file need not exist."""
     suffix = "" if file_name.lower().endswith(".json") else ".json"
     return str(_place(sub_directory, file_name + suffix))
 
 
 def get_default_tool_prompt_path() -> str:
-    """Where the text is, or would be, that tells a model how to call tools."""
+    """The path of the prompt that explains tool calls to a model; the file need not exist."""
     return str(_place("default_tool_prompt.txt"))
 
 
 def get_endpoint_config(endpoint_name: str) -> Any:
-    """All keys of an endpoint's file, from the folder that the user's file names."""
+    """The JSON of an endpoint's file, from the folder that the user's file names."""
     folder = get_config_value("endpointConfigsSubDirectory") or ""
     return load_config(get_config_path(f"Endpoints/{folder}", endpoint_name))
 
 
 def load_config(config_file: str) -> Any:
-    """The JSON of any file. Raises FileNotFoundError, or ValueError for broken JSON."""
+    """The JSON of any file. Raises FileNotFoundError; ValueError for invalid JSON."""
     return json.loads(Path(config_file).read_text(encoding="utf-8-sig"))
 
 
@@ -65,7 +65,7 @@ def _place(*parts: str) -> Path:
 
 
 def _entry(folder: Path, name: str) -> Path:
-    """The entry of exactly that name; else one that differs in case alone; else the one that would be there."""
+    """The entry with exactly that name, else one that differs only in case, else the path of a missing entry."""
     exact = folder / name
     if exact.exists() or not folder.is_dir():
         return exact

@@ -1,4 +1,4 @@
-"""Loggers for modules. What people and models say is logged at level debug, at every level that a module asks for."""
+"""Loggers for modules. Texts of people and models are logged at level debug, whichever level a module asks for."""
 
 import logging
 from collections.abc import Callable
@@ -11,7 +11,7 @@ def get_sensitive_logger(name: str) -> logging.Logger:
 
 
 def is_encryption_active() -> bool:
-    """Never: discussions are not encrypted here."""
+    """False: discussions are not encrypted here."""
     return False
 
 
@@ -21,7 +21,7 @@ def sensitive_log(logger: logging.Logger, level: int, msg: str, *args: object, *
 
 
 def sensitive_log_lazy(logger: logging.Logger, level: int, msg: str, *arg_fns: Callable[[], object]) -> None:
-    """The same with functions that give the arguments; none is called where debug is not logged."""
+    """The same with functions that return the arguments; they are called only when debug is logged."""
     if logger.isEnabledFor(min(level, logging.DEBUG)):
         sensitive_log(logger, level, msg, *(give() for give in arg_fns))
 

@@ -1,6 +1,6 @@
-"""Texts as modules get them."""
+"""Functions on texts that modules import."""
 
 
 def return_brackets_in_string(text: str) -> str:
-    """The text itself: modules get braces as they were typed, so none is to be turned back."""
+    """The text unchanged: modules get braces as the user typed them, so none needs to be restored."""
     return text

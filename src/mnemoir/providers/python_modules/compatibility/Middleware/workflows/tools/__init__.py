@@ -1,1 +1,1 @@
-"""What modules import from the loader of modules, and from the client of tool servers."""
+"""Names that modules import from the module loader and from the MCP client."""

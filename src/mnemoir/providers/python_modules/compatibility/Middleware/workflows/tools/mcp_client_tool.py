@@ -1,4 +1,4 @@
-"""Servers of tools that speak MCP itself: not to be reached from here. MCPO offers the same tools over HTTP."""
+"""A placeholder for the MCP client, which is not supported here. MCPO offers the same tools over HTTP."""
 
 from typing import Any, NoReturn
 
@@ -10,7 +10,7 @@ class MCPToolCallError(DynamicModuleError):
 
 
 class MCPClient:
-    """For modules that import the name; one that makes a client learns what to use instead."""
+    """Placeholder for modules that import the name. The constructor raises an error that names the alternative."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise MCPToolCallError(
