@@ -134,7 +134,7 @@ def test_every_node_type_has_an_example_of_its_own():
     assert [kind for kind, types in shown.items() if kind not in types] == []
 
 
-@pytest.mark.parametrize(("example", "user", "place"), examples())
+@pytest.mark.parametrize(("example", "user", "place"), list(examples()))
 def test_the_check_finds_nothing_wrong_with_an_example_and_it_answers_as_printed(
     public, server, example, user, place
 ):
