@@ -23,7 +23,7 @@ DIRECT = "direct"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChatServer:
     """A server that answers chats: its URL and its process."""
 
     url: str
@@ -39,7 +39,7 @@ class Costs:
     first_token: Mapping[str, list[float]] = field(default_factory=dict)
 
 
-async def measure(servers: Mapping[str, Asked], direct: str, model: str = "mnemoir") -> Costs:
+async def measure(servers: Mapping[str, ChatServer], direct: str, model: str = "mnemoir") -> Costs:
     """Run all rounds. One of the servers is the baseline."""
     whole, streamed, tokens = ({name: [] for name in (*servers, DIRECT)} for _ in range(3))
     async with new_session() as session:
@@ -100,8 +100,8 @@ def run() -> None:
             ServerProcess(Path(folder) / "bare", environment={**settings, "MNEMOIR_RUNS__ENABLED": "false"}) as bare,
         ):
             servers = {
-                PLAIN: Asked(f"http://127.0.0.1:{passing}", plain.pid),
-                "mnemoir": Asked(traced.url, traced.pid),
-                "mnemoir without run traces": Asked(bare.url, bare.pid),
+                PLAIN: ChatServer(f"http://127.0.0.1:{passing}", plain.pid),
+                "mnemoir": ChatServer(traced.url, traced.pid),
+                "mnemoir without run traces": ChatServer(bare.url, bare.pid),
             }
             print_tables(asyncio.run(measure(servers, direct)), "no memory")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench import recall
 from bench.report import table
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import SearchHit
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Recall
 from mnemoir.storage.conversations.vector_file import VectorFileStore
@@ -48,7 +48,7 @@ def compare_recall() -> None:
 
 
 async def _compare(conversations: Sequence[recall.Conversation]) -> None:
-    model = recall.Memorised(MiniLM())
+    model = recall.CachedEmbedding(MiniLM())
     rows = [("memories", *await _of_memories(conversations, model))]
     places: dict[str, list[tuple[float, float, float]]] = {way: [] for way in _WAYS}
     for conversation in conversations:
@@ -61,7 +61,9 @@ async def _compare(conversations: Sequence[recall.Conversation]) -> None:
     table(f"recall quality (percent): {len(places[way])} questions", header, rows)
 
 
-async def _of_memories(conversations: Sequence[recall.Conversation], model: recall.Memorised) -> tuple[str, str, str]:
+async def _of_memories(
+    conversations: Sequence[recall.Conversation], model: recall.CachedEmbedding
+) -> tuple[str, str, str]:
     with tempfile.TemporaryDirectory() as folder:
         store = SqlMemoryStore(open_database(Path(folder) / "recall.db"))
         try:
@@ -74,7 +76,7 @@ async def _of_memories(conversations: Sequence[recall.Conversation], model: reca
 
 
 async def _of_messages(
-    folder: Path, conversation: recall.Conversation, model: recall.Memorised
+    folder: Path, conversation: recall.Conversation, model: recall.CachedEmbedding
 ) -> dict[str, list[tuple[float, float, float]]]:
     client = ModelEmbeddingClient(model)
     with (

@@ -58,7 +58,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RecallQuestion:
     """A question and the ids of the turns with its answer."""
 
     text: str
@@ -71,7 +71,7 @@ class Conversation:
 
     name: str
     turns: Sequence[Turn]
-    asked: Sequence[Asked]
+    asked: Sequence[RecallQuestion]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Quality:
         return self.recall + self.ndcg + self.hit / 2
 
 
-class Memorised:
+class CachedEmbedding:
     """An embedding model with a cache of passages; `is_down` simulates an outage, so that search uses words only."""
 
     def __init__(self, model: EmbeddingModel) -> None:
@@ -131,7 +131,7 @@ def _conversation(sample: Mapping[str, Any]) -> Conversation:
     turns = list(_turns(sample["conversation"]))
     known = {turn.id for turn in turns}
     asked = [
-        Asked(text=item["question"].strip(), evidence=evidence)
+        RecallQuestion(text=item["question"].strip(), evidence=evidence)
         for item in sample["qa"]
         if item["category"] != 5 and (evidence := _evidence(item, known))
     ]
@@ -212,7 +212,7 @@ def ranking_figures(ranked: Sequence[str], evidence: frozenset[str]) -> tuple[fl
     return len(places) / len(evidence), float(bool(places)), gain / best
 
 
-async def _compare(store: SqlMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
+async def _compare(store: SqlMemoryStore, model: CachedEmbedding, conversations: Sequence[Conversation]) -> None:
     rows = []
     for name, weights, is_down in (
         ("words", Weights(), True),
@@ -230,7 +230,7 @@ async def _compare(store: SqlMemoryStore, model: Memorised, conversations: Seque
     table(title, ("ranking", f"recall@{DEPTH}", f"hit@{DEPTH}", f"nDCG@{DEPTH}", "search, median"), rows)
 
 
-async def _tune(store: SqlMemoryStore, model: Memorised, conversations: Sequence[Conversation]) -> None:
+async def _tune(store: SqlMemoryStore, model: CachedEmbedding, conversations: Sequence[Conversation]) -> None:
     """Change one weight at a time by a third and a seventh, up and down, until a round brings no improvement."""
     best = Weights()
     goal = (await measured(Recall(store, model, weights=best), conversations)).goal
@@ -253,7 +253,7 @@ def _neighbours(weights: Weights) -> Iterator[Weights]:
 
 async def _measure(path: Path, *, tune: bool) -> None:
     conversations = read(path)
-    model = Memorised(MiniLM())
+    model = CachedEmbedding(MiniLM())
     with tempfile.TemporaryDirectory() as folder:
         store = SqlMemoryStore(open_database(Path(folder) / "recall.db"))
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import psutil
 
-from bench.chat import PLAIN, Asked, measure, print_tables
+from bench.chat import PLAIN, ChatServer, measure, print_tables
 from bench.config_tree import SLOW_USER, USER, write_large_tree, write_tree
 from bench.report import median, ms, table
 from bench.stopwatch import Stopwatch
@@ -102,12 +102,12 @@ def question_time(path: Path) -> float:
 
 
 @contextmanager
-def served(home: Path, root: Path, name: str, *users: str, traces: bool = True) -> Iterator[Asked]:
+def served(home: Path, root: Path, name: str, *users: str, traces: bool = True) -> Iterator[ChatServer]:
     """A running server of the tree for these users."""
     arguments = ["--config-dir", str(root), *(part for user in users for part in ("--user", user))]
     environment = {"MNEMOIR_LOG__LEVEL": "warning", "MNEMOIR_RUNS__ENABLED": str(traces).lower()}
     with ServerProcess(home / name, arguments=arguments, environment=environment) as server:
-        yield Asked(server.url, server.pid)
+        yield ChatServer(server.url, server.pid)
 
 
 def run() -> None:
@@ -124,7 +124,7 @@ def run() -> None:
         for port in (upstream, passing):
             asyncio.run(until_listening(port))
         with served(home, root, "traced", USER) as traced, served(home, root, "bare", USER, traces=False) as bare:
-            passed_through = Asked(f"http://127.0.0.1:{passing}", plain.pid)
+            passed_through = ChatServer(f"http://127.0.0.1:{passing}", plain.pid)
             servers = {PLAIN: passed_through, "one node": traced, "one node without run traces": bare}
             print_tables(asyncio.run(measure(servers, direct, USER)), "one node of a config tree")
             rate = asyncio.run(requests_per_second(traced.url))

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from mnemoir.agent import AgentLimits
 from mnemoir.agent.events import ContextRecalled
-from mnemoir.agent.retrieval import INSTRUCTION, Recalled, framed
-from mnemoir.conversations.log.messages import Message
+from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, framed
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversation_messages import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.agent.agent_kit import WordVectors, events_of, served_model
 
@@ -183,7 +183,7 @@ async def test_hits_together_stay_within_the_limit(model, memory):
 
 
 def one(text):
-    return framed([Recalled(message=Message("user", text))], "Q").splitlines()[2]
+    return framed([RecalledMessage(message=Message("user", text))], "Q").splitlines()[2]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_no_hits_leave_the_question_as_it_is():
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=4), st.text(max_size=20))
 def test_no_stored_text_can_leave_the_frame(texts, agent):
-    lines = framed([Recalled(message=Message("user", text), agent=agent) for text in texts], "Q").splitlines()
+    lines = framed([RecalledMessage(message=Message("user", text), agent=agent) for text in texts], "Q").splitlines()
     assert len(lines) == len(texts) + 7
     assert all(line.startswith("[USER") for line in lines[2 : 2 + len(texts)])
     assert [at for at, line in enumerate(lines) if line == "---"] == [1, 2 + len(texts)]

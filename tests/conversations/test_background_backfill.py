@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.core.conversation_messages import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
 
@@ -23,7 +23,7 @@ def _chroma() -> VectorStore:
     return ChromaDBVectorStore("background")
 
 
-class Held(WordsClient):
+class HeldClient(WordsClient):
     """Answers when it is let."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ async def test_a_store_in_memory_is_filled_after_a_restart_while_words_are_found
 ) -> None:
     with manager(tmp_path, WordsClient(), make()) as memory:
         await asyncio.to_thread(say, memory, "the cat sat", "a train")
-    client = Held()
+    client = HeldClient()
     with manager(tmp_path, client, make()) as memory:
         search = _search(memory)
         search.begin_backfill()
@@ -103,7 +103,7 @@ async def test_a_vector_store_that_fails_is_told_in_the_log_alone(tmp_path: Path
 
 
 async def test_what_is_saved_faster_than_it_is_embedded_gets_its_vectors_all_the_same(tmp_path: Path) -> None:
-    client = Held()
+    client = HeldClient()
     with manager(tmp_path, client) as memory:
         for start in range(0, 1500, 500):
             texts = [Message("user", f"cat {number}") for number in range(start, start + 500)]
@@ -114,7 +114,7 @@ async def test_what_is_saved_faster_than_it_is_embedded_gets_its_vectors_all_the
 
 
 async def test_what_is_saved_while_it_runs_is_not_left_behind(tmp_path: Path) -> None:
-    client = Held()
+    client = HeldClient()
     with manager(tmp_path, client) as memory:
         with MemoryManager(memory.storage.db_path) as plain:
             await asyncio.to_thread(say, plain, "one")
@@ -130,7 +130,7 @@ async def test_what_is_saved_while_it_runs_is_not_left_behind(tmp_path: Path) ->
 
 
 async def test_closing_ends_it_and_lets_go_of_who_waits(tmp_path: Path) -> None:
-    client = Held()
+    client = HeldClient()
     with manager(tmp_path, client) as memory:
         with MemoryManager(memory.storage.db_path) as plain:
             await asyncio.to_thread(say, plain, "one")

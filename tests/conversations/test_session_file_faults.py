@@ -5,7 +5,7 @@ import os
 import apsw
 import pytest
 
-from mnemoir.conversations.log.sessions import SessionMetadata
+from mnemoir.core.conversations import SessionMetadata
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
 from tests.failing_calls import failing_calls

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.windows.tool_rounds import Answered, match_results
+from mnemoir.conversations.windows.tool_rounds import AnsweredCall, match_results
 from mnemoir.conversations.windows.validity import InvalidHistory, assert_valid_history, close_open_calls
+from mnemoir.core.conversation_messages import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
 
 SYSTEM = Message("system", "be kind")
@@ -102,7 +102,7 @@ def test_a_result_without_an_id_gets_the_one_of_the_call_it_answers():
 
 def test_ids_used_again_belong_to_the_nearest_call_before():
     messages = [caller("x"), result("x"), caller("x"), result("x")]
-    assert match_results(messages) == {1: Answered(caller=0, call_id="x"), 3: Answered(caller=2, call_id="x")}
+    assert match_results(messages) == {1: AnsweredCall(caller=0, call_id="x"), 3: AnsweredCall(caller=2, call_id="x")}
 
 
 def test_a_call_asked_twice_in_one_message_wants_one_result():

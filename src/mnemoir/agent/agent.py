@@ -17,11 +17,11 @@ from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled
 from mnemoir.agent.llm import LLM, ClusterManager, ModelChooser
 from mnemoir.agent.loop import Ask, Loop, ask_streamed, ask_whole
 from mnemoir.agent.memory import AgentMemory, SessionMemory
-from mnemoir.agent.retrieval import Recalled, RetrievalLimits, framed, recalled_for
+from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, framed, recalled_for
 from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
 from mnemoir.agent.tools import Tool, ToolSource
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.windows.counters import counter_named
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."
@@ -154,7 +154,7 @@ class Agent:
 
     async def _recalled(
         self, question: str, memory: SessionMemory, window: Sequence[Message]
-    ) -> tuple[list[Recalled], Lost]:
+    ) -> tuple[list[RecalledMessage], Lost]:
         """The recalled messages for the prompt, and the parts that failed."""
         if not self.enable_rag or self.memory_manager is None:
             return [], ()

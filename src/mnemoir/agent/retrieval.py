@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from mnemoir.agent.memory import AgentMemory, Reader, reader_of
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.tokens import estimate_tokens
 
@@ -53,7 +53,7 @@ class RetrievalLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class RecalledMessage:
     """A recalled message; `agent` is the agent that wrote it, None for the reader's own."""
 
     message: Message
@@ -69,7 +69,7 @@ class Recalled:
 
 async def recalled_for(
     question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits, window: Sequence[Message]
-) -> list[Recalled]:
+) -> list[RecalledMessage]:
     """Relevant messages, best first, without those in the window; [] when semantic search is off.
 
     Raises NotSupported when the reader is known but the memory cannot search for one user, and any exception of the
@@ -83,7 +83,7 @@ async def recalled_for(
     return list(_within(fresh, limits.max_tokens))
 
 
-def framed(recalled: Sequence[Recalled], question: str) -> str:
+def framed(recalled: Sequence[RecalledMessage], question: str) -> str:
     """The frame followed by the question; the question alone when nothing was recalled."""
     if not recalled:
         return question
@@ -91,13 +91,15 @@ def framed(recalled: Sequence[Recalled], question: str) -> str:
     return "\n".join(lines)
 
 
-async def _found(question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits) -> list[Recalled]:
+async def _found(
+    question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits
+) -> list[RecalledMessage]:
     """Hits in all sessions; for a known reader, in those of its user only."""
     if reader.user is None and reader.agent is None:
         messages = await memory.search_similar(
             query=question, top_k=limits.top_k, session_id=None, min_similarity=limits.min_similarity
         )
-        return [Recalled(message=message) for message in messages]
+        return [RecalledMessage(message=message) for message in messages]
     if not isinstance(memory, ScopedSearch):
         raise NotSupported("This memory cannot search for one user or agent; give it a `search` that takes filters.")
     hits = await memory.search(
@@ -106,20 +108,20 @@ async def _found(question: str, memory: AgentMemory, reader: Reader, limits: Ret
     return await asyncio.to_thread(_readable, hits, memory, reader)
 
 
-def _readable(hits: Sequence[SearchHit], memory: AgentMemory, reader: Reader) -> list[Recalled]:
+def _readable(hits: Sequence[SearchHit], memory: AgentMemory, reader: Reader) -> list[RecalledMessage]:
     """The hits in sessions of the reader's user, without private sessions of other agents."""
-    readable: list[Recalled] = []
+    readable: list[RecalledMessage] = []
     for hit in hits:
         session = memory.get_session(hit.session_id)
         writer = reader_of(session)
         is_own = writer.agent == reader.agent
         is_private = session is not None and session.metadata.custom.get("visibility") == "private"
         if session is not None and writer.user == reader.user and (is_own or not is_private):
-            readable.append(Recalled(message=hit.message, agent=None if is_own else writer.agent))
+            readable.append(RecalledMessage(message=hit.message, agent=None if is_own else writer.agent))
     return readable
 
 
-def _within(recalled: Sequence[Recalled], max_tokens: int) -> Iterator[Recalled]:
+def _within(recalled: Sequence[RecalledMessage], max_tokens: int) -> Iterator[RecalledMessage]:
     """The messages that fit into the token limit, best first; after one that is too long, shorter ones may follow."""
     left = max_tokens
     for each in recalled:

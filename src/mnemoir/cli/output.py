@@ -9,7 +9,7 @@ import orjson
 import typer
 
 
-class Step(Protocol):
+class Advance(Protocol):
     """A function that reports the number of items finished since its last call."""
 
     def __call__(self, count: int) -> None: ...
@@ -43,7 +43,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 @contextmanager
-def progress(title: str, total: int | None) -> Iterator[Step]:
+def progress(title: str, total: int | None) -> Iterator[Advance]:
     """A progress bar on standard error; nothing is shown when standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda count: None

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from mnemoir.cli.output import Step, note, progress
+from mnemoir.cli.output import Advance, note, progress
 from mnemoir.cli.session import Session
 from mnemoir.core.errors import MnemoirError
 
@@ -31,7 +31,7 @@ async def rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dic
 def _bar() -> Iterator[Callable[[int, int], None]]:
     """A function that shows done and total chunks: as a bar on a terminal, else as lines on standard error."""
     with ExitStack() as shown:
-        at: list[Step] = []
+        at: list[Advance] = []
         done_before = 0
 
         def tell(done: int, all_chunks: int) -> None:

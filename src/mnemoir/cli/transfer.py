@@ -24,7 +24,7 @@ Write = Callable[[bytes], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportCounts:
     """The number of memories added, and of those that existed already."""
 
     added: int
@@ -54,7 +54,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     return count
 
 
-async def import_lines(session: Session, file: Path, user: str | None) -> Imported:
+async def import_lines(session: Session, file: Path, user: str | None) -> ImportCounts:
     """Import all memories of `file`, for `user` if given, else for the user each line names."""
     added = skipped = 0
     with progress("Importing", _count_lines(file)) as step:
@@ -64,15 +64,15 @@ async def import_lines(session: Session, file: Path, user: str | None) -> Import
                 added += answer.added
                 skipped += answer.skipped
                 step(len(batch.lines))
-    return Imported(added=added, skipped=skipped)
+    return ImportCounts(added=added, skipped=skipped)
 
 
-async def _send(connection: "Connection", target: str, batch: _Batch) -> Imported:
+async def _send(connection: "Connection", target: str, batch: _Batch) -> ImportCounts:
     try:
         answer = await connection.ask("POST", target, b"\n".join(batch.lines))
     except InvalidRequest as exc:
         raise InvalidRequest(f"Lines {batch.first} to {batch.last}: {exc.message}", code=exc.code) from exc
-    return Imported(added=answer["imported"], skipped=answer["skipped"])
+    return ImportCounts(added=answer["imported"], skipped=answer["skipped"])
 
 
 def _batches(file: Path, user: str | None) -> Iterator[_Batch]:

@@ -66,7 +66,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MessageText:
     """A message of an earlier conversation."""
 
     conversation_id: str
@@ -133,7 +133,7 @@ def _offer_memories(tools: MCPServer, owner: _Owner) -> None:
 
 def _offer_conversations(tools: MCPServer, owner: _Owner) -> None:
     @tools.tool(annotations=_READS)
-    async def search_conversations(query: Query, limit: Few = 5) -> list[Said]:
+    async def search_conversations(query: Query, limit: Few = 5) -> list[MessageText]:
         """Find messages of earlier conversations with the person, by words and meaning, best first."""
         asked: dict[str, str | int] = {"user_id": owner.user, "q": query, "limit": limit}
         found = (await owner.ask("GET", "/api/conversations/search", asked))["results"]
@@ -191,9 +191,9 @@ def _memory(found: Mapping[str, Any]) -> Memory:
     return Memory(id=found["id"], memory=found["memory"], created_at=found["created_at"] or "")
 
 
-def _said(hit: Mapping[str, Any]) -> Said:
+def _said(hit: Mapping[str, Any]) -> MessageText:
     message = hit["message"]
-    return Said(
+    return MessageText(
         conversation_id=hit["conversation_id"],
         role=message["role"],
         text=message["content"] or "",

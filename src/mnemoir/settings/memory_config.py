@@ -14,7 +14,7 @@ from mnemoir.settings.section import Section
 VectorBackend = Literal["builtin", "chromadb"]
 VectorProvider = Literal["server", "sentence-transformers", "ollama", "openai"]
 StrategyName = Literal["simple", "summarization", "hybrid"]
-Place = Annotated[Path, AfterValidator(Path.expanduser)]
+FilePath = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
 class VectorStoreConfig(Section):
@@ -24,7 +24,7 @@ class VectorStoreConfig(Section):
     backend: VectorBackend = "chromadb"
     embedding_model: str = "sentence-transformers/all-MiniLM-L6-v2"
     embedding_provider: VectorProvider = "sentence-transformers"
-    persist_directory: Place | None = None
+    persist_directory: FilePath | None = None
     collection_name: str = "harombe_embeddings"
 
     @field_validator("embedding_model")
@@ -49,7 +49,7 @@ class MemoryConfig(Section):
     """Sessions, their windows and their vectors. `enabled` also stores conversations without a session id."""
 
     enabled: bool = False
-    storage_path: Place | None = Path("~/.mnemoir/memory.db").expanduser()
+    storage_path: FilePath | None = Path("~/.mnemoir/memory.db").expanduser()
     max_history_tokens: int = Field(default=4096, ge=512, le=128_000)
     auto_prune_days: int | None = Field(default=30, ge=1)
     strategy: StrategyName = "simple"

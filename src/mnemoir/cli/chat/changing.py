@@ -1,6 +1,6 @@
 """Commands that change the chat: its conversation, the stored messages, and the messages that models get."""
 
-from mnemoir.cli.chat.conversation import Stored, Unstored
+from mnemoir.cli.chat.conversation import StoredConversation, UnstoredConversation
 from mnemoir.cli.chat.inert import clipped
 from mnemoir.cli.chat.looking import listed
 from mnemoir.cli.chat.session import Chat
@@ -25,7 +25,7 @@ async def load(chat: Chat, argument: str) -> None:
         now = utc_now()
         chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
         return
-    chat.conversation = Stored(id=found[0]["id"])
+    chat.conversation = StoredConversation(id=found[0]["id"])
     title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
     chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
 
@@ -52,11 +52,11 @@ async def forget(chat: Chat, argument: str) -> None:
         return
     if chat.unstored is not None:
         told = f"Forgot {counted(len(chat.unstored.said), 'message')}."
-        chat.conversation = Unstored()
+        chat.conversation = UnstoredConversation()
     else:
         typed = await chat.server.said(chat.stored_id)
         gone = await chat.server.delete(chat.stored_id)
-        chat.conversation = Stored()
+        chat.conversation = StoredConversation()
         chat.input.forget(typed)
         derived = gone["memories"] + gone["node_memories"]
         told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."

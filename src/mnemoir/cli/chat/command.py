@@ -31,11 +31,11 @@ def chat(
     """Talk to the model: at a terminal with editing and Markdown, in a pipe with a message a line."""
     if conversation is not None and no_memory:
         raise typer.BadParameter("--session names a conversation that is kept; leave --no-memory out.")
-    from mnemoir.cli.chat.opening import Opening
+    from mnemoir.cli.chat.opening import ChatOptions
 
     asked = Session(config=config, data_dir=data_dir, url=url, project=project)
-    opening = Opening(
+    options = ChatOptions(
         asked=asked, conversation=conversation, model=model, user=user, no_memory=no_memory, as_json=as_json
     )
-    if not run(opening.chatted()):
+    if not run(options.run()):
         raise typer.Exit(1)

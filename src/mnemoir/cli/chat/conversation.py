@@ -29,7 +29,7 @@ class Conversation(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredConversation:
     """A conversation that the server stores under its id, from the first message on."""
 
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -44,7 +44,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unstored:
+class UnstoredConversation:
     """A conversation that this process holds in `said` until it ends."""
 
     id: None = None
@@ -62,4 +62,4 @@ class Unstored:
             self.said.append({"role": "assistant", "content": answer.text})
 
 
-_: tuple[type[Conversation], ...] = (Stored, Unstored)  # checked, never run
+_: tuple[type[Conversation], ...] = (StoredConversation, UnstoredConversation)  # checked, never run

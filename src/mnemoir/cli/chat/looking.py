@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemoir.cli.chat.conversation import Unstored
+from mnemoir.cli.chat.conversation import UnstoredConversation
 from mnemoir.cli.chat.inert import clipped
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.conversation_routes import text_of, tools_called
@@ -92,7 +92,7 @@ async def _stored_rows(chat: Chat, count: int) -> list[str]:
     return [*before, *([_CLEARED] if before else []), *after]
 
 
-def _unstored_rows(conversation: Unstored, count: int) -> list[str]:
+def _unstored_rows(conversation: UnstoredConversation, count: int) -> list[str]:
     return [f"{one['role']:<9}  {clipped(one['content'], _TEXT)}" for one in conversation.said[-count:]]
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from mnemoir.cli.chat.asking import Server
 from mnemoir.cli.chat.commands import NAMES
-from mnemoir.cli.chat.conversation import Conversation, Stored, Unstored
+from mnemoir.cli.chat.conversation import Conversation, StoredConversation, UnstoredConversation
 from mnemoir.cli.chat.display import JsonLines, Plain
 from mnemoir.cli.chat.inert import clipped
 from mnemoir.cli.chat.loop import converse
-from mnemoir.cli.chat.piped import Piped
+from mnemoir.cli.chat.piped import PipedInput
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.connection import connect
 from mnemoir.cli.conversation_routes import conversation_path
@@ -29,7 +29,7 @@ _TITLE = 60  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class ChatOptions:
     """The options of a chat. `conversation` is an id, the beginning of one, or None for a new conversation."""
 
     asked: Session
@@ -39,7 +39,7 @@ class Opening:
     no_memory: bool
     as_json: bool
 
-    async def chatted(self) -> bool:
+    async def run(self) -> bool:
         """Run the chat to its end; False when a message failed outside a terminal. Raises MnemoirError."""
         settings = load_settings(self.asked.config, {"storage.data_dir": self.asked.data_dir})
         url = self.asked.url.rstrip("/") if self.asked.url else None
@@ -48,7 +48,7 @@ class Opening:
             conversation = await self._begun(server)
             if not self._is_at_terminal():
                 display = JsonLines() if self.as_json else Plain()
-                chat = Chat(server=server, input=Piped(), display=display, conversation=conversation)
+                chat = Chat(server=server, input=PipedInput(), display=display, conversation=conversation)
             else:
                 folder = None if self.no_memory else settings.storage.data_dir
                 chat = _at_terminal(server, conversation, folder)
@@ -58,9 +58,9 @@ class Opening:
     async def _begun(self, server: Server) -> Conversation:
         if self.no_memory:
             note("Nothing of this chat is kept.")
-            return Unstored()
+            return UnstoredConversation()
         if self.conversation is None:
-            return Stored()
+            return StoredConversation()
         found = await server.called(self.conversation)
         if len(found) > 1:
             ids = ", ".join(one["id"] for one in found[:_MOST_TOLD])
@@ -68,10 +68,10 @@ class Opening:
         if not found:
             conversation_path(self.conversation)
             note(f"There is no conversation {self.conversation!r} yet; it begins now.")
-            return Stored(id=self.conversation)
+            return StoredConversation(id=self.conversation)
         title = found[0]["title"] or found[0]["preview"] or found[0]["id"]
         note(f"Going on with {clipped(title, _TITLE)}: {counted(found[0]['message_count'], 'message')}.")
-        return Stored(id=found[0]["id"])
+        return StoredConversation(id=found[0]["id"])
 
     def _is_at_terminal(self) -> bool:
         if self.as_json or os.environ.get("TERM") == "dumb":
@@ -84,12 +84,12 @@ def _at_terminal(server: Server, conversation: Conversation, folder: Path | None
 
     The imports are local, because pipes do not need them.
     """
-    from mnemoir.cli.chat.prompt import CommandCompleter, Typed
+    from mnemoir.cli.chat.prompt import CommandCompleter, TerminalInput
     from mnemoir.cli.chat.terminal import Terminal
 
     note("/help lists the commands.")
     completer = CommandCompleter(NAMES, server.conversations)
-    typed = Typed(None if folder is None else _typed_lines(folder), completer)
+    typed = TerminalInput(None if folder is None else _typed_lines(folder), completer)
     return Chat(server=server, input=typed, display=Terminal(), conversation=conversation, can_be_interrupted=True)
 
 

@@ -23,7 +23,7 @@ class Input(Protocol):
         """Delete these texts from the lines stored for later chats. Raises StorageUnavailable."""
 
 
-class Piped:
+class PipedInput:
     """Standard input. A daemon thread waits for each line, because such a wait cannot be cancelled."""
 
     def __init__(self) -> None:
@@ -62,4 +62,4 @@ def is_yes(answer: str) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-_: type[Input] = Piped  # checked, never run
+_: type[Input] = PipedInput  # checked, never run

@@ -24,7 +24,7 @@ _MARK = "> "
 Listing = Callable[[], AsyncIterator[Mapping[str, Any]]]  # the conversations, newest first
 
 
-class Typed:
+class TerminalInput:
     """Input at a terminal. `kept` stores typed lines for later chats; with None they end with the process."""
 
     def __init__(self, kept: TypedLines | None, completer: Completer) -> None:
@@ -132,4 +132,4 @@ def _keys() -> KeyBindings:
     return keys
 
 
-_: type[Input] = Typed  # checked, never run
+_: type[Input] = TerminalInput  # checked, never run

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from mnemoir.cli.chat.asking import Server
-from mnemoir.cli.chat.conversation import Conversation, Stored, Unstored
+from mnemoir.cli.chat.conversation import Conversation, StoredConversation, UnstoredConversation
 from mnemoir.cli.chat.display import Display
 from mnemoir.cli.chat.piped import Input
 from mnemoir.core.errors import InvalidRequest
@@ -19,7 +19,7 @@ class Chat:
     server: Server
     input: Input
     display: Display
-    conversation: Conversation = field(default_factory=Stored)
+    conversation: Conversation = field(default_factory=StoredConversation)
     can_be_interrupted: bool = False
     failures: int = 0
 
@@ -31,9 +31,9 @@ class Chat:
         return self.conversation.id
 
     @property
-    def unstored(self) -> Unstored | None:
+    def unstored(self) -> UnstoredConversation | None:
         """The conversation when it is not stored, else None."""
-        return self.conversation if isinstance(self.conversation, Unstored) else None
+        return self.conversation if isinstance(self.conversation, UnstoredConversation) else None
 
     def fail(self, message: str) -> None:
         """Show and count an error."""

@@ -61,7 +61,7 @@ def cleanup_node_memory(
         raise InvalidRequest(
             f"Node memory cannot be older than {older_than_days} days: give 0 or more.", field="older_than_days"
         )
-    run = _Run(storage, lru_cache(_CONVERSATIONS)(exists or _always), older_than_days, clock())
+    run = _CleanupRun(storage, lru_cache(_CONVERSATIONS)(exists or _always), older_than_days, clock())
     report = Report()
     for found in _listed(storage, keys):
         if limit is not None and report.deleted >= limit:
@@ -102,7 +102,7 @@ def celery_task(app: Any, run: Callable[[], Report], name: str = TASK_NAME) -> A
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _CleanupRun:
     storage: ObjectStore
     exists: ConversationExists
     older_than_days: float | None
@@ -126,7 +126,7 @@ class _Run:
         return modified >= began_at
 
 
-def _count(report: Report, found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> None:
+def _count(report: Report, found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> None:
     key = found if isinstance(found, str) else found.key
     try:
         freed = _freed(found, run, dry_run=dry_run)
@@ -142,7 +142,7 @@ def _count(report: Report, found: ObjectEntry | str, run: _Run, *, dry_run: bool
         report.bytes += freed
 
 
-def _freed(found: ObjectEntry | str, run: _Run, *, dry_run: bool) -> int | None:
+def _freed(found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> int | None:
     """Delete an object if it is to be deleted, or only check in a dry run; its size in bytes, None if it stays."""
     storage = run.storage
     if isinstance(found, str):

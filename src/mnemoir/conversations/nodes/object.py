@@ -37,7 +37,7 @@ Change = Callable[[NodeMemoryData], NodeMemoryData]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class NodeReading:
     """The result of a read. `version` is the object's; None when there is no object or its store has no versions.
 
     `damage` is the reason why the bytes are unreadable, None if they are not; `is_newer` is True for a document of a
@@ -61,19 +61,19 @@ class NodeObject:
     compression: Compression = "gzip"
     clock: Clock = utc_now
 
-    def read(self) -> Reading:
+    def read(self) -> NodeReading:
         """The current document; an empty one when there is none. Raises StorageUnavailable."""
         found = self._find()
         if found is None:
-            return Reading()
+            return NodeReading()
         version = found.version or None
         try:
             data = read_document(unpack(found.content))
         except UnreadableDocument as exc:
-            return Reading(version=version, content=found.content, damage=str(exc))
+            return NodeReading(version=version, content=found.content, damage=str(exc))
         except NewerDocument:
-            return Reading(version=version, content=found.content, is_newer=True)
-        return Reading(data=data, version=version, content=found.content)
+            return NodeReading(version=version, content=found.content, is_newer=True)
+        return NodeReading(data=data, version=version, content=found.content)
 
     def change(self, change: Change) -> NodeMemoryData:
         """Apply a change to the current document and return the written document.
@@ -107,7 +107,7 @@ class NodeObject:
                 content = None
             return None if content is None else StoredObject(content=content, version="")
 
-    def _write(self, data: NodeMemoryData, over: Reading) -> bool:
+    def _write(self, data: NodeMemoryData, over: NodeReading) -> bool:
         """Write the document; False when another writer changed the object meanwhile."""
         document = write_document(data)
         content = pack(document, self.compression)
@@ -122,14 +122,14 @@ class NodeObject:
         )
         return is_written
 
-    def _refuse_newer(self, reading: Reading) -> None:
+    def _refuse_newer(self, reading: NodeReading) -> None:
         if reading.is_newer:
             raise Conflict(
                 f"{self.key} was written by a later version of the program and is left as it is. "
                 "Use that version, or move the object away."
             )
 
-    def _keep_damaged(self, reading: Reading) -> None:
+    def _keep_damaged(self, reading: NodeReading) -> None:
         """Copy unreadable bytes to a key of their own, unless this instant's copy holds the same bytes already."""
         if reading.damage is None:
             return

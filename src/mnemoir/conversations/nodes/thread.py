@@ -70,7 +70,7 @@ def _by_id(turns: Iterable[_RecordedTurn]) -> dict[str, _RecordedTurn]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _ThreadTurn:
     """One turn of the thread, with its row of the conversation and its records, where they exist."""
 
     id: str
@@ -85,24 +85,24 @@ class _Walk:
     by_id: dict[str, _RecordedTurn]
     table: RowTable[Turn]
 
-    def looked_up(self, current: _Step) -> Iterator[_Step]:
+    def looked_up(self, current: _ThreadTurn) -> Iterator[_ThreadTurn]:
         """The thread by the rule `scoped`, newest turn first, without repetitions."""
         return follow(current, self._before, lambda step: step.id)
 
-    def one_pass(self, current: _Step, rule: ThreadRule) -> Iterator[_Step]:
+    def one_pass(self, current: _ThreadTurn, rule: ThreadRule) -> Iterator[_ThreadTurn]:
         """The thread by a rule that passes over the rows once, newest turn first."""
         return walk_thread(self._rows(current), rule=rule, start=current.id)
 
-    def at(self, id: str, parent: str | None = None) -> _Step:
+    def at(self, id: str, parent: str | None = None) -> _ThreadTurn:
         """The turn with that id; `parent` is its parent when neither rows nor records know the turn."""
         recorded = self.by_id.get(id)
         names = [id, *(recorded.ids if recorded else ())]
         row = next((row for name in names if (row := self.table.find(name))), None)
         if row:
             return self._of_row(row)
-        return self._of_file(recorded) if recorded else _Step(id=id, parent_message_id=self._named(parent))
+        return self._of_file(recorded) if recorded else _ThreadTurn(id=id, parent_message_id=self._named(parent))
 
-    def _rows(self, current: _Step) -> Iterator[_Step]:
+    def _rows(self, current: _ThreadTurn) -> Iterator[_ThreadTurn]:
         """The turns of the conversation, newest first; without any, the recorded turns before the current one."""
         if current.row is None:
             yield current
@@ -112,25 +112,25 @@ class _Walk:
         end = current.recorded.place if current.recorded else len(self.recorded)
         yield from map(self._of_file, reversed(self.recorded[:end]))
 
-    def _of_row(self, row: Turn) -> _Step:
+    def _of_row(self, row: Turn) -> _ThreadTurn:
         recorded = self.by_id.get(row.id) or self.by_id.get(row.workflow_run_id or "")
-        return _Step(id=row.id, parent_message_id=row.parent_message_id, row=row, recorded=recorded)
+        return _ThreadTurn(id=row.id, parent_message_id=row.parent_message_id, row=row, recorded=recorded)
 
-    def _of_file(self, turn: _RecordedTurn) -> _Step:
+    def _of_file(self, turn: _RecordedTurn) -> _ThreadTurn:
         parent = self._named(turn.records[0].parent_message_id)
-        return _Step(id=turn.ids[0], parent_message_id=parent, recorded=turn)
+        return _ThreadTurn(id=turn.ids[0], parent_message_id=parent, recorded=turn)
 
     def _named(self, parent: str | None) -> str | None:
         """The parent pointer, converted to the first id of the recorded turn it names."""
         recorded = self.by_id.get(parent or "")
         return recorded.ids[0] if recorded else parent
 
-    def _before(self, step: _Step) -> _Step | None:
+    def _before(self, step: _ThreadTurn) -> _ThreadTurn | None:
         if not step.parent_message_id:
             return None
         return self._next_older(step) if step.parent_message_id == NIL else self.at(step.parent_message_id)
 
-    def _next_older(self, step: _Step) -> _Step | None:
+    def _next_older(self, step: _ThreadTurn) -> _ThreadTurn | None:
         """The next older turn of the conversation, or of the document for a turn unknown to the conversation."""
         row = self.table.older(step.row) if step.row or not step.recorded else None
         if row or step.row:

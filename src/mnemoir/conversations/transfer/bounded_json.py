@@ -36,7 +36,7 @@ def read_value(raw: bytes, place: str) -> Any:
         ) from None
     except UnicodeDecodeError as exc:
         raise InvalidImport(f"{place} is not UTF-8: byte {exc.start + 1} of it is no text.") from None
-    except _Refused as exc:
+    except _AmbiguousJson as exc:
         raise InvalidImport(f"{place}: {exc}.") from None
 
 
@@ -148,32 +148,32 @@ def _too_long(place: str) -> ImportTooLarge:
     return ImportTooLarge(f"{place} is longer than {MOST_BYTES} bytes.")
 
 
-class _Refused(Exception):
+class _AmbiguousJson(Exception):
     """JSON that different parsers read differently."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _Refused("a member is there twice in one object")
+        raise _AmbiguousJson("a member is there twice in one object")
     return members
 
 
 def _whole(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise _Refused(f"a number has more than {_MOST_DIGITS} digits")
+        raise _AmbiguousJson(f"a number has more than {_MOST_DIGITS} digits")
     return int(digits)
 
 
 def _fraction(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _Refused("a number is too large")
+        raise _AmbiguousJson("a number is too large")
     return number
 
 
 def _no_number(name: str) -> float:
-    raise _Refused(f"{name} is no number of JSON")
+    raise _AmbiguousJson(f"{name} is no number of JSON")
 
 
 _QUOTE, _OPENING, _CLOSING = b'"'[0], b"[{", b"]}"

@@ -15,14 +15,14 @@ import structlog
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import SessionRecord, checked_session_id
 from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.files import readable
 from mnemoir.conversations.transfer.merging import count_new, merge
 from mnemoir.conversations.transfer.recognition import ImportFormat, reader_of
-from mnemoir.conversations.transfer.restoring import UNFINISHED, Restoring
+from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer
+from mnemoir.core.conversations import SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
+from mnemoir.ports.log import Log
 
 OnConflict = Literal["skip", "rename", "replace", "merge"]
 
@@ -81,7 +81,7 @@ def import_sessions(
         file.seek(0)
         if dry_run:
             return _Trial(manager.storage, on_conflict).report(read(file))
-        with closing(Restoring(manager, attachments)) as restoring:
+        with closing(SessionRestorer(manager, attachments)) as restoring:
             report = _Import(restoring, on_conflict, user).report(read(file))
         manager.begin_backfill()
         return report
@@ -106,7 +106,7 @@ def _check(copy: SessionCopy) -> None:
 class _Import:
     """An import of one file."""
 
-    def __init__(self, restoring: Restoring, on_conflict: OnConflict, user: str | None) -> None:
+    def __init__(self, restoring: SessionRestorer, on_conflict: OnConflict, user: str | None) -> None:
         self._restoring = restoring
         self._on_conflict = on_conflict
         self._user = user
@@ -157,7 +157,7 @@ class _Import:
 class _Trial:
     """A dry run of an import."""
 
-    def __init__(self, storage: SessionStorage, on_conflict: OnConflict) -> None:
+    def __init__(self, storage: Log, on_conflict: OnConflict) -> None:
         self._storage = storage
         self._on_conflict = on_conflict
         self._report = ImportReport(ids=[], messages=0, skipped=[])

@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from mnemoir.conversations.log.files import FileResolver
-from mnemoir.conversations.log.messages import calls_of
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.turns.session_files import attachments_of, read_number
 from mnemoir.conversations.turns.turns import AppMode, Conversation, Conversations
+from mnemoir.core.conversation_messages import calls_of
+from mnemoir.core.conversations import ROOT, StoredMessage
 from mnemoir.core.tokens import estimate_tokens
+from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment, Turn, TurnRows
 
 _PAGE = 64
@@ -34,7 +34,7 @@ class CurrentTurn:
     message_id: int
 
 
-def thread_back(storage: SessionStorage, session_id: str, newest: int | None = None) -> Iterator[StoredMessage]:
+def thread_back(storage: Log, session_id: str, newest: int | None = None) -> Iterator[StoredMessage]:
     """The thread that ends with the message `newest`, newest first, down to the mark of a cleared context.
 
     Without `newest` the thread ends with the session's head. Empty for an unknown session or message. Pages are read
@@ -44,7 +44,7 @@ def thread_back(storage: SessionStorage, session_id: str, newest: int | None = N
     if session is None:
         return
     last = session.head if newest is None else newest
-    way = _Way(storage, session_id)
+    way = _ThreadReader(storage, session_id)
     message = way.behind(None) if last is None else way.at(last)
     while message is not None and not _is_behind(session.context_after, message, way):
         yield message
@@ -58,7 +58,7 @@ class SessionTurns:
     being answered, which has no answer yet. A turn's id is the id of its user's message, as a text.
     """
 
-    def __init__(self, storage: SessionStorage, *, current: CurrentTurn | None = None) -> None:
+    def __init__(self, storage: Log, *, current: CurrentTurn | None = None) -> None:
         self._storage = storage
         self._current = current
 
@@ -88,7 +88,7 @@ class SessionConversations:
     """One user's sessions as conversations of any application. Without `files` their history is text."""
 
     def __init__(
-        self, storage: SessionStorage, *, files: FileResolver | None = None, current: CurrentTurn | None = None
+        self, storage: Log, *, files: FileResolver | None = None, current: CurrentTurn | None = None
     ) -> None:
         self._storage = storage
         self._files = files
@@ -109,14 +109,14 @@ class SessionConversations:
         )
 
 
-class _Way:
+class _ThreadReader:
     """A reader that goes from a message to its parent.
 
     It reads pages of the head's thread ahead and checks each step against the message's parent pointer; on another
     branch it reads messages one by one.
     """
 
-    def __init__(self, storage: SessionStorage, session_id: str) -> None:
+    def __init__(self, storage: Log, session_id: str) -> None:
         self._storage = storage
         self._session_id = session_id
         self._page: list[StoredMessage] = []  # oldest first, so that the next one is the last item
@@ -160,7 +160,7 @@ class _Way:
         self._size = min(2 * self._size, _LARGEST_PAGE)
 
 
-def _is_behind(mark: int | None, message: StoredMessage, way: _Way) -> bool:
+def _is_behind(mark: int | None, message: StoredMessage, way: _ThreadReader) -> bool:
     """True when a message is at or before the mark of a cleared context; pages contain no message before it."""
     return mark is not None and (message.id == mark or (message.id < mark and not way.is_on_page))
 

@@ -32,26 +32,26 @@ class AnyMessage(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AnsweredCall:
     """The call that a tool result answers: the index of the calling message, and the call's id."""
 
     caller: int
     call_id: str
 
 
-def match_results(messages: Sequence[AnyMessage]) -> dict[int, Answered]:
+def match_results(messages: Sequence[AnyMessage]) -> dict[int, AnsweredCall]:
     """The answered call of each tool result, by the result's index.
 
     A result without an id answers the first open call of the latest calling message. Results of unknown calls and
     second results for one call are left out.
     """
-    matches: dict[int, Answered] = {}
-    asked: dict[str, Answered] = {}  # by call id, of the latest message with that call
-    waiting: dict[Answered, None] = {}  # open calls of the latest calling message
-    taken: set[Answered] = set()
+    matches: dict[int, AnsweredCall] = {}
+    asked: dict[str, AnsweredCall] = {}  # by call id, of the latest message with that call
+    waiting: dict[AnsweredCall, None] = {}  # open calls of the latest calling message
+    taken: set[AnsweredCall] = set()
     for at, message in enumerate(messages):
         if calls := asked_calls(message):
-            waiting = {Answered(caller=at, call_id=call.id): None for call in calls}
+            waiting = {AnsweredCall(caller=at, call_id=call.id): None for call in calls}
             asked.update((call.call_id, call) for call in waiting)
         if message.role != "tool":
             continue

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.windows.tool_rounds import Answered, asked_calls, match_results
+from mnemoir.conversations.windows.tool_rounds import AnsweredCall, asked_calls, match_results
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import MnemoirError
 
 INTERRUPTED = "[INTERRUPTED]"
@@ -61,10 +61,10 @@ def closed_calls(messages: Sequence[Message]) -> Iterator[tuple[int | None, Mess
 
 
 def _results(
-    messages: Sequence[Message], caller: int, answers: dict[Answered, int]
+    messages: Sequence[Message], caller: int, answers: dict[AnsweredCall, int]
 ) -> Iterator[tuple[int | None, Message]]:
     """A result for each call of a message: existing ones in their order, then added ones."""
-    calls = {Answered(caller=caller, call_id=call.id): call for call in asked_calls(messages[caller])}
+    calls = {AnsweredCall(caller=caller, call_id=call.id): call for call in asked_calls(messages[caller])}
     for answered in sorted((call for call in calls if call in answers), key=answers.__getitem__):
         at = answers[answered]
         result = messages[at]
@@ -89,7 +89,7 @@ def _check_tool_rounds(messages: Sequence[Message]) -> None:
             raise _invalid(messages, at, f"{missing} of its calls have no result; close_open_calls adds them")
 
 
-def _check_result(messages: Sequence[Message], at: int, answered: Answered | None, speaker: int) -> None:
+def _check_result(messages: Sequence[Message], at: int, answered: AnsweredCall | None, speaker: int) -> None:
     if answered is None:
         raise _invalid(messages, at, "no call before it is open for this result; begin the window at a turn")
     if not messages[at].tool_call_id:

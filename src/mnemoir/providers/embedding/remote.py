@@ -27,11 +27,11 @@ from mnemoir.wire.members import Json
 MOST_TEXTS = 64  # texts of one request; longer lists are sent in several requests
 
 
-class _Write(Protocol):
+class _RequestWriter(Protocol):
     def __call__(self, texts: Sequence[str], *, model: str) -> dict[str, Any]: ...
 
 
-class _Read(Protocol):
+class _ReplyReader(Protocol):
     def __call__(self, body: Json, *, count: int) -> FloatArray: ...
 
 
@@ -41,9 +41,9 @@ class Dialect:
 
     name: str
     path: str
-    write: _Write
-    read: _Read
-    write_question: _Write | None = None
+    write: _RequestWriter
+    read: _ReplyReader
+    write_question: _RequestWriter | None = None
 
 
 OPENAI = Dialect(
@@ -117,7 +117,7 @@ class RemoteVectors:
         async with new_session() as session:
             yield Exchange(self._endpoint, session)
 
-    async def _call(self, exchange: Exchange, write: _Write, texts: Sequence[str]) -> FloatArray:
+    async def _call(self, exchange: Exchange, write: _RequestWriter, texts: Sequence[str]) -> FloatArray:
         def read(body: Mapping[str, Any]) -> FloatArray:
             return self._dialect.read(body, count=len(texts))
 

@@ -116,7 +116,7 @@ class HttpModelServers:
         self._most_bytes = most_bytes
         self._calls_at_once = calls_at_once
         self._models: dict[ModelServer, RemoteModel] = {}
-        self._places: dict[tuple[str, str, int], Semaphore] = {}
+        self._call_limits: dict[tuple[str, str, int], Semaphore] = {}
 
     def model(self, server: ModelServer) -> ChatModel:
         """The chat model of `server`; equal servers share one. Raises SettingsError for an invalid URL."""
@@ -126,7 +126,7 @@ class HttpModelServers:
                 self._endpoint(server),
                 self._session,
                 _DIALECTS[server.kind],
-                self._places_of(server),
+                self._call_limit_of(server),
             )
         return found
 
@@ -146,12 +146,12 @@ class HttpModelServers:
             settings=_SETTINGS,
         )
 
-    def _places_of(self, server: ModelServer) -> AbstractAsyncContextManager[object]:
+    def _call_limit_of(self, server: ModelServer) -> AbstractAsyncContextManager[object]:
         """The semaphore of an endpoint's concurrent calls, shared by its models; a null context without a limit."""
         most = server.most_at_once or self._calls_at_once
         if most <= 0:
             return nullcontext()
-        return self._places.setdefault((server.name, server.base_url, most), Semaphore(most))
+        return self._call_limits.setdefault((server.name, server.base_url, most), Semaphore(most))
 
 
 class _ServerModel(RemoteModel):
@@ -162,9 +162,9 @@ class _ServerModel(RemoteModel):
         endpoint: Endpoint,
         session: aiohttp.ClientSession,
         dialect: Dialect,
-        places: AbstractAsyncContextManager[object],
+        call_limit: AbstractAsyncContextManager[object],
     ) -> None:
-        super().__init__(endpoint, session, places)
+        super().__init__(endpoint, session, call_limit)
         self.dialect = dialect
 
 

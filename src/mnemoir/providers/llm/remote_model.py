@@ -62,7 +62,7 @@ class Dialect:
 class RemoteModel:
     """A ChatModel over HTTP, over a shared session, which this class does not close.
 
-    A call holds `places`, the limit on concurrent calls, until its answer has ended or its caller has left.
+    A call holds `call_limit`, the limit on concurrent calls, until its answer has ended or its caller has left.
     """
 
     dialect: Dialect
@@ -72,10 +72,10 @@ class RemoteModel:
         self,
         endpoint: Endpoint,
         session: aiohttp.ClientSession,
-        places: AbstractAsyncContextManager[object] = _NO_LIMIT,
+        call_limit: AbstractAsyncContextManager[object] = _NO_LIMIT,
     ) -> None:
         self._endpoint = endpoint
-        self._places = places
+        self._call_limit = call_limit
         self._exchange = Exchange(endpoint, session)
         self._addresses: dict[bool, Address] = {}
         self.last_calls = LastCalls()
@@ -104,7 +104,7 @@ class RemoteModel:
         dialect, body = self._spoken(request, stream=True)
         path = dialect.stream_path or dialect.path
         with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
-            async with self._places, self._exchange.streamed(path, body, for_client=request.for_client) as answer:
+            async with self._call_limit, self._exchange.streamed(path, body, for_client=request.for_client) as answer:
                 if dialect.takes_whole and answer.media_type == "application/json":
                     yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
                     return
@@ -128,7 +128,7 @@ class RemoteModel:
         """The whole answer, in one upstream call."""
         dialect, body = self._spoken(request, stream=False)
         with self.last_calls.noting():
-            async with self._places:
+            async with self._call_limit:
                 return await self._exchange.whole(
                     dialect.path, body, dialect.read_reply, for_client=request.for_client
                 )

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from mnemoir.core.errors import ModuleFailed, SettingsError
-from mnemoir.providers.python_modules.process import Ending
+from mnemoir.providers.python_modules.process import ProcessEnd
 
 _log = structlog.get_logger(__name__)
 _MIB = 1024 * 1024
@@ -25,7 +25,7 @@ class CallLimits:
     output_bytes: int
 
 
-def value_of_ending(ending: Ending, path: str, limits: CallLimits) -> Any:  # JSON, or any text
+def value_of_ending(ending: ProcessEnd, path: str, limits: CallLimits) -> Any:  # JSON, or any text
     """The module's return value. Raises ModuleFailed, or SettingsError when the file cannot run."""
     if ending.cause == "answered":
         return value_of_answer(ending.answer, path, limits)

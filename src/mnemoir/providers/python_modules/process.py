@@ -21,7 +21,7 @@ from mnemoir.providers.python_modules.pipes import Cause, Pipes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class ProcessEnd:
     """The end of a process. `answer` is one line when the cause is `answered`; `status` is as in subprocess."""
 
     cause: Cause
@@ -47,18 +47,18 @@ class ModuleProcess:
             if self._wake is not None:
                 self._wake.write(b"!")
 
-    def run(self, call: bytes, *, environment: Mapping[str, str], directory: Path) -> Ending:
+    def run(self, call: bytes, *, environment: Mapping[str, str], directory: Path) -> ProcessEnd:
         """Send the call, one line, and wait for the end. Raises OSError when no process can be started."""
         with ExitStack() as opened:
             woken, wake = _pipe(opened)
             with self._lock:
                 if self._is_stopped:
-                    return Ending(cause="stopped")
+                    return ProcessEnd(cause="stopped")
                 self._wake = wake
             opened.callback(self._forget_wake)
             return self._exchange(call, woken, environment, directory)
 
-    def _exchange(self, call: bytes, woken: FileIO, environment: Mapping[str, str], directory: Path) -> Ending:
+    def _exchange(self, call: bytes, woken: FileIO, environment: Mapping[str, str], directory: Path) -> ProcessEnd:
         with ExitStack() as opened:
             calls, call_end = _pipe(opened)
             answer_end, answers = _pipe(opened)
@@ -71,7 +71,7 @@ class ModuleProcess:
                 Pipes(process.pid, call_end, answer_end, process.stdout, woken, most_bytes=self._most_bytes)
             )
             cause = pipes.exchange(call, self._timeout_s)
-        return Ending(
+        return ProcessEnd(
             cause=cause, answer=bytes(pipes.answer), printed=bytes(pipes.printed), status=process.returncode
         )
 

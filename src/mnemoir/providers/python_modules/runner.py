@@ -16,9 +16,9 @@ from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.ports.modules import ModuleCall, ModuleRunner
 from mnemoir.providers.python_modules import child
 from mnemoir.providers.python_modules.environment import module_environment
+from mnemoir.providers.python_modules.module_folders import ModuleFolders
 from mnemoir.providers.python_modules.outcome import CallLimits, timed_out, value_of_answer, value_of_ending
-from mnemoir.providers.python_modules.places import ModulePlaces
-from mnemoir.providers.python_modules.process import Ending, ModuleProcess
+from mnemoir.providers.python_modules.process import ModuleProcess, ProcessEnd
 
 COMPATIBILITY: Final = Path(__file__).with_name("compatibility")
 _MIB: Final = 1024 * 1024
@@ -45,7 +45,7 @@ class ProcessModuleRunner:
         most_output_bytes: int = _MOST_OUTPUT_BYTES,
         at_once: int = 4,
     ) -> None:
-        self._places = ModulePlaces(roots, base)
+        self._folders = ModuleFolders(roots, base)
         self._most_memory_mib = most_memory_mib
         self._most_output_bytes = most_output_bytes
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="python-module")
@@ -78,12 +78,12 @@ class ProcessModuleRunner:
         await asyncio.to_thread(self._threads.shutdown)
 
     def _run(self, process: ModuleProcess, call: ModuleCall) -> Any:
-        path = self._places.find(call.path)
+        path = self._folders.find(call.path)
         try:
             ending = process.run(
                 self._line(call, path),
                 environment=module_environment(os.environ),
-                directory=self._places.install_root,
+                directory=self._folders.install_root,
             )
         except OSError as exc:
             raise ModuleFailed(f"Python module {path} could not be started: {exc}. Try again later.") from exc
@@ -98,7 +98,7 @@ class ProcessModuleRunner:
     def _line(self, call: ModuleCall, path: Path) -> bytes:
         most_cpu_s = ceil(min(call.timeout_s, _MOST_CPU_S)) * (os.cpu_count() or 1) + 1  # on all processors at once
         process_limits = {"memory_bytes": self._most_memory_mib * _MIB, "cpu_s": most_cpu_s}
-        described = _described(call, path, self._places, self._limits(call))
+        described = _described(call, path, self._folders, self._limits(call))
         return json.dumps(described | process_limits).encode() + b"\n"
 
 
@@ -111,7 +111,7 @@ class InProcessModuleRunner:
     """
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
-        self._places = ModulePlaces(roots, base)
+        self._folders = ModuleFolders(roots, base)
         self._free_threads = threading.BoundedSemaphore(_MOST_THREADS)
 
     async def call(self, call: ModuleCall) -> Any:
@@ -135,8 +135,8 @@ class InProcessModuleRunner:
     def _settle(self, done: Future[Any], call: ModuleCall) -> None:
         limits = CallLimits(timeout_s=call.timeout_s, memory_mib=None, output_bytes=_MOST_OUTPUT_BYTES)
         try:
-            path = self._places.find(call.path)
-            answer = child.run_in_thread(_described(call, path, self._places, limits))
+            path = self._folders.find(call.path)
+            answer = child.run_in_thread(_described(call, path, self._folders, limits))
             done.set_result(value_of_answer(answer, str(path), limits))
         except BaseException as exc:  # noqa: BLE001 - the waiting caller gets it
             done.set_exception(exc)
@@ -158,7 +158,7 @@ class NoModules:
         """Does nothing: no module runs."""
 
 
-def _described(call: ModuleCall, path: Path, places: ModulePlaces, limits: CallLimits) -> dict[str, Any]:
+def _described(call: ModuleCall, path: Path, folders: ModuleFolders, limits: CallLimits) -> dict[str, Any]:
     """The call in the form that the child program reads."""
     return {
         "path": str(path),
@@ -167,12 +167,12 @@ def _described(call: ModuleCall, path: Path, places: ModulePlaces, limits: CallL
         "config_root": str(call.config_root),
         "user": call.user,
         "compatibility": str(COMPATIBILITY),
-        "import_roots": [str(root) for root in places.import_roots],
+        "import_roots": [str(root) for root in folders.import_roots],
         "output_bytes": limits.output_bytes,
     }
 
 
-def _log_prints(ending: Ending, path: Path) -> None:
+def _log_prints(ending: ProcessEnd, path: Path) -> None:
     if ending.printed:
         _log.debug("module output", module=str(path), text=ending.printed.decode(errors="replace"))
 

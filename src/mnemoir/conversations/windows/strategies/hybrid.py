@@ -4,19 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
-from mnemoir.conversations.windows.strategies.retained import Retained, retained_rounds
+from mnemoir.conversations.windows.strategies.retained import RetainedRound, retained_rounds
 from mnemoir.conversations.windows.strategies.scoring import Score, score_new
-from mnemoir.conversations.windows.strategies.shares import Draft, shared
+from mnemoir.conversations.windows.strategies.shares import WindowDraft, shared
 from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
-from mnemoir.conversations.windows.strategies.summarising import Extension, Summarising, SummaryOptions
+from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
 from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message
 from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
 from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.ports.log import WindowRows
 
 _LEFT_OUT = "Earlier messages are left out here; important ones follow."
 
@@ -46,7 +46,7 @@ class HybridStrategy(StoredStrategy):
             raise SettingsError(f"importance_threshold is a number from 0 to 1, not {importance_threshold!r:.40}.")
         self._counter = options.counter if options else counter
         self._most_summary = options.max_summary_tokens if options else 512
-        self._summarising = Summarising(options) if options else None
+        self._summarising = SummaryExtender(options) if options else None
         self._threshold = importance_threshold
         self._score = score
 
@@ -80,7 +80,7 @@ class HybridStrategy(StoredStrategy):
         return _Summaries(known=rows.get_summary(session_id), extend=extend)
 
     def _behind_system(
-        self, summaries: "_Summaries", tail: Tail, kept: Sequence[Retained], room: int
+        self, summaries: "_Summaries", tail: Tail, kept: Sequence[RetainedRound], room: int
     ) -> list[StoredMessage]:
         """The window after the system messages.
 
@@ -95,7 +95,9 @@ class HybridStrategy(StoredStrategy):
         stored = self._shared(talk, kept, None, room - self._counter.count([hint.message])).stored
         return [hint, *stored] if _begins_with_answer(stored) else stored
 
-    def _draft(self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[Retained], room: int) -> Draft:
+    def _draft(
+        self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[RetainedRound], room: int
+    ) -> WindowDraft:
         known = summaries.known
         draft = self._shared(talk, kept, known, room)
         if summaries.extend and _has_gap(draft, tail, known):
@@ -104,7 +106,7 @@ class HybridStrategy(StoredStrategy):
             draft = self._shared(talk, kept, known if extension.failed else extension.summary, room)
         return draft
 
-    def _shared(self, talk: Tail, kept: Sequence[Retained], summary: Summary | None, room: int) -> Draft:
+    def _shared(self, talk: Tail, kept: Sequence[RetainedRound], summary: Summary | None, room: int) -> WindowDraft:
         text = summary.text if summary else ""
         return shared(talk, kept, text, room, self._most_summary, self._counter)
 
@@ -131,7 +133,7 @@ def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[Sto
     return list(known.values())
 
 
-def _has_gap(draft: Draft, tail: Tail, summary: Summary | None) -> bool:
+def _has_gap(draft: WindowDraft, tail: Tail, summary: Summary | None) -> bool:
     """True when messages before the recent part are in no summary."""
     uncovered = _uncovered(tail, summary)
     return uncovered is None or draft.start > uncovered

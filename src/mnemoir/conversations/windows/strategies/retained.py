@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemoir.conversations.log.messages import Message, calls_of
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.strategies.tail import with_closed_calls
 from mnemoir.conversations.windows.tool_rounds import match_results
+from mnemoir.core.conversation_messages import Message, calls_of
+from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
 _ROUND_REACH = 64  # messages on each side that are searched for the rest of a tool round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retained:
+class RetainedRound:
     """An important message, or a tool round that contains one; its messages are kept or dropped together."""
 
     stored: Sequence[StoredMessage]
@@ -32,15 +32,15 @@ class Retained:
         return messages_of(self.stored)
 
 
-def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[Retained]:
+def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[StoredMessage]) -> list[RetainedRound]:
     """The important messages in their order, each tool round once; results whose call is missing are left out."""
-    found: dict[int, Retained] = {}
+    found: dict[int, RetainedRound] = {}
     for one in important:
         stored = _round(rows, session_id, one)
         if not stored:
             continue
         other = found.get(stored[0].id)
-        found[stored[0].id] = Retained(
+        found[stored[0].id] = RetainedRound(
             stored=stored,
             score=max(one.importance or 0.0, other.score if other else 0.0),
             pinned=one.pinned or (other is not None and other.pinned),
@@ -48,7 +48,7 @@ def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[Store
     return list(found.values())
 
 
-def best_of(candidates: Sequence[Retained], share: int, counter: TokenCounter) -> list[Retained]:
+def best_of(candidates: Sequence[RetainedRound], share: int, counter: TokenCounter) -> list[RetainedRound]:
     """The candidates to keep, in their order: all pinned ones, and the best others, within `share` tokens in all.
 
     The lowest score is dropped first, of equal scores the oldest; a candidate over the share alone is ignored.

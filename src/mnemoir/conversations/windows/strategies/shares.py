@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.fitting import borders, fitting_cut
-from mnemoir.conversations.windows.strategies.retained import Retained, best_of
+from mnemoir.conversations.windows.strategies.retained import RetainedRound, best_of
 from mnemoir.conversations.windows.strategies.tail import Tail
 from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary, summary_message
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage, messages_of
 
 _RETAINED_SHARE = 0.3
 _SUMMARY_SHARE = 0.2
@@ -26,13 +26,13 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class WindowDraft:
     """An unfinished window, without system messages. The recent part is the tail from `start` on."""
 
     tail: Tail
     start: int
-    candidates: Sequence[Retained]
-    retained: Sequence[Retained]
+    candidates: Sequence[RetainedRound]
+    retained: Sequence[RetainedRound]
     summary: str
 
     @property
@@ -54,12 +54,12 @@ def summary_share(room: int, most: int) -> int:
 
 
 def shared(
-    tail: Tail, candidates: Sequence[Retained], summary: str, room: int, most_summary: int, counter: TokenCounter
-) -> Draft:
+    tail: Tail, candidates: Sequence[RetainedRound], summary: str, room: int, most_summary: int, counter: TokenCounter
+) -> WindowDraft:
     """The fullest window within `room` tokens; all retained messages are before the recent part."""
     summary = shortened_summary(summary, summary_share(room, most_summary), counter)
     start = _least_start(tail, room, counter)
-    draft = Draft(tail=tail, start=start, candidates=candidates, retained=(), summary=summary)
+    draft = WindowDraft(tail=tail, start=start, candidates=candidates, retained=(), summary=summary)
     while True:
         draft = replace(draft, retained=best_of(_in_front(draft), int(room * _RETAINED_SHARE), counter))
         longer = _longest_start(draft, room, counter)
@@ -74,17 +74,17 @@ def _least_start(tail: Tail, room: int, counter: TokenCounter) -> int:
     return start if counter.count(messages_of(tail.stored[start:])) <= room else len(tail.stored)
 
 
-def _longest_start(draft: Draft, room: int, counter: TokenCounter) -> int:
+def _longest_start(draft: WindowDraft, room: int, counter: TokenCounter) -> int:
     rest = replace(draft, start=len(draft.tail.stored)).messages
     return fitting_cut(draft.tail.messages, room - counter.count(rest), counter, "turn")
 
 
-def _in_front(draft: Draft) -> list[Retained]:
+def _in_front(draft: WindowDraft) -> list[RetainedRound]:
     recent = {one.id for one in draft.tail.stored[draft.start :]}
     return [one for one in draft.candidates if one.id not in recent]
 
 
-def _reduced(draft: Draft, room: int, counter: TokenCounter) -> Draft:
+def _reduced(draft: WindowDraft, room: int, counter: TokenCounter) -> WindowDraft:
     for reduce in (_without_lowest, _with_shorter_summary, _without_oldest_turn, _without_oldest_pinned):
         while (over := counter.count(draft.messages) - room) > 0:
             less = reduce(draft, over, counter)
@@ -94,7 +94,7 @@ def _reduced(draft: Draft, room: int, counter: TokenCounter) -> Draft:
     return draft
 
 
-def _without_lowest(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _without_lowest(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     loose = [one for one in draft.retained if not one.pinned]
     if not loose:
         return draft
@@ -102,7 +102,7 @@ def _without_lowest(draft: Draft, over: int, counter: TokenCounter) -> Draft:
     return replace(draft, retained=[one for one in draft.retained if one is not lowest])
 
 
-def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _with_shorter_summary(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     if not draft.summary:
         return draft
     left = counter.count([summary_message(draft.summary)]) - over
@@ -110,7 +110,7 @@ def _with_shorter_summary(draft: Draft, over: int, counter: TokenCounter) -> Dra
     return replace(draft, summary="" if shorter == draft.summary else shorter)
 
 
-def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _without_oldest_turn(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     """The draft without its oldest turn, if another is left. Pinned messages of the turn become retained."""
     later = [at for at in borders(draft.tail.messages, "turn") if at > draft.start]
     if not later:
@@ -120,7 +120,7 @@ def _without_oldest_turn(draft: Draft, over: int, counter: TokenCounter) -> Draf
     return replace(moved, retained=[one for one in _in_front(moved) if one.pinned or one.id in kept])
 
 
-def _without_oldest_pinned(draft: Draft, over: int, counter: TokenCounter) -> Draft:
+def _without_oldest_pinned(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     if not draft.retained:
         return draft
     _log.warning("pinned_message_left_out", message_id=draft.retained[0].id, cause="over the budget")

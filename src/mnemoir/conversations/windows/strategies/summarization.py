@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.windows.fitting import fitting_cut
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
-from mnemoir.conversations.windows.strategies.summarising import Extension, Summarising, SummaryOptions
+from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
 from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary
 from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
+from mnemoir.ports.log import WindowRows
 
 
 class SummarizationStrategy(StoredStrategy):
@@ -28,7 +28,7 @@ class SummarizationStrategy(StoredStrategy):
         self._options = options
         self._counter = options.counter
         self._recent_messages = max(1, recent_messages)
-        self._summarising = Summarising(options)
+        self._summarising = SummaryExtender(options)
         self._fallback = fallback or SimpleStrategy(counter=options.counter)
 
     def choose(

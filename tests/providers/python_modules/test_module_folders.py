@@ -5,12 +5,12 @@ import os
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.providers.python_modules.places import ModulePlaces
+from mnemoir.providers.python_modules.module_folders import ModuleFolders
 
 
 @pytest.fixture
 def places(public):
-    return ModulePlaces([public.root / "modules"], public.root)
+    return ModuleFolders([public.root / "modules"], public.root)
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def test_a_tilde_is_the_home_folder(places, file, public, monkeypatch):
 def test_a_folder_of_another_name_has_no_install_root_around_it(tmp_path):
     for name in ("tree", "public"):
         (tmp_path / name).mkdir()
-    assert ModulePlaces([], tmp_path / "tree").import_roots == (tmp_path / "tree",)
-    assert ModulePlaces([], tmp_path / "public").import_roots == (tmp_path, tmp_path / "public")
+    assert ModuleFolders([], tmp_path / "tree").import_roots == (tmp_path / "tree",)
+    assert ModuleFolders([], tmp_path / "public").import_roots == (tmp_path, tmp_path / "public")
 
 
 def test_nothing_is_imported_from_where_everyone_may_write(places, public):
@@ -62,7 +62,7 @@ def test_a_symlink_that_stays_inside_is_followed(places, file):
 
 def test_an_allowed_directory_may_be_a_symlink_itself(public, file, tmp_path):
     (tmp_path / "link").symlink_to(public.root)
-    assert ModulePlaces([tmp_path / "link"], tmp_path / "link").find("modules/tool.py") == file
+    assert ModuleFolders([tmp_path / "link"], tmp_path / "link").find("modules/tool.py") == file
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
@@ -71,7 +71,7 @@ def test_what_everyone_may_write_to_is_refused(public, depth):
     place = (file, *file.parents)[depth]
     place.chmod(place.stat().st_mode | 0o002)
     with pytest.raises(SettingsError, match=f"chmod o-w {place}"):
-        ModulePlaces([public.root / "modules"], public.root).find("modules/deep/tool.py")
+        ModuleFolders([public.root / "modules"], public.root).find("modules/deep/tool.py")
 
 
 def test_directories_above_the_allowed_one_do_not_matter(places, file, public):
@@ -104,4 +104,4 @@ def test_nonsense_is_refused_in_a_short_message(places, file, path):
 
 def test_without_allowed_directories_nothing_runs(public, file):
     with pytest.raises(SettingsError, match=r"\(none\)"):
-        ModulePlaces([], public.root).find(str(file))
+        ModuleFolders([], public.root).find(str(file))

@@ -9,7 +9,7 @@ from mnemoir.core.errors import SettingsError
 _MOST_SHOWN = 200  # characters of a path shown in a message; a path may come from a variable
 
 
-class ModulePlaces:
+class ModuleFolders:
     """The allowed directories (`roots`), and `base`, the public root against which a relative path is resolved."""
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
