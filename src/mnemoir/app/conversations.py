@@ -32,8 +32,8 @@ from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.rows import time_text
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
 _PATIENCE_S = 30.0  # for who still has something to do in a folder that is to go

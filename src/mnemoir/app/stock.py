@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mnemoir.app.cached import Cached
 from mnemoir.app.folders import folder_of_conversations
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings
 
@@ -110,7 +110,7 @@ class Stock:
 
     async def _measure(self) -> _Measured:
         shares = await asyncio.to_thread(_shares, self._settings)
-        return _Measured(shares=shares, at=to_text(utc_now()))
+        return _Measured(shares=shares, at=now_text())
 
 
 def _shares(settings: Settings) -> list[Share]:
