@@ -12,7 +12,7 @@ UI_TYPES := ui/src/shared/api/schema.d.ts
 # pytest over all files of tests, a few files at a time in each process
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-slow test-late test-clients lock-clients lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test quick-test test-slow test-late test-clients lock-clients lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
@@ -50,8 +50,9 @@ ui-types: $(READY) $(UI_BUILT)
 ui-lint: $(READY) $(UI_BUILT)
 	@$(BIN)/python hatch_build.py run --silent lint
 
+# all it prints comes at once, at its end: `make test` runs it beside pytest
 ui-test: $(READY) $(UI_BUILT)
-	@$(BIN)/python hatch_build.py run --silent test
+	@status=0; printed=$$($(BIN)/python hatch_build.py run --silent test 2>&1) || status=$$?; printf '%s\n' "$$printed"; exit $$status
 
 # the browser that tests and screenshots use: Debian's, where none is there
 browser:
@@ -66,8 +67,11 @@ browser:
 screenshots: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python -m tools.screenshots $(ARGS)
 
+# both at once: where one waits, the other computes
 test: $(READY) $(UI_BUILT) browser
-	@$(BIN)/python hatch_build.py run --silent test
+	@$(MAKE) --no-print-directory -j2 ui-test quick-test
+
+quick-test: $(READY) $(UI_BUILT) browser
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-slow: $(READY) $(UI_BUILT) browser

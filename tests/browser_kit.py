@@ -203,6 +203,7 @@ class Profile:
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
         self._context: BrowserContext | None = None
+        self._keeper: Page | None = None  # without a program; with the last page the process would end
         self._is_lent = False
 
     @contextlib.asynccontextmanager
@@ -221,16 +222,18 @@ class Profile:
             self._is_lent = False
 
     async def _empty(self, context: BrowserContext, url: str) -> None:
-        """One page stays: with the last one, the process would end that holds what is compiled."""
+        """Close the pages of the window, and clear what they stored from the page that stays."""
         try:
-            *others, last = context.pages or [await context.new_page()]
-            for page in others:
-                await page.close()
-            await last.unroute_all(behavior="ignoreErrors")
-            await last.goto(f"{url}/icon.svg")  # no program of ours, which could store something now
-            await last.evaluate("localStorage.clear(); sessionStorage.clear()")
-        except Error:  # the server is gone, or the page: begin anew
-            self._context = None
+            keeper = self._keeper = self._keeper or await context.new_page()
+            for page in context.pages:
+                if page is not keeper:
+                    await page.unroute_all(behavior="ignoreErrors")
+                    await page.close()
+            if keeper.url != f"{url}/icon.svg":
+                await keeper.goto(f"{url}/icon.svg")
+            await keeper.evaluate("localStorage.clear()")
+        except Error:  # the server is gone, or a page: begin anew
+            self._context = self._keeper = None
             await context.close()
 
 

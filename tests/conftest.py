@@ -19,7 +19,9 @@ from tests.serving import ServerProcess
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
-    *("test_wheel.py", "test_chat_page.py", "test_conversations_page.py", "test_workflows_page.py"),
+    *("test_wheel.py", "test_request_members.py", "test_discussion_routes.py", "test_learned_words.py"),
+    *("test_answer_members.py", "test_memory_routes.py", "test_vector_stores.py", "test_forwarding.py"),
+    *("test_chat_page.py", "test_conversations_page.py", "test_workflows_page.py"),
     *("test_every_page.py", "test_hostile_pages.py", "test_memory_drawer.py", "test_memories_page.py"),
     *("test_runs_page.py", "test_chat_rail.py", "test_connect_page.py", "test_browser_description.py"),
     *("test_status_page.py", "test_documentation.py", "test_kill_while_making.py", "test_mcp_tools.py"),
@@ -30,8 +32,7 @@ _LONGEST = (
     *("test_discussion_crashes.py", "test_discussion_damage.py", "test_hostile_input.py", "test_failing_disk.py"),
     *("test_forgotten_conversations.py", "test_ledger_faults.py", "test_record_faults.py"),
 )
-
-
+_OF_THE_RUN = 0.6  # over how much of it the files of the browser are spread: none of them is to be the last one
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fails
 
@@ -73,16 +74,24 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are processors: tests wait for servers and disks more than they compute."""
-    processors = os.cpu_count() or 1
-    return processors + (processors + 1) // 2
+    """Two for each processor: tests wait for servers, browsers and disks more than they compute."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Behind the shuffling of the order."""
+    """Behind the shuffling: the files that take longest first, and those of the browser spread over the others.
+
+    Pages compute and most other tests wait. Next to each other they share the processors; one kind behind the other,
+    the first would crowd them and the second would leave them idle.
+    """
     place = {name: at for at, name in enumerate(_LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(place)))
+    files = sorted({item.path: None for item in items}, key=lambda path: place.get(path.name, len(place)))
+    pages = [path for path in files if path.parent.name == "browser"]
+    rest = [path for path in files if path.parent.name != "browser"]
+    order: dict[Path, float] = {path: at for at, path in enumerate(rest)}
+    order |= {path: at * len(rest) * _OF_THE_RUN / len(pages) for at, path in enumerate(pages)}
+    items.sort(key=lambda item: order[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,6 +26,7 @@ export default defineConfig({
     ),
   },
   test: {
+    include: ['src/**/*.test.{ts,tsx}'],
     environment: 'jsdom',
     globals: true,
     setupFiles: ['src/shared/testing/setup.ts'],
@@ -33,10 +34,6 @@ export default defineConfig({
     restoreMocks: true,
     testTimeout: 30_000, // many may run at once on a small machine
     pool: 'threads',
-    projects: [
-      // plain functions share a document and their modules; pages keep state in theirs, so each file has its own
-      { extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'pages', include: ['src/**/*.test.tsx'] } },
-    ],
+    isolate: false, // modules are loaded once for all files of a process; setup.ts clears what tests change in them
   },
 });

@@ -16,6 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from tests.acceptance.conversation_kit import bytes_below, holds
 from tests.app.chat_kit import Chats, opened_chats, said, texts_of
+from tests.failing_calls import attempts
 from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.server.server_kit import error_of, succeeded
@@ -244,18 +245,14 @@ async def test_of_two_who_forget_at_once_one_is_told_that_there_is_nothing(chats
 
 @pytest.mark.parametrize("target", [f"{ALL}/tea", f"{ALL}?user_id=user"], ids=["one", "all"])
 async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(chats, disk, folder, target):
-    for step in range(1, 400, 13):
+    for attempt in attempts(disk, range(1, 400, 13), apsw.FullError, least=13):
         await everything(chats, SECRET)
-        disk.arm(step, apsw.FullError)
-        answer = await chats.ask("DELETE", target)
-        failed = disk.disarm()
+        with attempt:
+            answer = await chats.ask("DELETE", target)
         if answer.status != 200:
             assert error_of(answer) == (503, "storage_unavailable")
             again = await chats.ask("DELETE", target)
             assert again.status == 200
-        if not failed:
-            break
-    assert step > 13
     assert (holds(folder, [SECRET]), await facts(chats)) == ({}, [])
 
 

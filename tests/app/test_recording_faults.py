@@ -189,18 +189,12 @@ async def test_a_disk_that_fails_at_any_step_stops_no_chat_and_loses_nothing_of_
     await chats.chat("one")
     with disk.noting() as calls:
         await chats.chat("whole", history="client")
-    for step in failing(calls):
-        disk.arm(step, apsw.FullError)
-        answer = await chats.chat(f"question {step}", history="client")
-        failed = disk.disarm()
+    for attempt in failing(disk, calls, apsw.FullError):
+        with attempt:
+            answer = await chats.chat(f"question {attempt.number}", history="client")
         assert (answer.status, b"Understood" in answer.body) == (200, True)
         assert texts_of(await chats.lines())[:2] == ["one", "Understood."]
-        if not failed:
-            break
-    else:
-        pytest.fail("no chat came through whole")
-    assert step > 3
-    assert texts_of(await chats.lines())[-2:] == [f"question {step}", "Understood."]
+    assert texts_of(await chats.lines())[-2:] == [f"question {attempt.number}", "Understood."]
 
 
 async def test_an_answer_that_cannot_be_stored_is_the_client_s_all_the_same(chats, disk):

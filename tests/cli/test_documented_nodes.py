@@ -35,15 +35,12 @@ def test_every_node_type_has_a_page_and_no_page_is_left_over():
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_page_of_a_node_type_names_its_keys_with_their_defaults(kind):
-    elsewhere = (ModelProperties,) if issubclass(TYPES[kind].properties_type, ModelProperties) else (NodeProperties,)
-    assert wrong(TYPES[kind].properties_type, page(f"nodes/{kind}.md"), *elsewhere) == []
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_the_page_of_a_node_type_names_no_key_that_is_not_there(kind):
-    text = page(f"nodes/{kind}.md").split("\n## ")[0].replace("\n| mode | does |", "\n## ").split("\n## ")[0]
-    assert set(rows(text)) - set(keys(TYPES[kind].properties_type)) == set()
+def test_the_page_of_a_node_type_names_its_keys_with_their_defaults_and_no_other_key(kind):
+    properties, told = TYPES[kind].properties_type, page(f"nodes/{kind}.md")
+    elsewhere = ModelProperties if issubclass(properties, ModelProperties) else NodeProperties
+    assert wrong(properties, told, elsewhere) == []
+    own = told.split("\n## ")[0].split("\n| mode | does |")[0]
+    assert set(rows(own)) - set(keys(properties)) == set()
 
 
 def test_keys_that_nodes_share_are_on_the_page_of_all_nodes():
@@ -93,7 +90,7 @@ def examples():
         user, place = ("prompt-routing", "Categorise") if name == "routing.md" else ("single-model", "Chat")
         for found in json_in(name):
             if isinstance(found, list) or "nodes" in found:
-                yield pytest.param((found, user, place), id=name)
+                yield pytest.param(found, user, place, id=name)
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +127,6 @@ def server(public):
         yield running
 
 
-@pytest.fixture(params=examples())
-def user(request, public):
-    """The user whose workflow now is the example."""
-    example, user, place = request.param
-    (public / "Configs/Workflows" / user / f"{place}.json").write_text(json.dumps(example))
-    return user
-
-
 def test_every_node_type_has_an_example_of_its_own():
     shown = {
         kind: {node["type"] for found in json_in(f"nodes/{kind}.md") for node in found["nodes"]} for kind in TYPES
@@ -145,17 +134,18 @@ def test_every_node_type_has_an_example_of_its_own():
     assert [kind for kind, types in shown.items() if kind not in types] == []
 
 
-def test_the_check_finds_nothing_wrong_with_an_example(user, public):
+@pytest.mark.parametrize(("example", "user", "place"), list(examples()))
+def test_the_check_finds_nothing_wrong_with_an_example_and_it_answers_as_printed(
+    public, server, example, user, place
+):
+    (public / "Configs/Workflows" / user / f"{place}.json").write_text(json.dumps(example))
     problems = check(ConfigTree.open(public), [user], node_types())
     assert [(problem.path, problem.cause) for problem in problems] == []
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_every_example_answers_as_printed(user, server, stream):
-    body = {"model": user, "stream": stream, "messages": [{"role": "user", "content": QUESTION}]}
-    answered = requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
-    assert answered.status_code == 200, answered.text
-    assert "error" not in answered.text
+    for stream in (False, True):
+        body = {"model": user, "stream": stream, "messages": [{"role": "user", "content": QUESTION}]}
+        answered = requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
+        assert answered.status_code == 200, answered.text
+        assert "error" not in answered.text, stream
 
 
 def test_examples_of_other_files_have_their_shape():

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from mnemoir.storage.files.project_file import ProjectFile
 from mnemoir.storage.files.project_settings import FileProjectSettings
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.objects.local import LocalObjects
+from tests.failing_calls import attempts
 from tests.faulty_files import FaultyFiles, files_up_to
 
 DEMO = Project(tenant=DEFAULT_TENANT, project="demo")
@@ -82,18 +83,13 @@ REPLACING = [replace, replace_keeping_the_mode, stream, stream_under_a_lock]
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EMFILE])
 @pytest.mark.parametrize("write", REPLACING)
 def test_a_failure_at_any_call_leaves_the_old_file_or_the_new_one_and_the_next_write_works(place, disk, write, error):
-    for at in count(1):
+    for attempt in attempts(disk, count(1), error, least=5):
         (place / "file").write_bytes(b"old")
-        disk.arm(at, error)
-        with suppress(OSError):
+        with attempt:
             write(place, b"new")
-        failed = disk.disarm()
-        assert (place / "file").read_bytes() in ((b"old", b"new") if failed else (b"new",))
+        assert (place / "file").read_bytes() in ((b"old", b"new") if attempt.struck else (b"new",))
         write(place, b"next")
         assert (place / "file").read_bytes() == b"next"
-        if not failed:
-            break
-    assert at > 5
     assert {each.name for each in place.iterdir()} - {"file"} == set() or write is stream
 
 
@@ -111,18 +107,13 @@ def test_a_write_whose_sync_or_rename_fails_is_not_acknowledged(place, disk, cal
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
 def test_an_append_that_fails_at_any_call_is_taken_back_or_cut_off_by_the_next(place, disk, error):
     with opened(place) as folder:
-        for at in count(1):
+        for attempt in attempts(disk, count(1), error, least=4):
             (place / "file").write_bytes(b"kept;rest")
-            disk.arm(at, error)
-            with suppress(OSError):
+            with attempt:
                 append_file(folder, "file", b"new", end=5)
-            failed = disk.disarm()
             assert (place / "file").read_bytes().startswith(b"kept;")
             append_file(folder, "file", b"next", end=5)
             assert (place / "file").read_bytes() == b"kept;next"
-            if not failed:
-                break
-    assert at > 4
 
 
 @pytest.mark.parametrize("write", [*REPLACING, append])

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from mnemoir.core.discussions import BlockChanges
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
+from tests.failing_calls import attempts
 from tests.faulty_files import FaultyFiles, files_up_to
 from tests.storage.discussions.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
 
@@ -149,20 +149,16 @@ async def test_a_failure_at_any_step_leaves_all_of_a_change_or_nothing(root, mon
     before = await state_of(root)
     await change(ledger, d1, blocks)
     done = await state_of(root)
-    for at in itertools.count(1):
+    for attempt in attempts(system, itertools.count(1), error, least=10):
         ledger, blocks = await begun(root, place, change)
-        system.arm(at, error)
-        with suppress(StorageUnavailable):
+        with attempt:
             await change(ledger, d1, blocks)
-        if not system.disarm():
-            break
         after = await state_of(root)
         assert after in (before, done)
         assert await texts(ledger, d1) == [text for text, *_ in after]
         if after == before:
             await change(ledger, d1, blocks)
             assert await state_of(root) == done
-    assert at > 10
 
 
 async def test_file_and_folder_are_on_the_disk_before_a_summary_is_acknowledged(root, monkeypatch):
@@ -187,17 +183,13 @@ async def test_a_line_that_fails_half_way_is_taken_back(root):
 
 async def test_a_removal_that_fails_anywhere_can_be_done_again(root, monkeypatch):
     system, files = FaultyFiles(monkeypatch), FileDiscussionFiles()
-    for at in itertools.count(1):
+    for attempt in attempts(system, itertools.count(1), errno.EIO, least=10):
         await two_in(root)
         put(root, "d1/memories.json", "[]")
-        system.arm(at)
-        with suppress(StorageUnavailable):
+        with attempt:
             await files.remove(called(root))
-        if not system.disarm():
-            break
         await files.remove(called(root))
         assert list(root.iterdir()) == []
-    assert at > 10
 
 
 async def test_what_a_killed_writer_left_beside_the_ledger_goes_with_the_next_line(root):

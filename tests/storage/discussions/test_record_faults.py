@@ -124,21 +124,13 @@ async def test_a_write_that_fails_anywhere_changes_nothing_and_the_next_works(tm
         for write in writes:
             with disk.noting() as calls:
                 await write(whole)
-            for n in failing(calls):
+            for attempt in failing(disk, calls, error):
                 before = await texts(store, tea), await store.blocks(tea)
-                disk.arm(n, error)
-                try:
+                with attempt:
                     await write(tea)
-                    failed = False
-                except StorageUnavailable as exc:
-                    failed = str(file_of(tea)) in str(exc)
-                assert failed == disk.disarm()
-                if not failed:
-                    break
-                assert (await texts(store, tea), await store.blocks(tea)) == before
-            else:
-                pytest.fail("the write never came through")
-            assert n > 3
+                if attempt.struck:
+                    assert str(file_of(tea)) in attempt.told
+                    assert (await texts(store, tea), await store.blocks(tea)) == before
         assert await texts(store, tea) == {"new tea", "new rum"}
         assert asked(file_of(tea), "PRAGMA integrity_check") == [("ok",)]
         await store.aclose()
@@ -152,19 +144,12 @@ async def test_a_file_that_could_not_be_begun_is_begun_the_next_time(tmp_path, e
         store = SqliteRecordStore()
         with disk.noting() as calls:
             await store.begin(Discussion(root=tmp_path, id="whole"))
-        for n in failing(calls):
-            disk.arm(n, error)
-            try:
+        for attempt in failing(disk, calls, error):
+            with attempt:
                 await store.begin(tea)
-            except StorageUnavailable:
-                assert disk.disarm()
+            if attempt.struck:
+                assert attempt.told
                 assert await store.blocks(tea) == []
-                continue
-            assert not disk.disarm()
-            break
-        else:
-            pytest.fail("the file was never begun")
-        assert n > 3
         await store.append(tea, [record("tea")], source("one"))
         assert await texts(store, tea) == {"tea"}
         await store.aclose()

@@ -1,5 +1,6 @@
 """A project file that this program and another one change: the file is the truth, and neither loses what it wrote."""
 
+import errno
 import itertools
 import os
 
@@ -72,27 +73,23 @@ def put_before(workspace):
 async def test_a_change_of_an_edited_file_that_fails_at_any_step_is_told_and_leaves_the_edit(
     store, workspace, disk, change, after, failing
 ):
-    async def struck(number):
+    async def edited():
         put_before(workspace)
         await texts(store)
         workspace.put(*workspace.records(), record("theirs"))
-        disk.arm(number)
-        await change(store)
 
-    await struck(0)
-    for number in failing(disk.seen):
-        may_be = [after]
-        try:
-            await struck(number)
-        except StorageUnavailable:
-            may_be.append(["old", "tom's", "theirs"])
-        is_struck = disk.disarm()
-        assert workspace.texts() in may_be
-        if not is_struck:
-            break
-        await add(store)
-        assert "ours" in workspace.texts()
-    assert number > 10
+    await edited()
+    disk.arm(0)
+    await change(store)
+    for attempt in failing(disk, disk.seen, errno.EIO):
+        await edited()
+        with attempt:
+            await change(store)
+        assert workspace.texts() in ([after, ["old", "tom's", "theirs"]] if attempt.told else [after])
+        if attempt.struck:
+            await add(store)
+            assert "ours" in workspace.texts()
+    assert attempt.number > 10
 
 
 @CHANGES

@@ -45,27 +45,18 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
         changes = [rewrite(milk, "Likes cocoa"), fact("Likes gin")]
         await store.commit(MIRA, changes, ASKED, receipt=Receipt(key="first", request_hash="h"))
     kept = ["Hi", tea.text, "Likes cocoa", "Likes gin"]
-    for n in failing(calls):
+    for attempt in failing(disk, calls, error):
         empty_log(path)
-        disk.arm(n, error)
+        n = attempt.number
         changes = [rewrite(tea, f"Likes tea {n}"), fact(f"Likes rum {n}")]
-        try:
+        with attempt:
             await store.commit(MIRA, changes, ASKED, receipt=Receipt(key=f"{n}", request_hash="h"))
-            failed = None
-        except StorageUnavailable as exc:
-            failed = str(exc)
-        struck = disk.disarm()
-        assert (failed is not None) == struck
-        if failed is None:
-            break
-        assert str(path) in failed
-        assert sorted(await texts(store)) == sorted(kept)
-        assert await store.redeem(MIRA, f"{n}") is None
-        await keep(store, fact(f"again {n}"))
-        kept.append(f"again {n}")
-    else:
-        pytest.fail("the commit never came through")
-    assert n > 3
+        if attempt.struck:
+            assert str(path) in attempt.told
+            assert sorted(await texts(store)) == sorted(kept)
+            assert await store.redeem(MIRA, f"{n}") is None
+            await keep(store, fact(f"again {n}"))
+            kept.append(f"again {n}")
     assert await database.check_integrity() == []
     await database.aclose()
     again = open_database(path)
@@ -85,19 +76,15 @@ async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_
     with disk.noting() as calls:
         await store.delete_all(MIRA)
     await keep(store, *said)
-    for n in failing(calls):
-        disk.arm(n, error)
-        try:
+    for attempt in failing(disk, calls, error):
+        with attempt:
             deleted = await store.delete_all(MIRA)
-        except StorageUnavailable:
-            deleted = None
-        if not disk.disarm():
-            break
-        assert deleted is None
-        if await store.count(MIRA, ALL) != 50:
-            assert await store.count(MIRA, ALL) == 0
-            await store.erase()
-            await keep(store, *said)
+        if attempt.struck:
+            assert attempt.told
+            if await store.count(MIRA, ALL) != 50:
+                assert await store.count(MIRA, ALL) == 0
+                await store.erase()
+                await keep(store, *said)
     assert (deleted, await store.count(MIRA, ALL)) == (50, 0)
 
 
@@ -124,18 +111,13 @@ async def test_a_beginning_that_fails_at_any_write_leaves_nothing_and_the_next_s
 ):
     with disk.noting() as calls:
         await open_database(tmp_path / "whole" / "mnemoir.db").aclose()
-    for n in failing(calls):
-        path = tmp_path / f"{n}" / "mnemoir.db"
-        disk.arm(n, error)
-        try:
+    for attempt in failing(disk, calls, error):
+        path = tmp_path / f"{attempt.number}" / "mnemoir.db"
+        with attempt:
             database = open_database(path)
-        except StorageUnavailable as exc:
-            assert disk.disarm(), exc  # noqa: PT017 - the failure must be the one that was asked for
-        else:
-            assert not disk.disarm()
-            await database.aclose()
-            break
-        database = open_database(path)
+        if attempt.struck:
+            assert attempt.told
+            database = open_database(path)
         assert await database.check_integrity() == []
         await database.aclose()
-    assert n > 10
+    assert attempt.number > 10

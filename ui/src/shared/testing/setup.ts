@@ -1,10 +1,11 @@
 import '@testing-library/jest-dom/vitest';
-import { cleanup, configure } from '@testing-library/react';
+import { notifications } from '@mantine/notifications';
+import { act, cleanup, configure } from '@testing-library/react';
 import { server } from './server';
 
 configure({ asyncUtilTimeout: 20_000 }); // how long `find…` waits: many may run at once on a small machine
 
-// what Mantine asks a browser for and jsdom does not have
+// what pages ask a browser for and jsdom does not have
 window.matchMedia = query =>
   Object.assign(new EventTarget(), { matches: false, media: query, onchange: null }) as unknown as MediaQueryList;
 window.ResizeObserver = class {
@@ -15,6 +16,7 @@ window.ResizeObserver = class {
 // text fields that grow look whether the fonts are there
 Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
+Object.assign(URL, { createObjectURL: () => 'blob:here', revokeObjectURL: () => undefined });
 // rows of virtual lists are laid out by these
 for (const [side, value] of Object.entries({
   offsetHeight: 600,
@@ -25,7 +27,9 @@ for (const [side, value] of Object.entries({
   Object.defineProperty(HTMLElement.prototype, side, { configurable: true, value });
 
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+// files of tests share their modules: nothing that a test has changed may be left for the next file
 afterEach(() => {
+  act(() => notifications.clean());
   cleanup();
   server.resetHandlers();
   localStorage.clear();

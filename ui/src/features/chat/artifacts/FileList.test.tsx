@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import type { Attachment } from '@/shared/data/files/files';
@@ -41,8 +41,6 @@ beforeEach(() => {
       return HttpResponse.json([{ memory: '<b>tea</b>' }]);
     }),
   );
-  URL.createObjectURL = () => 'blob:here';
-  URL.revokeObjectURL = () => undefined;
 });
 
 test('files stand below where they come from', async () => {
@@ -59,7 +57,10 @@ test('files stand below where they come from', async () => {
 test('a text is shown as it is', async () => {
   renderAt('/', <FileList />);
   await userEvent.click(await screen.findByRole('button', { name: /memories.json/ }));
-  expect(await screen.findByText('[{"memory":"<b>tea</b>"}]')).toBeVisible();
+  const dialog = await screen.findByRole('dialog');
+  await waitFor(() => {
+    expect(dialog).toHaveTextContent('[{"memory":"<b>tea</b>"}]'); // in one piece, or highlighted in several
+  });
   expect(screen.getByRole('button', { name: 'Download' })).toBeEnabled();
 });
 
