@@ -1,4 +1,4 @@
-"""Files made to harm: refused by a limit, before they cost time or memory, and nothing of them is stored."""
+"""Malicious files: a limit refuses them before they cost time or memory, and nothing of them is stored."""
 
 import io
 import json
@@ -109,7 +109,7 @@ def test_numbers_and_members_that_are_read_in_several_ways_are_refused(store, va
     ],
     ids=["zeros", "blanks", "lines", "text", "backslashes", "objects", "brackets", "quotes"],
 )
-def test_long_files_of_nothing_are_refused(store, file):
+def test_long_files_without_content_are_refused(store, file):
     assert_refused(store, file)
 
 

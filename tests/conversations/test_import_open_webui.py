@@ -91,7 +91,7 @@ def test_no_message_is_older_than_the_one_it_follows():
     assert ordered == [("e", 1), ("a", 5), ("b", 5), ("d", 5), ("c", 9)]
 
 
-def test_times_titles_tags_and_the_prompt_come_along(store):
+def test_times_titles_tags_and_the_prompt_are_imported(store):
     take(store, [chat(*BRANCHED, current="a3")])
     session = store.get_session("chat-1")
     assert (session.created_at, session.updated_at) == (datetime(2026, 3, 4, 12), datetime(2026, 3, 4, 12, 10))

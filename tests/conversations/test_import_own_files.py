@@ -104,7 +104,7 @@ def test_an_import_is_for_the_user_who_asks_whatever_the_file_says(store):
     assert [session.metadata.user for session in store.list_sessions()] == ["ann", "ann"]
 
 
-def test_members_that_no_file_may_set_are_passed_over(store):
+def test_members_that_a_file_must_not_set_are_ignored(store):
     hostile = said("user", "x", session_id="other", embedding=[1.0], off_thread=1, head=True, seq=9, __class__="y")
     import_sessions(store, lines(hostile, is_admin=True))
     assert texts(store) == ["x"]
@@ -147,7 +147,7 @@ def test_unknown_words_of_the_caller_are_refused(store):
         import_sessions(store, lines(*HELLO), format="json")
 
 
-def test_what_was_written_is_taken_back_when_the_store_fails(store):
+def test_written_sessions_are_deleted_when_the_store_fails(store):
     rich_session(store)
     import_sessions(store, lines(*HELLO, id="t"))
     before = all_of(store)
@@ -184,7 +184,7 @@ with MemoryManager(sys.argv[1]) as manager:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_conflict", ["skip", "replace"])
-def test_a_session_whose_import_was_killed_says_so(tmp_path, on_conflict):
+def test_a_session_of_a_killed_import_is_marked_as_unfinished(tmp_path, on_conflict):
     path, file = tmp_path / "memory.db", tmp_path / "file.jsonl"
     branches = [said("user", "hi"), *(said("assistant", f"answer {at}", parent_id=1) for at in range(5))]
     file.write_bytes(lines(*branches, said("user", "the last")))
@@ -232,7 +232,7 @@ def test_files_travel_with_their_messages(tmp_path):
         assert list(LocalObjects(tmp_path / "there").scan("")) == []
 
 
-async def test_what_was_imported_waits_for_its_vectors(tmp_path):
+async def test_imported_messages_get_their_vectors_later(tmp_path):
     with searching_manager(tmp_path, WordsClient()) as store:
         import_sessions(store, lines(said("user", "a harbour"), said("assistant", "a hill"), said("system", "kind")))
         assert sum(store.storage.vector_counts().values()) == 2
