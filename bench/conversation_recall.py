@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench import recall
 from bench.report import table
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import SearchHit
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Recall
 from mnemoir.storage.conversations.vector_file import VectorFileStore

@@ -22,11 +22,11 @@ from bench.conversation_baselines import WORDS, PlainSearch, plain_table, save_p
 from bench.conversation_recall import compare_recall
 from bench.memories import questions, texts
 from bench.report import median, ms, percentile, table
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import MessageRecord, SessionMetadata
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import MessageRecord, SessionMetadata
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 
 SIZE = 100_000

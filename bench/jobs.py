@@ -21,7 +21,7 @@ LEASE_S = 60.0
 
 
 async def measure(waiting: int, path: Path) -> list[str]:
-    """One row: CPU of adding a job, and of claiming and ending one, while one of a user's `waiting` jobs runs."""
+    """CPU of adding a job, and of claiming and ending one, while the first of a user's `waiting` jobs runs."""
     database = open_database(path)
     jobs = SqlJobQueue(database)
 

@@ -19,9 +19,9 @@ from mnemoir.agent import (
     Usage,
 )
 from mnemoir.agent.allowance import Allowance
-from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.windows.counters import AdditiveCounter
+from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import Finished, ToolCallPart
 from tests.agent.agent_kit import events_of, served_model

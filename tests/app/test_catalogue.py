@@ -10,8 +10,8 @@ import pytest
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
@@ -77,6 +77,18 @@ async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeyp
         assert not await after.others_have(MIRA, "tea")
         assert await after.prune(30) == 0
     assert [name for name in looked_at if name.endswith(SESSIONS_FILE)] == []
+
+
+async def test_an_open_file_is_read_again_only_when_it_was_written_to(conversations, monkeypatch):
+    await say(conversations, MIRA, "I row.")
+    async with conversations.of(MIRA) as own:
+        await conversations.counts()
+        looked_at = []
+        monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
+        assert (await conversations.counts())["messages"] == 1
+        assert looked_at == []
+        own.manager.append_messages("tea", [Message("user", "And swim.")])
+        assert (await conversations.counts())["messages"] == 2
 
 
 async def test_a_conversation_of_another_user_is_found_by_its_id(conversations):

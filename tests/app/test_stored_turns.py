@@ -3,10 +3,10 @@
 import pytest
 
 from mnemoir.app.stored_turns import Place, store_answer, store_question
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import local_node_parts
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.events import Text
 from mnemoir.core.gathering import Gathering
 from mnemoir.storage.sqlite.shared_file import SharedFile
@@ -45,7 +45,7 @@ def test_a_question_and_its_answer_are_one_write_each_and_nothing_is_read_back(o
     assert (trips, [one.text for one in stored.new]) == (["write"], ["Hello"])
     gathering = Gathering()
     gathering.take([Text(text="Hi")])
-    assert store_answer(own, stored.turn, gathering, "run_1")
+    assert store_answer(own, stored.turn, gathering, "run_1")  # its id
     assert trips == ["write", "write"]
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from mnemoir.conversations.log.files import FilePayload, FileRef, FileUnavailable, StoredFile
-from mnemoir.conversations.log.messages import MediaType, Message
 from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.turns.turns import Conversation
+from mnemoir.core.conversation_messages import MediaType, Message
 from mnemoir.ports.turns import Attachment, Turn
 
 NOON = datetime(2026, 1, 7, 12, tzinfo=UTC)

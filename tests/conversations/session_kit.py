@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemoir.conversations.log.messages import Message, ToolCall
-from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite import conversation_file, shared_file
 

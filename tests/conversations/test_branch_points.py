@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message
-from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError
+from mnemoir.core.conversations import ROOT, MessageNotFoundError
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
 

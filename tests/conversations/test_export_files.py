@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemoir.conversations import MemoryManager, Message
-from mnemoir.conversations.log.sessions import ROOT, MessageRecord
 from mnemoir.conversations.transfer import export_all, export_session, import_sessions, write_export
+from mnemoir.core.conversations import ROOT, MessageRecord
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from tests.conversations.session_kit import behind_the_back
 from tests.conversations.transfer_kit import all_of, exported, rich_session, texts, tree

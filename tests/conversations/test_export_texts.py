@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
-from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.markdown import write_markdown
+from mnemoir.core.conversations import SessionMetadata
 from tests.conversations.transfer_kit import exported, rich_session
 
 INERT = {

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.turns.presets import (
     COMPAT_A_NEW,
     COMPAT_A_OLD,
@@ -21,6 +20,7 @@ from mnemoir.conversations.turns.presets import (
     select_turns,
 )
 from mnemoir.conversations.windows.counters import CHARS4, FunctionCounter
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
+from mnemoir.core.conversation_messages import Message
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from tests.conversations.search_kit import manager
 

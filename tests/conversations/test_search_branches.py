@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.log.sessions import ROOT
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.core.conversations import ROOT
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import manager
 from tests.conversations.session_kit import behind_the_back, said

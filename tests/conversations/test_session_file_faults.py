@@ -5,7 +5,7 @@ import os
 import apsw
 import pytest
 
-from mnemoir.conversations.log.sessions import SessionMetadata
+from mnemoir.core.conversations import SessionMetadata
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.embedding_jobs import EmbeddingModelChanged
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
 from tests.search.hashed_words import HashedWords

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemoir.conversations.log.sessions import ROOT, Summary
+from mnemoir.core.conversations import ROOT, Summary
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite.conversation_file import upgrade

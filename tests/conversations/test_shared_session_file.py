@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message
-from mnemoir.conversations.log.sessions import StorageBusyError
+from mnemoir.core.conversations import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite import conversation_file, shared_file

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from mnemoir.conversations.log.sessions import ROOT, MessageRecord, SessionMetadata, Summary
+from mnemoir.core.conversations import ROOT, MessageRecord, SessionMetadata, Summary
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import NOON, Hands, behind_the_back
 from tests.conversations.tree_model import Said, Tree

@@ -3,8 +3,8 @@
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message
-from mnemoir.conversations.log.sessions import ROOT
-from mnemoir.conversations.log.ways import BranchRun, in_tree_order
+from mnemoir.core.branches import BranchRun, in_tree_order
+from mnemoir.core.conversations import ROOT
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said
 

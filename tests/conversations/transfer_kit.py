@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
-from mnemoir.conversations.log.sessions import ROOT
 from mnemoir.conversations.transfer import export_all, export_session
+from mnemoir.core.conversations import ROOT
 
 HEADER = {"format": "mnemoir-conversation", "version": 2}
 PICTURE = MediaPart(

@@ -30,7 +30,7 @@ KEYS = {
 }
 MESSAGE_KEYS = {
     *("id", "parent_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"),
-    *("turn_id", "run_id", "finish_reason", "pinned", "importance", "on_thread", "siblings"),
+    *("turn_id", "run_id", "finish_reason", "pinned", "importance", "on_thread", "siblings", "uid"),
 }
 NODE = "app%2Fnode"
 ATTACHMENT = f"{'0' * 64}.png"

@@ -20,8 +20,8 @@ from mnemoir.agent.memory import AgentMemory, SessionMemory
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, framed, recalled_for
 from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
 from mnemoir.agent.tools import Tool, ToolSource
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.windows.counters import counter_named
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from mnemoir.agent.llm import CompletionResponse
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.windows.counters import TokenCounter
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.events import Usage
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import SessionRecord
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, close_open_calls
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import SessionRecord
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.log import WindowRows
 
 _log = structlog.get_logger(__name__)
 

@@ -37,19 +37,19 @@ class CatalogueUpkeep:
         self._untouched = untouched
         self._is_open = is_open
         self._model = model
-        self._changed: set[Path] = set()
+        self._changed: dict[Path, str | None] = {}  # and the stamp when it was read last, of what stayed open
         self._has_compared = False
         self._refreshing = asyncio.Lock()
 
     def note(self, folder: Path) -> None:
         """Somebody may write to the files of the folder from now on."""
-        self._changed.add(folder)
+        self._changed.setdefault(folder, None)
 
     async def refresh(self, *, compare: bool = False) -> list[Path]:
         """Look at what may have changed; the folders whose files cannot be read. `compare` looks at all stamps."""
         async with self._refreshing:
             if compare or not self._has_compared:
-                self._changed |= await self._differing()
+                self._changed |= dict.fromkeys(await self._differing())
                 self._has_compared = True
             waiting, unread = sorted(self._changed), []
             while waiting:
@@ -75,18 +75,22 @@ class CatalogueUpkeep:
         found: dict[str, Contents | None] = {}
         unread = []
         for folder in folders:
-            self._changed.discard(folder)  # before it is read: whoever opens it from now on notes it again
+            stamp = self._changed.pop(folder, None)  # whoever opens it from now on notes it again
             try:
                 async with self._untouched(folder):
-                    found[place_of(folder)] = await in_thread(contents_of, folder / SESSIONS_FILE, self._model)
+                    file = folder / SESSIONS_FILE
+                    if stamp is None or stamp != await in_thread(stamp_of, file, self._model):
+                        contents = found[place_of(folder)] = await in_thread(contents_of, file, self._model)
+                        stamp = None if contents is None else contents.stamp
             except StorageUnavailable:
+                stamp = None
                 unread.append(folder)
             if folder in unread or self._is_open(folder):
-                self._changed.add(folder)
+                self._changed[folder] = stamp
         try:
             await self.rows.put(found)
         except BaseException:
-            self._changed |= set(folders)
+            self._changed |= dict.fromkeys(folders)
             raise
         return unread
 

@@ -17,13 +17,13 @@ import structlog
 from mnemoir.app.catalogue import SESSIONS_FILE, CatalogueUpkeep, place_of
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.user_pool import UserPool
-from mnemoir.conversations.log.sessions import naive_utc
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
+from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
@@ -99,7 +99,7 @@ class Conversations:
         for folder in unread:
             if folder != own:
                 async with self._opened_in(folder) as other:
-                    if await asyncio.to_thread(other.manager.session_exists, session_id):
+                    if await asyncio.to_thread(other.log.get_session, session_id) is not None:
                         return True
         return False
 
@@ -154,7 +154,7 @@ class Conversations:
     async def _pruned(self, folder: Path, days: int, before: datetime) -> int:
         pruned = 0
         async with self._opened_in(folder) as own:
-            for session_id in await asyncio.to_thread(own.manager.storage.old_sessions, days):
+            for session_id in await asyncio.to_thread(own.log.old_sessions, days):
                 async with self._one_by_one.hold((folder, session_id)):
                     pruned += await in_thread(remove_if_old, own, session_id, before)
         return pruned
@@ -169,7 +169,7 @@ class Conversations:
         if (folder / SESSIONS_FILE).exists():
             own = self._opened(folder)
             try:
-                if own.manager.list_sessions(1):
+                if own.log.list_sessions(1):
                     return False
             finally:
                 _close(own)

@@ -27,7 +27,7 @@ class Forgetting:
     async def forget(self, scope: Scope, session_id: str) -> Counter[str]:
         """Raises NotFound, Conflict while memories are being made of it, StorageUnavailable."""
         async with self.conversations.deciding(scope, session_id), self.conversations.of(scope) as own:
-            if not await asyncio.to_thread(own.manager.session_exists, session_id):
+            if await asyncio.to_thread(own.log.get_session, session_id) is None:
                 raise not_found(session_id)
             return await self._forget(replace(scope.owner, conversation=session_id))
 
@@ -61,7 +61,7 @@ class Forgetting:
 
     async def _some_of(self, scope: Scope) -> list[str]:
         async with self.conversations.of(scope) as own:
-            return [record.id for record in await asyncio.to_thread(own.manager.list_sessions, _PAGE)]
+            return [record.id for record in await asyncio.to_thread(own.log.list_sessions, _PAGE)]
 
     async def _forget_if_there(self, scope: Scope, session_id: str) -> Counter[str]:
         try:

@@ -8,9 +8,9 @@ logged, and the chat goes on unrecorded.
 import asyncio
 import traceback
 import uuid
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
@@ -22,10 +22,10 @@ from mnemoir.app.in_thread import in_thread
 from mnemoir.app.remembering import Turns
 from mnemoir.app.shown_history import INSTRUCTIONS, messages_shown, shown_history, with_recalled
 from mnemoir.app.stored_turns import Place, StoredQuestion, UnknownParent, said, store_answer, store_question
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import checked_session_id
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Emit, Event
 from mnemoir.core.gathering import Gathering
@@ -59,11 +59,15 @@ class RecordingOptions:
 
 @dataclass(slots=True, kw_only=True)
 class Recorded:
-    """A chat as it is to be run. `turn` is what is stored of it, None for a chat that is not kept."""
+    """A chat as it is to be run. `turn` is what is stored of it, None for a chat that is not kept.
+
+    `added` are the ids of the messages stored for it, which get their vectors when it is answered.
+    """
 
     chat: ChatRequest
     caller: Caller
     turn: RecordedTurn | None = None
+    added: list[int] = field(default_factory=list)
 
 
 class Recorder:
@@ -125,20 +129,22 @@ class Recorder:
         if turn is None:
             await self._workflows.answer(recorded.chat, recorded.caller, emit)
             return
-        gathering = Gathering()
+        gathering, storing = Gathering(), list[asyncio.Task[None]]()
         self._turns.wait_for_answer(recorded.caller)
 
         async def keep(batch: Sequence[Event]) -> None:
             gathering.take(batch)
             if gathering.is_finished:  # stored also for a client that leaves just now
-                await asyncio.shield(self._storing(turn, gathering, recorded.caller))
+                storing.append(self._beginning(self._store(recorded, turn, gathering)))
+                await asyncio.shield(storing[-1])
             await emit(batch)
 
         try:
             await self._workflows.answer(recorded.chat, recorded.caller, keep)
-        finally:
-            if not gathering.is_finished:  # the request is ending: nothing can be waited for any more
-                self._storing(turn, gathering, recorded.caller)
+        finally:  # the request is ending: nothing can be waited for any more
+            if not storing:
+                storing.append(self._beginning(self._store(recorded, turn, gathering)))
+            self._beginning(self._embed(recorded, storing))
 
     async def aclose(self) -> None:
         """Let answers that were cut off be written."""
@@ -160,7 +166,12 @@ class Recorder:
             elif stored.uids:
                 chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))
         turn = stored.turn
-        return Recorded(chat=with_recalled(chat, recalled), caller=replace(caller, recorded=turn), turn=turn)
+        return Recorded(
+            chat=with_recalled(chat, recalled),
+            caller=replace(caller, recorded=turn),
+            turn=turn,
+            added=list(stored.added),
+        )
 
     async def _placed(
         self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, place: Place
@@ -198,30 +209,43 @@ class Recorder:
             return False
         return always or (self._options.named and caller.scope.conversation is not None)
 
-    def _storing(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._store(turn, gathering, caller), name="store an answer")
+    def _beginning(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name="store an answer")
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
         return task
 
-    async def _store(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> None:
-        """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
+    async def _embed(self, recorded: Recorded, storing: Sequence[asyncio.Task[None]]) -> None:
+        """Have what was stored of a chat embedded, behind its answer."""
+        await asyncio.wait(storing)
         try:
-            if await self._turns.behind(caller, partial(self._stored, turn, gathering, caller)):
+            async with self._conversations.of(recorded.caller.scope) as own:
+                await in_thread(own.manager.embed, recorded.added)
+        except Exception as exc:  # noqa: BLE001  # whoever opens the files next finds what has no vector
+            _tell("messages of a chat are not embedded", exc, recorded.caller.run_id)
+
+    async def _store(self, recorded: Recorded, turn: RecordedTurn, gathering: Gathering) -> None:
+        """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
+        caller = recorded.caller
+        try:
+            if await self._turns.behind(caller, partial(self._is_stored, recorded, turn, gathering)):
                 return
             _log.info("the conversation of an answer was deleted meanwhile", run=caller.run_id)
             await self._runs.forget(caller.recorded_scope)
         except Exception as exc:  # noqa: BLE001  # the answer itself is the client's all the same
             _tell("a turn is not remembered", exc, caller.run_id)
 
-    async def _stored(self, turn: RecordedTurn, gathering: Gathering, caller: Caller) -> bool:
+    async def _is_stored(self, recorded: Recorded, turn: RecordedTurn, gathering: Gathering) -> bool:
         """Whether the conversation is still there, as far as its file tells."""
+        caller = recorded.caller
         try:
             async with self._conversations.of(caller.scope) as own:
-                return await in_thread(store_answer, own, turn, gathering, caller.run_id)
+                ids = await in_thread(store_answer, own, turn, gathering, caller.run_id)
         except Exception as exc:  # noqa: BLE001
             _tell("an answer is not kept", exc, caller.run_id)
             return True
+        recorded.added += ids or ()
+        return ids is not None
 
 
 def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
@@ -235,7 +259,7 @@ def _messages_shown(
     own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]
 ) -> list[core.Message]:
     """The stored window in place of what the client sent. Blocks; a strategy may ask a model for a summary."""
-    history = stored.shown or shown_history(own.manager.storage, own.manager, stored.turn, stored.new)
+    history = stored.shown or shown_history(own.log, own.manager, stored.turn, stored.new)
     return messages_shown(own, history, sent)
 
 

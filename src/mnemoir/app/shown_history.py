@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 from mnemoir.agent.retrieval import RecalledMessage
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.model_messages import to_model
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import messages_of
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.strategy import stored_window
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
+from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.run import last_user_message
@@ -35,9 +35,7 @@ class ShownHistory:
     window: Sequence[Message]
 
 
-def shown_history(
-    rows: SessionStorage, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]
-) -> ShownHistory:
+def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> ShownHistory:
     """The history that ends with the messages that are `new`.
 
     New messages are never cut away, however many tokens they have. Where another request has moved the thread to
@@ -87,9 +85,7 @@ def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> 
     return [*shown[:place], framed, *shown[place + 1 :]]
 
 
-def _window(
-    rows: SessionStorage, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]
-) -> Sequence[Message]:
+def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
     """The window without what another request added behind the new messages; [] when these are not in it."""
     session_id, budget = turn.conversation_id, manager.max_history_tokens
     window = stored_window(manager.strategy, rows, session_id, budget)
@@ -103,7 +99,7 @@ def _window(
     return shown if _words(shown[-len(new) :]) == _words(new) else []
 
 
-def _newest_turn(rows: SessionStorage, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+def _newest_turn(rows: Log, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
     """The new messages, and before a tool's result what it is the answer to."""
     if new[0].role != "tool":
         return new

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from mnemoir.app.shown_history import INSTRUCTIONS, ShownHistory, shown_history
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.log.model_messages import from_model, read_call
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import HEAD, ROOT, MessageNotFoundError, Placed
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import HEAD, ROOT, MessageNotFoundError
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
+from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.caller import RecordedTurn
 
@@ -40,10 +40,12 @@ class Place:
 class StoredQuestion:
     """What is stored of a chat: its turn, the messages that are new of it, and the history to be shown, if any.
 
-    `uids` are those of the newest messages that the client sent, instructions apart; none unless all were asked for.
+    `added` are the ids of what was not stored before; the last message counts as new in any case. `uids` are those of
+    the newest messages that the client sent, instructions apart; none unless all were asked for.
     """
 
     turn: RecordedTurn
+    added: Sequence[int]
     new: Sequence[Message]
     shown: ShownHistory | None = None
     uids: Sequence[str | None] = ()
@@ -75,7 +77,10 @@ def store_question(
     history = [attachments.put_away(message, session_id) for message in history]
     records = [record_of(session_id, one) for one in history]
 
-    def stored(rows: SessionStorage, placed: Placed) -> StoredQuestion:
+    def stored(rows: Log) -> StoredQuestion:
+        placed = rows.append(
+            session_id, records, after=after, system_prompt=prompt, embedding_model=manager.embedding_model
+        )
         new = history[len(history) - max(1, len(placed.added)) :]
         asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
         uids = rows.uids_of(placed.ids if place.names_all else asked)
@@ -84,9 +89,9 @@ def store_question(
         is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # others may ask a model, and that takes its time
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
         named = [uids.get(id) for id in placed.ids] if place.names_all else []
-        return StoredQuestion(turn=turn, new=new, shown=shown, uids=named)
+        return StoredQuestion(turn=turn, added=placed.added, new=new, shown=shown, uids=named)
 
-    return manager.append(session_id, records, stored, after=after, system_prompt=prompt)
+    return own.log.together(stored)
 
 
 def _check_parent(own: OwnConversations, session_id: str, parent_id: int) -> None:
@@ -104,23 +109,30 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
     return history[start:]
 
 
-def store_answer(own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str) -> bool:
-    """Whether the conversation is still there. An answer without a word and without a call is none."""
+def store_answer(
+    own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str
+) -> Sequence[int] | None:
+    """The id of the answer; None where the conversation is gone. An answer without a word and without a call is none.
+
+    Its vector, like those of the question, is made when `MemoryManager.embed` is told of it.
+    """
     reply = gathering.so_far()
     if not (reply.words or reply.tool_calls):
-        return own.manager.get_message(turn.conversation_id, turn.message_id) is not None
+        return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
     calls = [read_call(call) for call in reply.tool_calls]
-    answer = Message("assistant", reply.words or None, calls or None)
-    reason = reply.reason if gathering.is_finished else INCOMPLETE
+    answer = record_of(
+        turn.conversation_id,
+        Message("assistant", reply.words or None, calls or None),
+        run_id=run_id,
+        finish_reason=reply.reason if gathering.is_finished else INCOMPLETE,
+        uid=turn.answer_uid,
+    )
     try:
-        own.manager.append_messages(
+        return own.log.append_messages(
             turn.conversation_id,
             [answer],
             parent_id=turn.message_id,
-            run_id=run_id,
-            finish_reason=reason,
-            uids=[turn.answer_uid],
+            embedding_model=own.manager.embedding_model,
         )
     except MessageNotFoundError:
-        return False
-    return True
+        return None

@@ -23,20 +23,6 @@ if TYPE_CHECKING:
         ImageConfig,
         StoredFile,
     )
-    from mnemoir.conversations.log.messages import MediaPart, Message, TextPart, ToolCall
-    from mnemoir.conversations.log.session_storage import SessionStorage
-    from mnemoir.conversations.log.sessions import (
-        ROOT,
-        MessageNotFoundError,
-        MessageRecord,
-        Resumed,
-        SessionExistsError,
-        SessionMetadata,
-        SessionRecord,
-        StorageBusyError,
-        StoredMessage,
-        Summary,
-    )
     from mnemoir.conversations.memory_config import (
         MemoryConfig,
         MemoryMode,
@@ -74,6 +60,20 @@ if TYPE_CHECKING:
     from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask
     from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
     from mnemoir.conversations.windows.validity import InvalidHistory, assert_valid_history, close_open_calls
+    from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+    from mnemoir.core.conversations import (
+        ROOT,
+        MessageNotFoundError,
+        MessageRecord,
+        Resumed,
+        SessionExistsError,
+        SessionMetadata,
+        SessionRecord,
+        StorageBusyError,
+        StoredMessage,
+        Summary,
+    )
+    from mnemoir.ports.log import SessionStorage
 
     BuiltInEmbedding: Callable[..., EmbeddingClient]
     ChromaDBVectorStore: Callable[..., VectorStore]
@@ -165,8 +165,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "windows.budget": ("history_budget",),
-    "windows.counters": (
+    "conversations.windows.budget": ("history_budget",),
+    "conversations.windows.counters": (
         "TokenCounter",
         "counter_named",
         "estimate_tokens",
@@ -174,12 +174,12 @@ _MODULES = {
         "model_counter",
         "tiktoken_counter",
     ),
-    "search.embedding": (
+    "conversations.search.embedding": (
         "EmbeddingClient",
         "ModelEmbeddingClient",
         "check_embedding_client",
     ),
-    "log.files": (
+    "conversations.log.files": (
         "FilePayload",
         "FileRef",
         "FileResolver",
@@ -190,46 +190,46 @@ _MODULES = {
         "ImageConfig",
         "StoredFile",
     ),
-    "windows.fitting": ("fit",),
-    "windows.importance": (
+    "conversations.windows.fitting": ("fit",),
+    "conversations.windows.importance": (
         "ImportanceContext",
         "score_importance",
     ),
-    "memory_config": (
+    "conversations.memory_config": (
         "MemoryConfig",
         "MemoryMode",
         "fetch_memory",
         "fetch_node_memory",
         "validate_memory_config",
     ),
-    "memory_manager": ("MemoryManager",),
-    "log.messages": (
+    "conversations.memory_manager": ("MemoryManager",),
+    "core.conversation_messages": (
         "MediaPart",
         "Message",
         "TextPart",
         "ToolCall",
     ),
-    "nodes.cleanup": (
+    "conversations.nodes.cleanup": (
         "cleanup_node_memory",
         "delete_node_memory",
     ),
-    "nodes.document": (
+    "conversations.nodes.document": (
         "NodeMemoryData",
         "NodeMemoryFile",
         "NodeMemoryMessage",
     ),
-    "nodes.memory": ("NodeTokenBufferMemory",),
-    "turns.presets": (
+    "conversations.nodes.memory": ("NodeTokenBufferMemory",),
+    "conversations.turns.presets": (
         "HistoryRules",
         "preset",
     ),
-    "search.search_filter": ("SearchFilter",),
-    "search.session_search": (
+    "conversations.search.search_filter": ("SearchFilter",),
+    "conversations.search.session_search": (
         "Rerank",
         "SearchHit",
     ),
-    "log.session_storage": ("SessionStorage",),
-    "log.sessions": (
+    "ports.log": ("SessionStorage",),
+    "core.conversations": (
         "ROOT",
         "MessageNotFoundError",
         "MessageRecord",
@@ -241,30 +241,30 @@ _MODULES = {
         "StoredMessage",
         "Summary",
     ),
-    "windows.strategies.choice": ("strategy_named",),
-    "windows.strategies.hybrid": ("HybridStrategy",),
-    "windows.strategies.simple": ("SimpleStrategy",),
-    "windows.strategies.strategy": ("Strategy",),
-    "windows.strategies.summarising": (
+    "conversations.windows.strategies.choice": ("strategy_named",),
+    "conversations.windows.strategies.hybrid": ("HybridStrategy",),
+    "conversations.windows.strategies.simple": ("SimpleStrategy",),
+    "conversations.windows.strategies.strategy": ("Strategy",),
+    "conversations.windows.strategies.summarising": (
         "SummaryOptions",
         "SummaryTask",
     ),
-    "windows.strategies.summarization": ("SummarizationStrategy",),
-    "turns.threads": (
+    "conversations.windows.strategies.summarization": ("SummarizationStrategy",),
+    "conversations.turns.threads": (
         "extract_thread_messages",
         "get_thread_messages_length",
     ),
-    "turns.token_buffer": (
+    "conversations.turns.token_buffer": (
         "BaseMemory",
         "TokenBufferMemory",
     ),
-    "turns.turns": ("Conversation",),
-    "windows.validity": (
+    "conversations.turns.turns": ("Conversation",),
+    "conversations.windows.validity": (
         "InvalidHistory",
         "assert_valid_history",
         "close_open_calls",
     ),
-    "search.vectors": (
+    "conversations.search.vectors": (
         "DimensionMismatchError",
         "VectorStore",
     ),
@@ -283,7 +283,7 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 def __getattr__(name: str) -> Any:  # each name has a type of its own
     if name in _HOMES:
-        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        found = getattr(import_module(f"mnemoir.{_HOMES[name]}"), name)
     elif name in _BACKENDS:
         found = backend(_BACKENDS[name])
     else:

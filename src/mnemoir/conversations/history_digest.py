@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from mnemoir.conversations.attachments.links import media_digest
 from mnemoir.conversations.log.message_rows import Columns, message_of
-from mnemoir.conversations.log.messages import MediaPart, Message, calls_of
-from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
+from mnemoir.core.conversations import MessageRecord
 
 PASSED_OVER = b""  # of system messages: no history is compared with them
 _BYTES = 16

@@ -5,15 +5,15 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import MessageRecord
 from mnemoir.conversations.search.embedding import EmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SessionSearch
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import TokenCounter
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.ports.backends import backend
+from mnemoir.ports.log import Log
 
 _NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
 
@@ -23,7 +23,7 @@ class ManagedSearch:
 
     def __init__(
         self,
-        storage: SessionStorage,
+        storage: Log,
         embedding_client: EmbeddingClient | None,
         vector_store: VectorStore | None,
         *,
@@ -141,9 +141,12 @@ class ManagedSearch:
 
     def _saved(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
         """Have those messages embedded that can be: they were noted as waiting. The records are theirs, in order."""
-        waiting = [id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable]
-        if self.semantic_search_enabled and waiting:
-            self._searching().saved(waiting)
+        self.embed([id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable])
+
+    def embed(self, message_ids: Sequence[int]) -> None:
+        """Have messages embedded that were put into the log and noted as waiting there. Never raises."""
+        if self.semantic_search_enabled and message_ids:
+            self._searching().saved(message_ids)
 
     def _remove_vectors(self) -> None:
         if self.semantic_search_enabled:

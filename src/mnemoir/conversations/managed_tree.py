@@ -1,18 +1,17 @@
 """Branches as the manager of sessions offers them. One of the parts of `MemoryManager`; all methods block."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import (
+from mnemoir.conversations.managed_search import ManagedSearch
+from mnemoir.core.branches import Branch, in_tree_order
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
     MessageNotFoundError,
-    MessageRecord,
     Placed,
     SessionMetadata,
     SessionRecord,
@@ -20,10 +19,7 @@ from mnemoir.conversations.log.sessions import (
     checked_session_id,
     metadata_of,
 )
-from mnemoir.conversations.log.ways import Branch, in_tree_order
-from mnemoir.conversations.managed_search import ManagedSearch
 
-T = TypeVar("T")
 BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
 _PAGE = 500
 
@@ -40,18 +36,14 @@ class ManagedTree(ManagedSearch):
         system_prompt: str = "",
         run_id: str | None = None,
         finish_reason: str | None = None,
-        uids: Sequence[str] = (),
     ) -> list[int]:
         """Put them behind a message, on whichever branch it is; the ids. The last of them is the head afterwards.
 
-        `uids` are to be theirs; without any they get new ones. `parent_id` ROOT is the beginning, None the head. An
-        unknown session is created. Raises MessageNotFoundError for a parent that the session does not have.
+        `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
+        for a parent that the session does not have.
         """
         checked_session_id(session_id)
-        records = [
-            record_of(session_id, one, run_id=run_id, finish_reason=finish_reason, uid=uid)
-            for one, uid in zip_longest(messages, uids)
-        ]
+        records = [record_of(session_id, one, run_id=run_id, finish_reason=finish_reason) for one in messages]
         ids = self.storage.append_messages(
             session_id,
             records,
@@ -76,32 +68,17 @@ class ManagedTree(ManagedSearch):
         System messages are passed over and have no id in the result. `TreeRows.append` says how the others are found
         again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
         """
-        records = [record_of(session_id, one, run_id=run_id) for one in history]
-        return self.append(
-            session_id, records, lambda rows, placed: placed, after=parent_id, system_prompt=system_prompt
-        )
-
-    def append(
-        self,
-        session_id: str,
-        history: Sequence[MessageRecord],
-        then: Callable[[SessionStorage, Placed], T],
-        *,
-        after: int | None = None,
-        system_prompt: str = "",
-    ) -> T:
-        """Lay a history over the tree as `TreeRows.append` says; what `then` makes of it in the same transaction."""
         checked_session_id(session_id)
-        model = self.embedding_model
-
-        def work(rows: SessionStorage) -> tuple[Placed, T]:
-            placed = rows.append(session_id, history, after=after, system_prompt=system_prompt, embedding_model=model)
-            return placed, then(rows, placed)
-
-        placed, made = self.storage.together(work)
-        said = [one for one in history if one.role != "system"]
-        self._saved(placed.added, said[len(said) - len(placed.added) :])
-        return made
+        records = [record_of(session_id, one, run_id=run_id) for one in history if one.role != "system"]
+        placed = self.storage.append(
+            session_id,
+            records,
+            after=parent_id,
+            system_prompt=system_prompt,
+            embedding_model=self.embedding_model,
+        )
+        self._saved(placed.added, records[len(records) - len(placed.added) :])
+        return placed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
         """The session that begins with a question and an answer as this history does, for longest; None for none."""

@@ -10,15 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import (
-    SessionMetadata,
-    SessionRecord,
-    checked_session_id,
-    messages_of,
-    metadata_of,
-)
 from mnemoir.conversations.managed_tree import ManagedTree
 from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of
 from mnemoir.conversations.search.vectors import VectorStore
@@ -26,7 +17,16 @@ from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.strategy import Strategy
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
+    SessionMetadata,
+    SessionRecord,
+    checked_session_id,
+    messages_of,
+    metadata_of,
+)
 from mnemoir.ports.backends import backend
+from mnemoir.ports.log import Log
 
 if TYPE_CHECKING:  # reading and writing files of six formats is loaded when it is asked for
     from mnemoir.conversations.transfer import ExportFormat, ImportReport, OnConflict
@@ -57,7 +57,7 @@ class MemoryManager(ManagedTree):
         an embedding client without a usable `model_name`, which is read here and never again.
         """
         model = None if embedding_client is None else model_name_of(embedding_client)
-        storage: SessionStorage = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
+        storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
         super().__init__(storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync)
         self.max_history_tokens = max_history_tokens
         self.strategy = strategy or SimpleStrategy(counter=counter)
@@ -96,7 +96,7 @@ class MemoryManager(ManagedTree):
 
     def update_metadata(self, session_id: str, metadata: SessionMetadata | Mapping[str, Any]) -> bool:
         """Put other metadata in the place of the session's; False when it is unknown."""
-        return self.storage.update_metadata(session_id, metadata_of(metadata))
+        return self.storage.update_session(session_id, metadata=metadata_of(metadata))
 
     def save_message(self, session_id: str, message: Message, *, system_prompt: str = "") -> int:
         """The message's id. An unknown session is created, with `system_prompt`."""

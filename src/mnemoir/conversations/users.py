@@ -8,15 +8,24 @@ from typing import Protocol
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.core.scope import Scope
+from mnemoir.ports.log import Log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnConversations:
-    """What one user has. All of it blocks."""
+    """What one user has. All of it blocks.
+
+    `manager` searches, makes windows and has vectors made of what it saves; all else is read from the log behind it.
+    """
 
     folder: Path
     manager: MemoryManager
     node_parts: NodeParts
+
+    @property
+    def log(self) -> Log:
+        """The conversations themselves."""
+        return self.manager.storage
 
 
 class UserConversations(Protocol):

@@ -14,8 +14,6 @@ from itertools import islice
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.files import FileRef, FileResolver, file_ref
-from mnemoir.conversations.log.messages import MediaType, Message
-from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode, fetch_memory, fetch_node_memory
 from mnemoir.conversations.nodes.document import NodeMemoryData
 from mnemoir.conversations.nodes.keys import node_key
@@ -27,7 +25,9 @@ from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.windows.fitting import borders
+from mnemoir.core.conversation_messages import MediaType, Message
 from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Turn
 from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
@@ -85,7 +85,7 @@ def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str,
 
     Raises StorageUnavailable, and Conflict where a later version of the program wrote that memory.
     """
-    memory, storage = _node_memory(own, place, TurnLog()), own.manager.storage
+    memory, storage = _node_memory(own, place, TurnLog()), own.log
     if memory is None:
         return
     memory.add_messages(place.run_id, parent, asked, _sent_files(storage, place), answer, [])
@@ -111,7 +111,7 @@ class _Reader:
 def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
     """Of the conversation."""
     current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
-    sessions = SessionConversations(own.manager.storage, files=_files(own, place), current=current)
+    sessions = SessionConversations(own.log, files=_files(own, place), current=current)
     memory = fetch_memory(
         _pool(place), place.app_id, place.project, place.config, _Reader.of(place), conversations=sessions
     )
@@ -130,7 +130,7 @@ def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> Re
     """Of the node itself."""
     key = node_key(place.app_id, place.recorded.conversation_id, place.node_id)
     reading = NodeObject(key=key, store=own.node_parts.objects).read()
-    runs = _runs(own.manager.storage, place, reading.data, most_tokens)
+    runs = _runs(own.log, place, reading.data, most_tokens)
     memory = _node_memory(own, place, TurnLog(_as_turns([place.run_id, *runs], place.recorded.conversation_id)))
     if memory is None:
         return ReadHistory()
@@ -162,7 +162,7 @@ def _pool(place: NodePlace) -> dict[tuple[str, str], str]:
     return {("sys", "conversation_id"): place.recorded.conversation_id, ("sys", "message_id"): place.run_id}
 
 
-def _runs(storage: SessionStorage, place: NodePlace, data: NodeMemoryData, most_tokens: int) -> list[str]:
+def _runs(storage: Log, place: NodePlace, data: NodeMemoryData, most_tokens: int) -> list[str]:
     """The runs that gave the answers of the thread, newest first, without the one under way.
 
     As many as the node's records of them may fit, and at least the newest.
@@ -206,10 +206,10 @@ def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message
 def _files(own: OwnConversations, place: NodePlace) -> FileResolver | None:
     if not place.sees_images:
         return None
-    return SessionFiles(own.manager.storage, Attachments(own.node_parts.objects).bring_back)
+    return SessionFiles(own.log, Attachments(own.node_parts.objects).bring_back)
 
 
-def _sent_files(storage: SessionStorage, place: NodePlace) -> list[FileRef]:
+def _sent_files(storage: Log, place: NodePlace) -> list[FileRef]:
     """References to what the user sent with the message that is being answered."""
     if not place.sees_images:
         return []

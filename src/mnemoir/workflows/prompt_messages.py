@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import orjson
 
-from mnemoir.conversations.log.messages import Message as Remembered
 from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.core.conversation_messages import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.tokens import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mnemoir.conversations.log.messages import Message as Remembered
+from mnemoir.core.conversation_messages import Message as Remembered
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import ImagePart, Message
 from mnemoir.ports.model_servers import COMPLETION_KINDS, ModelServerKind

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import structlog
 
-from mnemoir.conversations.log.messages import (
+from mnemoir.core.conversation_messages import (
     Content,
     MediaPart,
     MediaType,
@@ -21,7 +21,7 @@ from mnemoir.conversations.log.messages import (
     ToolCall,
     calls_of,
 )
-from mnemoir.conversations.log.sessions import MessageRecord
+from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest
 
 _log = structlog.get_logger(__name__)

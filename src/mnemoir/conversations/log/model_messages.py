@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 import orjson
 
-from mnemoir.conversations.log.messages import Content, MediaPart, Message, Part, Role, TextPart, ToolCall, calls_of
 from mnemoir.core import messages as core
+from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, TextPart, ToolCall, calls_of
 
 # The name under which a tool gets what stands in place of a JSON object: no signature has it, so the model is told.
 UNREADABLE = "unreadable_arguments"

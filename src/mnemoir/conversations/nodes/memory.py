@@ -20,7 +20,6 @@ from mnemoir.conversations.log.files import (
     HistoryFiles,
     accepted_media,
 )
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.nodes.compression import Compression
 from mnemoir.conversations.nodes.document import NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
 from mnemoir.conversations.nodes.keys import node_key
@@ -34,6 +33,7 @@ from mnemoir.conversations.turns.token_buffer import BaseMemory
 from mnemoir.conversations.windows.counters import CountsTokens, TokenCounter, counter_named
 from mnemoir.conversations.windows.validity import close_open_calls
 from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.backends import backend
 from mnemoir.ports.leases import Leases

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import StoredMessage
 from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
 from mnemoir.conversations.search.search_filter import seconds, vector_metadata
 from mnemoir.conversations.search.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
+from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
+from mnemoir.ports.log import Log
 from mnemoir.search.codes import pack_codes, pack_ids
 from mnemoir.search.context import CONTEXT_MESSAGES, context_of
 from mnemoir.search.halving import embedded_in_halves
@@ -88,7 +88,7 @@ class _InContext:
 class EmbeddingJobs:
     """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
 
-    def __init__(self, rows: SessionStorage, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
+    def __init__(self, rows: Log, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
         """`model` is the name of the client's model."""
         self._rows = rows
         self._client = client

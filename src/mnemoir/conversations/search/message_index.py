@@ -14,7 +14,6 @@ from datetime import datetime
 import numpy as np
 import structlog
 
-from mnemoir.conversations.log.sessions import StoredMessage
 from mnemoir.conversations.search.embedding import vector_of
 from mnemoir.conversations.search.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search.search_filter import Wanted, seconds
@@ -26,6 +25,7 @@ from mnemoir.conversations.search.vectors import (
     VectorChanges,
     unit_rows,
 )
+from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding

@@ -6,16 +6,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from mnemoir.conversations.log.messages import Message, Role
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import StoredMessage, naive_utc
 from mnemoir.conversations.search.embedding import vector_of
 from mnemoir.conversations.search.embedding_jobs import ANY_MODEL, message_id_of, vector_id
 from mnemoir.conversations.search.search_filter import Wanted
 from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.core.clock import from_epoch
+from mnemoir.core.conversation_messages import Message, Role
+from mnemoir.core.conversations import StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.ports.log import Log
 from mnemoir.search.codes import unpack_vector
 from mnemoir.search.terms import query_terms, read_terms, terms_of
 from mnemoir.search.weights import Weights
@@ -28,7 +28,7 @@ Metadata = Sequence[Mapping[str, Any]]
 class NearestMessages:
     """Over one store of sessions and its vector store. Blocks."""
 
-    def __init__(self, rows: SessionStorage, store: VectorStore) -> None:
+    def __init__(self, rows: Log, store: VectorStore) -> None:
         self._rows = rows
         self._store = store
 

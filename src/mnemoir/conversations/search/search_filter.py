@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from mnemoir.conversations.log.messages import Role
-from mnemoir.conversations.log.sessions import SessionMetadata, StoredMessage
 from mnemoir.conversations.search.searched_rows import SearchedRows
 from mnemoir.conversations.search.where import Scalar, Where
+from mnemoir.core.conversation_messages import Role
+from mnemoir.core.conversations import SessionMetadata, StoredMessage
 
 _SHARED = "shared"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import SessionMetadata
+from mnemoir.core.conversations import SessionMetadata
+from mnemoir.ports.log import Log
 
 _EPOCH = datetime(1970, 1, 1)
 
@@ -45,5 +45,5 @@ class SearchedRows(Protocol):
         """The id and metadata of every session, or of the sessions of a user alone."""
 
 
-class SearchedStorage(SessionStorage, SearchedRows, Protocol):
+class SearchedStorage(Log, SearchedRows, Protocol):
     """A store of sessions that can be searched."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import structlog
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of, query_embedding
 from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
@@ -24,6 +23,7 @@ from mnemoir.conversations.search.session_search import Rerank, SearchHit, Sessi
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.conversation_messages import Message
 from mnemoir.ports.embedding import Embedding, FloatArray
 
 _log = structlog.get_logger(__name__)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import StoredMessage
 from mnemoir.conversations.search.search_filter import SearchFilter
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import InvalidRequest
 
 Progress = Callable[[int, int], None]  # done, all
@@ -60,7 +60,7 @@ class Rerank:
 
 
 class SessionSearch(Protocol):
-    """Made by the back-end `session-search`: called with a `SessionStorage`, an embedding client and a vector store.
+    """Made by the back-end `session-search`: called with a `Log`, an embedding client and a vector store.
 
     The last two may be None. By name it is given a token `counter`, and `embed_sync`: whether `saved` waits for the
     vectors where no event loop runs.

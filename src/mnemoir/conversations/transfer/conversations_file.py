@@ -5,9 +5,9 @@ import uuid
 from collections.abc import Iterator
 from typing import IO
 
-from mnemoir.conversations.log.sessions import checked_session_id
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.members import Members
+from mnemoir.core.conversations import checked_session_id
 from mnemoir.core.errors import InvalidRequest
 
 _ITEM = "Conversation"

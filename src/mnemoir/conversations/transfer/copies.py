@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import SessionMetadata
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import SessionMetadata
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.ports.log import Log
 
 BEGINNING = 0  # the parent of a message that begins a thread
 
@@ -65,7 +65,7 @@ class SessionHolder(Protocol):
     """The members of a `MemoryManager` that transfers use."""
 
     @property
-    def storage(self) -> SessionStorage: ...
+    def storage(self) -> Log: ...
 
     @property
     def embedding_model(self) -> str | None: ...

@@ -7,14 +7,14 @@ from itertools import chain
 from typing import Literal
 
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import ROOT, SessionRecord, StoredMessage
 from mnemoir.conversations.transfer.chatml import write_chatml
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.markdown import write_markdown
 from mnemoir.conversations.transfer.own_writing import write_lines, write_object
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import ROOT, SessionRecord, StoredMessage
 from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.ports.log import Log
 
 ExportFormat = Literal["jsonl", "json", "markdown", "chatml"]
 
@@ -54,7 +54,7 @@ def export_all(manager: SessionHolder, *, attachments: Attachments | None = None
 
 
 def copy_of(
-    storage: SessionStorage,
+    storage: Log,
     session: SessionRecord,
     attachments: Attachments | None = None,
     *,
@@ -74,7 +74,7 @@ def copy_of(
     )
 
 
-def _session_ids(storage: SessionStorage) -> list[str]:
+def _session_ids(storage: Log) -> list[str]:
     """The ids of all sessions, read completely first: a session that is used meanwhile moves in the list."""
     found: dict[str, None] = {}
     before = None
@@ -84,7 +84,7 @@ def _session_ids(storage: SessionStorage) -> list[str]:
     return list(found)
 
 
-def _pages(storage: SessionStorage, session_id: str) -> Iterator[list[StoredMessage]]:
+def _pages(storage: Log, session_id: str) -> Iterator[list[StoredMessage]]:
     after = 0
     while page := storage.message_tree(session_id, _PAGE, after=after):
         yield page

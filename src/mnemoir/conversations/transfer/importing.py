@@ -15,14 +15,14 @@ import structlog
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import SessionRecord, checked_session_id
 from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.files import readable
 from mnemoir.conversations.transfer.merging import count_new, merge
 from mnemoir.conversations.transfer.recognition import ImportFormat, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer
+from mnemoir.core.conversations import SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
+from mnemoir.ports.log import Log
 
 OnConflict = Literal["skip", "rename", "replace", "merge"]
 
@@ -157,7 +157,7 @@ class _Import:
 class _Trial:
     """A dry run of an import."""
 
-    def __init__(self, storage: SessionStorage, on_conflict: OnConflict) -> None:
+    def __init__(self, storage: Log, on_conflict: OnConflict) -> None:
         self._storage = storage
         self._on_conflict = on_conflict
         self._report = ImportReport(ids=[], messages=0, skipped=[])

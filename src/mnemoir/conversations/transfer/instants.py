@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from mnemoir.conversations.log.sessions import naive_utc
 from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.conversations import naive_utc
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1), datetime(2200, 1, 1)  # a time outside is an error
 _MILLISECONDS = 1e11  # as seconds this is the year 5138

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import ROOT, SessionRecord
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.restoring import SessionRestorer
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import ROOT, SessionRecord
+from mnemoir.ports.log import Log
 
 _PAGE = 500
 
@@ -38,7 +38,7 @@ def merge(restoring: SessionRestorer, copy: SessionCopy, session: SessionRecord)
     return added
 
 
-def count_new(storage: SessionStorage, copy: SessionCopy, session_id: str) -> int:
+def count_new(storage: Log, copy: SessionCopy, session_id: str) -> int:
     """The number of messages that `merge` would add."""
     return sum(1 for _ in Comparison(storage, session_id, {BEGINNING: ROOT}).new(copy))
 
@@ -46,7 +46,7 @@ def count_new(storage: SessionStorage, copy: SessionCopy, session_id: str) -> in
 class Comparison:
     """A comparison of a file with a session. It adds the storage ids of existing messages to `ids`, by number."""
 
-    def __init__(self, storage: SessionStorage, session_id: str, ids: dict[int, int]) -> None:
+    def __init__(self, storage: Log, session_id: str, ids: dict[int, int]) -> None:
         self._ids = ids
         self._parents = [BEGINNING]  # by number
         self._head = BEGINNING

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, get_args
 
-from mnemoir.conversations.log.messages import Content, MediaPart, Message, Part, Role, TextPart
-from mnemoir.conversations.log.sessions import SessionMetadata
 from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from mnemoir.conversations.transfer.members import Members
+from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, TextPart
+from mnemoir.core.conversations import SessionMetadata
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _SHOWN = ("data:image/", "http://", "https://")  # addresses a model can use; others are internal to that program

@@ -12,12 +12,11 @@ from itertools import chain
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import ROOT, MessageRecord, SessionExistsError, SessionMetadata
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.exporting import copy_of
 from mnemoir.core.clock import utc_now
-from mnemoir.ports.backends import backend
+from mnemoir.core.conversations import ROOT, MessageRecord, SessionExistsError, SessionMetadata
+from mnemoir.ports.log import Log
 
 UNFINISHED = "import_unfinished"  # key in `metadata.custom` of an incomplete session; the value is its final id
 _TOGETHER = 500
@@ -28,9 +27,7 @@ class SessionRestorer:
 
     def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:
         self.written: list[str] = []
-        self.storage: SessionStorage = backend("sqlite-sessions")(
-            manager.storage.db_path, synced=True, on_corruption="raise", clock=self._time
-        )
+        self.storage: Log = manager.storage.with_clock(self._time)
         self._now: datetime | None = None
         self._manager = manager
         self._attachments = attachments
@@ -137,9 +134,7 @@ class Appender:
     A message whose uid exists already, in any session but `spared`, gets a new uid.
     """
 
-    def __init__(
-        self, storage: SessionStorage, session_id: str, model: str | None, spared: str | None = None
-    ) -> None:
+    def __init__(self, storage: Log, session_id: str, model: str | None, spared: str | None = None) -> None:
         self.ids: dict[int, int] = {BEGINNING: ROOT}  # storage ids by number
         self._storage = storage
         self.session_id = session_id

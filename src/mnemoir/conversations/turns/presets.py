@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeVar
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.turns.threads import ThreadRule, row_limit, walk_thread
 from mnemoir.conversations.windows.counters import (
     CounterName,
@@ -20,6 +19,7 @@ from mnemoir.conversations.windows.counters import (
     plain_model_counter,
 )
 from mnemoir.conversations.windows.fitting import Unit, fit
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

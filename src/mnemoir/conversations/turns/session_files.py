@@ -10,9 +10,9 @@ from mnemoir.conversations.log.files import (
     FileUnavailable,
     StoredFile,
 )
-from mnemoir.conversations.log.messages import MediaPart, Message
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import StoredMessage
+from mnemoir.core.conversation_messages import MediaPart, Message
+from mnemoir.core.conversations import StoredMessage
+from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment
 
 _MOST_DIGITS = 19  # of an integer column
@@ -45,7 +45,7 @@ class SessionFiles:
     `bring_back` replaces links in messages by the bytes of the files.
     """
 
-    def __init__(self, storage: SessionStorage, bring_back: BringBack = list) -> None:
+    def __init__(self, storage: Log, bring_back: BringBack = list) -> None:
         self._storage = storage
         self._bring_back = bring_back
 

@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from mnemoir.conversations.log.files import FileResolver
-from mnemoir.conversations.log.messages import calls_of
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.turns.session_files import attachments_of, read_number
 from mnemoir.conversations.turns.turns import AppMode, Conversation, Conversations
+from mnemoir.core.conversation_messages import calls_of
+from mnemoir.core.conversations import ROOT, StoredMessage
 from mnemoir.core.tokens import estimate_tokens
+from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment, Turn, TurnRows
 
 _PAGE = 64
@@ -34,7 +34,7 @@ class CurrentTurn:
     message_id: int
 
 
-def thread_back(storage: SessionStorage, session_id: str, newest: int | None = None) -> Iterator[StoredMessage]:
+def thread_back(storage: Log, session_id: str, newest: int | None = None) -> Iterator[StoredMessage]:
     """The thread that ends with the message `newest`, newest first, down to the mark of a cleared context.
 
     Without `newest` the thread ends with the session's head. Empty for an unknown session or message. Pages are read
@@ -58,7 +58,7 @@ class SessionTurns:
     being answered, which has no answer yet. A turn's id is the id of its user's message, as a text.
     """
 
-    def __init__(self, storage: SessionStorage, *, current: CurrentTurn | None = None) -> None:
+    def __init__(self, storage: Log, *, current: CurrentTurn | None = None) -> None:
         self._storage = storage
         self._current = current
 
@@ -88,7 +88,7 @@ class SessionConversations:
     """One user's sessions as conversations of any application. Without `files` their history is text."""
 
     def __init__(
-        self, storage: SessionStorage, *, files: FileResolver | None = None, current: CurrentTurn | None = None
+        self, storage: Log, *, files: FileResolver | None = None, current: CurrentTurn | None = None
     ) -> None:
         self._storage = storage
         self._files = files
@@ -116,7 +116,7 @@ class _ThreadReader:
     branch it reads messages one by one.
     """
 
-    def __init__(self, storage: SessionStorage, session_id: str) -> None:
+    def __init__(self, storage: Log, session_id: str) -> None:
         self._storage = storage
         self._session_id = session_id
         self._page: list[StoredMessage] = []  # oldest first, so that the next one is the last item

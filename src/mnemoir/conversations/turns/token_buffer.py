@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from itertools import dropwhile
 
 from mnemoir.conversations.log.files import accepted_media
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.turns.history_text import history_text
 from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, counter_of, fit_by
 from mnemoir.conversations.turns.turns import Conversation, history_turns, turn_messages
 from mnemoir.conversations.windows.counters import CountsTokens
 from mnemoir.conversations.windows.validity import assert_valid_history
+from mnemoir.core.conversation_messages import Message
 from mnemoir.ports.turns import Turn
 
 DEFAULT_TOKEN_LIMIT = 2000

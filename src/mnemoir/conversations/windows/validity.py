@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.windows.tool_rounds import AnsweredCall, asked_calls, match_results
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import MnemoirError
 
 INTERRUPTED = "[INTERRUPTED]"

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mnemoir.conversations.log.messages import Message, Role
-from mnemoir.conversations.log.session_storage import SessionStorage
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
-from mnemoir.conversations.log.ways import Stretch
 from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.importance import IMPORTANT
 from mnemoir.conversations.windows.strategies.strategy import Strategy, stored_window
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
+from mnemoir.core.branches import Stretch
+from mnemoir.core.conversation_messages import Message, Role
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
+from mnemoir.ports.log import Log
 
 PartState = Literal["kept", "retained", "summary", "note", "summarised", "dropped", "cleared"]
 
@@ -49,7 +49,7 @@ class WindowParts:
 
 
 def window_parts(
-    rows: SessionStorage,
+    rows: Log,
     session_id: str,
     strategy: Strategy,
     budget: int,

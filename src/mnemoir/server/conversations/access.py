@@ -59,6 +59,6 @@ async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | N
 async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConversations]:
     """The owner's conversations, one of that id among them. Raises NotFound."""
     async with opened(site, scope) as own:
-        if own is None or not await asyncio.to_thread(own.manager.session_exists, id):
+        if own is None or await asyncio.to_thread(own.log.get_session, id) is None:
             raise not_found(id)
         yield own

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from mnemoir.conversations.log.messages import Content, MediaPart, Message, Part, Role, calls_of
 from mnemoir.conversations.log.model_messages import write_call
-from mnemoir.conversations.log.sessions import ROOT, SessionRecord, StoredMessage
-from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.clock import to_text
+from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, calls_of
+from mnemoir.core.conversations import ROOT, SessionRecord, StoredMessage
+from mnemoir.ports.log import Log
 from mnemoir.server.rest import JsonObject
 
 _PREVIEW = 80  # characters
@@ -139,21 +139,19 @@ class SentMessage(JsonObject):
     name: NotRequired[str]
 
 
-def conversations_json(
-    manager: MemoryManager, records: Sequence[SessionRecord], user: str
-) -> list[ConversationAnswer]:
+def conversations_json(log: Log, records: Sequence[SessionRecord], user: str) -> list[ConversationAnswer]:
     """Conversations, each with the number of messages of its thread and its first words. Blocks."""
     told: list[ConversationAnswer] = []
     for start in range(0, len(records), _READ_AT_ONCE):
         some = records[start : start + _READ_AT_ONCE]
-        begun = manager.storage.beginnings([record.id for record in some], _PREVIEW_AMONG)
+        begun = log.beginnings([record.id for record in some], _PREVIEW_AMONG)
         told += (_conversation_json(record, user, *begun[record.id]) for record in some)
     return told
 
 
-def first_words(manager: MemoryManager, ids: Sequence[str]) -> dict[str, str]:
+def first_words(log: Log, ids: Sequence[str]) -> dict[str, str]:
     """The beginning of each conversation by its id; "" where its first messages hold none of the user. Blocks."""
-    begun = manager.storage.beginnings(ids, _PREVIEW_AMONG)
+    begun = log.beginnings(ids, _PREVIEW_AMONG)
     return {id: _preview(first) for id, (_, first) in begun.items()}
 
 

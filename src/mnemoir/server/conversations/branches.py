@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from mnemoir.conversations.log.messages import Role
-from mnemoir.conversations.log.ways import Branch
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.branches import Branch
+from mnemoir.core.conversation_messages import Role
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
@@ -83,7 +83,7 @@ def _place(branches: Sequence[Branch], first: str | int) -> int:
 def _told(own: OwnConversations, page: Sequence[Branch]) -> Iterator[BranchAnswer]:
     for start in range(0, len(page), _AT_ONCE):
         some = page[start : start + _AT_ONCE]
-        begins = own.manager.storage.messages_by_id([branch.run.first for branch in some])
+        begins = own.log.messages_by_id([branch.run.first for branch in some])
         for branch in some:
             message = begins[branch.run.first].message if branch.run.first in begins else None
             yield {

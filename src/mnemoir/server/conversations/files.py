@@ -123,7 +123,7 @@ def attachments_page(
     own: OwnConversations, limit: int, before: int | None, id: str | None = None
 ) -> tuple[list[SentFile], str | None]:
     """Files of so many messages, of one conversation or of all, and the cursor of the next page. Blocks."""
-    found = own.manager.messages_with_files(limit + 1, before=before, session_id=id)
+    found = own.log.messages_with_files(limit + 1, before=before, session_id=id)
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].id) if len(found) > limit else None
     return sent_files(own.node_parts.objects, page), following

@@ -9,11 +9,11 @@ from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, StoredMessage
-from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
@@ -105,31 +105,31 @@ async def pin(
 
 
 def _listed(own: OwnConversations, id: str, asked: _Asked) -> Answer[MessagePage]:
-    page = _page(own.manager, id, asked)
+    page = _page(own.log, id, asked)
     on_thread = page.messages[0].id if page.messages and asked.view == "thread" else ROOT
     body: MessagePage = {
         "results": _told(own, id, page.messages),
         "next": page.next,
         "newer": page.newer,
-        "offset": own.manager.place_on_thread(id, on_thread),
+        "offset": own.log.place_on_thread(id, on_thread),
     }
     return Answer(body)
 
 
-def _page(manager: MemoryManager, id: str, asked: _Asked) -> Page:
+def _page(log: Log, id: str, asked: _Asked) -> Page:
     if asked.view == "tree":
-        return tree_page(manager, id, asked.limit, asked.cursor)
+        return tree_page(log, id, asked.limit, asked.cursor)
     if asked.around is not None:
-        return page_around(manager, id, asked.limit, asked.around)
+        return page_around(log, id, asked.limit, asked.around)
     if asked.cursor is not None:
-        return following_page(manager, id, asked.limit, asked.cursor)
-    return newest_page(manager, id, asked.limit)
+        return following_page(log, id, asked.limit, asked.cursor)
+    return newest_page(log, id, asked.limit)
 
 
 def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
     """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
     parents = {stored.parent_id or ROOT for stored in messages}
-    children = own.manager.children(id, sorted(parents))
+    children = own.log.children(id, sorted(parents))
     return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
 
 
@@ -139,7 +139,7 @@ def _appended(
     files = Attachments(own.node_parts.objects)
     kept = [files.put_away(message, id) for message in messages]
     ids = own.manager.append_messages(id, kept, parent_id=parent_id)
-    stored = own.manager.storage.messages_by_id(ids)
+    stored = own.log.messages_by_id(ids)
     return Answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mnemoir.conversations.log.messages import Message
 from mnemoir.conversations.nodes.conversation_nodes import forget_node_memories
 from mnemoir.conversations.nodes.document import NodeMemoryMessage
 from mnemoir.conversations.nodes.list import (
@@ -18,6 +17,7 @@ from mnemoir.conversations.nodes.list import (
 )
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere

@@ -7,8 +7,8 @@ when the head has moved since.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, StoredMessage
-from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversations import ROOT, MessageNotFoundError, StoredMessage
+from mnemoir.ports.log import Log
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import LARGEST_ID
 
@@ -28,47 +28,46 @@ class Page:
     newer: str | None = None
 
 
-def tree_page(manager: MemoryManager, id: str, limit: int, cursor: str | None) -> Page:
+def tree_page(log: Log, id: str, limit: int, cursor: str | None) -> Page:
     """Of all branches, by id. Raises InvalidCursor."""
     last = 0 if cursor is None else _place(cursor, _TREE)
-    found, goes_on = _read(lambda count, after: manager.message_tree(id, count, after=after), limit, last)
+    found, goes_on = _read(lambda count, after: log.message_tree(id, count, after=after), limit, last)
     return Page(messages=found, next=write_cursor(_TREE, found[-1].id) if goes_on else None)
 
 
-def newest_page(manager: MemoryManager, id: str, limit: int) -> Page:
+def newest_page(log: Log, id: str, limit: int) -> Page:
     """The end of the thread."""
-    found, goes_on = _read(lambda count, before: manager.thread(id, count, before=before or None), limit, 0)
+    found, goes_on = _read(lambda count, before: log.thread_messages(id, count, before=before or None), limit, 0)
     return Page(messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None)
 
 
-def following_page(manager: MemoryManager, id: str, limit: int, cursor: str) -> Page:
+def following_page(log: Log, id: str, limit: int, cursor: str) -> Page:
     """What is in front of the page that the cursor is from, or behind it. Raises InvalidCursor."""
     try:
         last = _place(cursor, _OLDER)
     except InvalidCursor:
         last = _place(cursor, _NEWER)
-        found, goes_on = _behind(manager, id, limit, last)
+        found, goes_on = _behind(log, id, limit, last)
         return Page(
             messages=found, next=_cursor(_OLDER, found[:1]), newer=_cursor(_NEWER, found[-1:]) if goes_on else None
         )
-    found, goes_on = _before(manager, id, limit, last)
+    found, goes_on = _before(log, id, limit, last)
     return Page(
         messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None, newer=_cursor(_NEWER, found[:1])
     )
 
 
-def page_around(manager: MemoryManager, id: str, limit: int, message_id: int) -> Page:
+def page_around(log: Log, id: str, limit: int, message_id: int) -> Page:
     """A message in the middle of what is in front of it and behind it; for ROOT the beginning of the thread.
 
     Raises MessageNotFoundError.
     """
-    sought = manager.get_message(id, message_id) if message_id != ROOT else None
-    if sought is None and message_id != ROOT:
+    middle = log.way_to(id, message_id, 1) if message_id != ROOT else []
+    if not middle and message_id != ROOT:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    middle = [] if sought is None else [sought]
     half = (limit - 1) // 2 if middle else 0
-    before, is_more_before = _before(manager, id, half, message_id) if half else ([], bool(middle))
-    behind, is_more_behind = _behind(manager, id, limit - half - len(middle), message_id)
+    before, is_more_before = _before(log, id, half, message_id) if half else ([], bool(middle))
+    behind, is_more_behind = _behind(log, id, limit - half - len(middle), message_id)
     messages = [*before[::-1], *middle, *behind]
     return Page(
         messages=messages,
@@ -77,12 +76,12 @@ def page_around(manager: MemoryManager, id: str, limit: int, message_id: int) ->
     )
 
 
-def _before(manager: MemoryManager, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
-    return _read(lambda count, last: manager.way_before(id, last, count), limit, message_id)
+def _before(log: Log, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
+    return _read(lambda count, last: log.way_before(id, last, count), limit, message_id)
 
 
-def _behind(manager: MemoryManager, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
-    return _read(lambda count, last: manager.way_behind(id, last, count), limit, message_id)
+def _behind(log: Log, id: str, limit: int, message_id: int) -> tuple[list[StoredMessage], bool]:
+    return _read(lambda count, last: log.way_behind(id, last, count), limit, message_id)
 
 
 def _read(read: Read, limit: int, last: int) -> tuple[list[StoredMessage], bool]:

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from mnemoir.conversations.log.sessions import naive_utc
 from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
 from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
+from mnemoir.core.conversations import naive_utc
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
@@ -47,7 +47,7 @@ async def prune(
     ids: list[str] = []
     async with opened(site, scope) as own:
         if own is not None:
-            ids = await asyncio.to_thread(own.manager.storage.old_sessions, body.days)
+            ids = await asyncio.to_thread(own.log.old_sessions, body.days)
             if not body.dry_run:
                 ids = [id for id in ids if await _removed(site, scope, own, id, before)]
     verb = "Would delete" if body.dry_run else "Deleted"
@@ -84,6 +84,6 @@ def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:
     return cleanup_node_memory(
         own.node_parts.objects,
         body.older_than_days,
-        lambda app, conversation: own.manager.session_exists(conversation),
+        lambda app, conversation: own.log.get_session(conversation) is not None,
         body.dry_run,
     )

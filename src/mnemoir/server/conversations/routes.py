@@ -16,10 +16,10 @@ from pydantic import BeforeValidator
 
 from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import ROOT, MessageNotFoundError, SessionExistsError
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import ROOT, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.server.conversations.access import (
@@ -176,7 +176,7 @@ async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Answer[FlushAnswer
     async with holding(site, scope, id) as own:
         await own.manager.wait_for_pending_embeddings()
         await asyncio.to_thread(own.manager.strategy.drain, _FLUSH_S)
-        count = await asyncio.to_thread(own.manager.get_message_count, id)
+        count = await asyncio.to_thread(own.log.get_message_count, id)
     return Answer({"id": id, "messages": count})
 
 
@@ -202,20 +202,20 @@ def _listed(
     own: OwnConversations, user: str, limit: int, before: Place | None, called: str
 ) -> Answer[ConversationPage]:
     if called.strip():
-        page, last = page_called(own.manager, called, limit, before)
+        page, last = page_called(own.log, called, limit, before)
     else:
-        found = own.manager.list_page(limit + 1, before=before)
+        found = own.log.sessions_page(limit + 1, before=before)
         page = found[:limit]
         last = place_of(page[-1]) if len(found) > limit else None
     following = None if last is None else write_cursor(_LIST, last[0].isoformat(timespec="microseconds"), last[1])
-    return Answer({"results": conversations_json(own.manager, page, user), "next": following})
+    return Answer({"results": conversations_json(own.log, page, user), "next": following})
 
 
 def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
-    record = own.manager.get_session(id)
+    record = own.log.get_session(id)
     if record is None:  # deleted a moment ago
         raise not_found(id)
-    return Answer(conversations_json(own.manager, [record], user)[0], status)
+    return Answer(conversations_json(own.log, [record], user)[0], status)
 
 
 def _created(
@@ -238,18 +238,18 @@ def _created(
 
 
 def _changed(own: OwnConversations, user: str, id: str, body: ConversationChange) -> Answer[ConversationAnswer]:
-    record = own.manager.get_session(id)
+    record = own.log.get_session(id)
     if record is None:
         raise not_found(id)
     prompt = (body.system_prompt or "") if "system_prompt" in body.model_fields_set else None
     own.manager.update_session(id, system_prompt=prompt, metadata=body.applied_to(record.metadata))
     if body.clear_context:
-        own.manager.clear_context(id)
+        own.log.mark_context(id)
     return _shown(own, user, id)
 
 
 def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> Answer[ConversationAnswer]:
-    record = own.manager.get_session(id)
+    record = own.log.get_session(id)
     if record is None:
         raise not_found(id)
     metadata = record.metadata if body.title is None else replace(record.metadata, title=body.title)

@@ -9,14 +9,15 @@ from fastapi import Query
 from pydantic import BeforeValidator
 
 from mnemoir.app.forgetting import not_found
-from mnemoir.conversations.log.messages import Role
-from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
+from mnemoir.core.conversation_messages import Role
+from mnemoir.core.conversations import ROOT, StoredMessage
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.rest import Answer, JsonObject, Question, Routes, SiteHere, whole_number
@@ -85,11 +86,11 @@ async def search(
         if own is None:
             return Answer({"results": []})
         hits = await _found(own.manager, query, limit, filters, mode)
-        return await asyncio.to_thread(_told, own.manager, hits)
+        return await asyncio.to_thread(_told, own.log, hits)
 
 
 async def _require(own: OwnConversations | None, id: str | None) -> None:
-    if id is not None and (own is None or not await asyncio.to_thread(own.manager.session_exists, id)):
+    if id is not None and (own is None or await asyncio.to_thread(own.log.get_session, id) is None):
         raise not_found(id)
 
 
@@ -108,12 +109,12 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(manager: MemoryManager, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
+def _told(log: Log, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
     def message(stored: StoredMessage) -> MessageAnswer:
         parent = stored.parent_id or ROOT
-        return message_json(stored, manager.children(stored.session_id, [parent])[parent])
+        return message_json(stored, log.children(stored.session_id, [parent])[parent])
 
-    sessions = {id: manager.get_session(id) for id in {hit.session_id for hit in hits}}
+    sessions = {id: log.get_session(id) for id in {hit.session_id for hit in hits}}
     titles = {id: session.metadata.title for id, session in sessions.items() if session}
     results: list[FoundMessage] = [
         {

@@ -5,8 +5,8 @@ Only so many are looked at for one page. So one that finds few ends early, and t
 
 from datetime import datetime
 
-from mnemoir.conversations.log.sessions import SessionRecord
-from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversations import SessionRecord
+from mnemoir.ports.log import Log
 from mnemoir.server.conversations.answers import first_words
 
 _AT_ONCE = 50
@@ -20,16 +20,14 @@ def place_of(record: SessionRecord) -> Place:
     return record.updated_at, record.id
 
 
-def page_called(
-    manager: MemoryManager, words: str, limit: int, before: Place | None
-) -> tuple[list[SessionRecord], Place | None]:
+def page_called(log: Log, words: str, limit: int, before: Place | None) -> tuple[list[SessionRecord], Place | None]:
     """Those called by all of the words, newest activity first, and behind which the next page begins. Blocks.
 
     Case does not count.
     """
     wanted, called, looked_at = words.casefold().split(), list[SessionRecord](), 0
-    while page := manager.list_page(_AT_ONCE, before=before):
-        begun = first_words(manager, [record.id for record in page if not record.metadata.title])
+    while page := log.sessions_page(_AT_ONCE, before=before):
+        begun = first_words(log, [record.id for record in page if not record.metadata.title])
         for record in page:
             if len(called) == limit or looked_at == _MOST_LOOKED_AT:
                 return called, before

@@ -9,13 +9,13 @@ from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
 from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.log.messages import Role
-from mnemoir.conversations.log.sessions import Summary
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.strategies.strategy import StrategyName
 from mnemoir.conversations.windows.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
+from mnemoir.core.conversation_messages import Role
+from mnemoir.core.conversations import Summary
 from mnemoir.core.tokens import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
@@ -104,7 +104,7 @@ async def window(
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
         parts = await asyncio.to_thread(
             window_parts,
-            own.manager.storage,
+            own.log,
             id,
             chosen,
             budget,

@@ -254,7 +254,7 @@ def _said(entry: HistoryEntry, turn: SourceTurn) -> _Said:
 
 def _messages(own: OwnConversations, said: set[_Said]) -> dict[_Said, int]:
     """The messages that are still there: by their uids, and by their words where no uid was noted."""
-    places = own.manager.storage.places_of([what for _, what in said if isinstance(what, str)])
+    places = own.log.places_of([what for _, what in said if isinstance(what, str)])
     found: dict[_Said, int] = {(session, uid): message_id for uid, (session, message_id) in places.items()}
     for session in {session for session, what in said if session and not isinstance(what, str)}:
         words = {what for of, what in said if of == session and not isinstance(what, str)}
@@ -265,11 +265,11 @@ def _messages(own: OwnConversations, said: set[_Said]) -> dict[_Said, int]:
 def _message_ids(own: OwnConversations, session: str, turns: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Where the turns stand in the conversation, each at the first message that says it."""
     found: dict[tuple[str, str], int] = {}
-    if not own.manager.session_exists(session):
+    if own.log.get_session(session) is None:
         return found
     last = looked_at = 0
     while looked_at < _LOOKED_AT and len(found) < len(turns):
-        page = own.manager.message_tree(session, _AT_ONCE, after=last)
+        page = own.log.message_tree(session, _AT_ONCE, after=last)
         for stored in page:
             said = (str(stored.message.role), stored.message.text)
             if said in turns:

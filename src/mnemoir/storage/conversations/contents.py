@@ -41,10 +41,11 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
 def stamp_of(file: Path, model: str | None) -> str | None:
     """Differs when the file, its log or the model is another one; None without a file."""
     try:
-        found = [file.stat()]
+        found = file.stat()
     except OSError:
         return None
+    stamp = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {model or ''}"
     with suppress(OSError):
-        found.append(beside(file, "-wal").stat())
-    times = (f"{one.st_ino} {one.st_size} {one.st_mtime_ns} {one.st_ctime_ns}" for one in found)
-    return "; ".join([*times, model or ""])
+        log = beside(file, "-wal").stat()  # whoever opens it may change its owner, and so its ctime
+        return f"{stamp}; {log.st_ino} {log.st_size} {log.st_mtime_ns}"
+    return stamp

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from mnemoir.conversations.log.session_storage import SessionStorage
 from mnemoir.core.clock import Clock, utc_now
+from mnemoir.ports.log import Log
 from mnemoir.storage.sql.conversations.sessions import SessionTables
 from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
@@ -45,7 +45,11 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         path = Path(db_path).expanduser()
         self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
 
-    def together(self, work: Callable[[SessionStorage], T]) -> T:
+    def with_clock(self, clock: Clock) -> "MemoryStorage":
+        """The file opened once more, to write as of other times; each write is synced. Close it in the end."""
+        return MemoryStorage(self.db_path, synced=True, on_corruption="raise", clock=clock)
+
+    def together(self, work: Callable[[Log], T]) -> T:
         """What `work` gives with all that it reads and writes in one transaction. It may run again."""
         return self._file.write(lambda sql: work(_Within(self.db_path, sql, self._clock)))
 
@@ -70,4 +74,4 @@ class _Within(MemoryStorage):
         self._file = Transaction(path=path, sql=sql)
 
 
-_: type[SessionStorage] = MemoryStorage  # checked, never run
+_: type[Log] = MemoryStorage  # checked, never run

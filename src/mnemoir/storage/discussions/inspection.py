@@ -22,7 +22,6 @@ from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sqlite.failures import FOREIGN
 from mnemoir.storage.sqlite.transactions import SqliteSql
 
-_BOM = b"\xef\xbb\xbf"
 _HALF_WRITTEN = "a killed writer left it half written. The next use of the discussion undoes that; then look again."
 
 KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for one that is none of ours

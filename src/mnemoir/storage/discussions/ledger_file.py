@@ -7,6 +7,7 @@ written there before, what leaves it is taken out after, and an entry that is in
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
 from mnemoir.storage.discussions.ledger_view import LedgerView, Stamps, ViewCache, view_of
 from mnemoir.storage.discussions.placed_file import found, placed
 from mnemoir.storage.discussions.places import places
+from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 
 _BEHIND = "behind"
-_ATTEMPTS = 5
 
 _log = structlog.get_logger(__name__)
 
@@ -64,12 +65,12 @@ class LedgerFile:
 
     def read(self) -> Ledger:
         """Everything, word for word; empty without a file."""
-        for _ in range(_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             main, aside = self.file.read(), self._aside.read()
             if aside is None or main is None or self.file.stamp() == main[1]:  # both are of one moment
                 break
-        text = self.file.understand(main)
-        outside = self._aside.understand(aside).entries if text.is_array else ()
+        text = self.file.understand(main[0] if main else b"")
+        outside = self._aside.understand(aside[0]).entries if text.is_array and aside else ()
         return Ledger(
             text=text,
             entries=_merged(text.entries, outside),
@@ -79,10 +80,14 @@ class LedgerFile:
 
     def rewrite(self, edit: Callable[[list[Entry]], Sequence[Entry]]) -> None:
         """Put what `edit` makes of the entries, settled before, in their place; in the form in which they were."""
-        before = self.read()
-        with self.file.understood():  # an entry may be nested too deeply to be taken apart
-            entries = edit(settled(before.entries))
-        self._replace(entries, before)
+        for _ in range(ATTEMPTS):
+            before = self.read()
+            with self.file.understood():  # an entry may be nested too deeply to be taken apart
+                entries = edit(settled(before.entries))
+            with suppress(EditedMeanwhile):
+                self._replace(entries, before)
+                return
+        raise self.file.always_edited()
 
     def grow(self, line: bytes, view: LedgerView) -> tuple[Stamps, int]:
         """Add a line durably to a ledger of lines of which `view` is the view; its stamps and its length then.
@@ -107,17 +112,17 @@ class LedgerFile:
 
     def _replace(self, entries: Sequence[Entry], before: Ledger) -> None:
         if not before.text.is_array:
-            self.file.replace_entries(entries, as_array=False)
+            self.file.replace(self.file.content_of(entries, as_array=False), over=before.stamps[0])
             return
         aside = _outside(entries)
         staying = {entry.value["id"] for entry in aside}
         leaving = [entry for entry in before.aside if _has_key(entry) and entry.value["id"] not in staying]
         if aside and aside != before.aside:
-            self._aside.replace_entries([*aside, *leaving], as_array=False)
+            self._aside.replace(self._aside.content_of([*aside, *leaving], as_array=False))
         inside = [_inside(entry) for entry in entries if not is_stale(entry)]
-        self.file.replace_entries(inside, as_array=True)
+        self.file.replace(self.file.content_of(inside, as_array=True), over=before.stamps[0])
         if leaving and aside:
-            self._aside.replace_entries(aside, as_array=False)
+            self._aside.replace(self._aside.content_of(aside, as_array=False))
         elif leaving:
             self._aside.remove()
 

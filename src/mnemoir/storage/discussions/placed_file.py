@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from mnemoir.core.atomic_file import Stamp
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
 from mnemoir.storage.discussions.places import Place
 from mnemoir.storage.files.stored_file import StoredFile
@@ -22,18 +21,18 @@ class PlacedFile(StoredFile):
 
     def parsed(self) -> LedgerText:
         """Its entries; none when it is not there."""
-        return self.understand(self.read())
+        read = self.read()
+        return self.understand(read[0] if read else b"")
 
-    def understand(self, read: tuple[bytes, Stamp] | None) -> LedgerText:
+    def understand(self, content: bytes) -> LedgerText:
         """The entries of what was read from it."""
         with self.understood():
-            return parse(read[0] if read else b"", is_array=self.is_array)
+            return parse(content, is_array=self.is_array)
 
-    def replace_entries(self, entries: Sequence[Entry], *, as_array: bool) -> None:
-        """The same as `replace`, for entries in one form or the other."""
+    def content_of(self, entries: Sequence[Entry], *, as_array: bool) -> bytes:
+        """The entries as the file is to hold them, in one form or the other."""
         with self.understood():
-            content = array_of(entries) if as_array else lines_of(entries)
-        self.replace(content)
+            return array_of(entries) if as_array else lines_of(entries)
 
 
 def placed(root: Path, place: Place) -> PlacedFile:

@@ -11,7 +11,7 @@ from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.placed_file import found, found_or_new, placed
+from mnemoir.storage.discussions.placed_file import PlacedFile, found, found_or_new, placed
 from mnemoir.storage.discussions.places import places
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import existing
@@ -42,10 +42,14 @@ def _load(discussion: Discussion) -> RollingSummary | None:
 def _save(discussion: Discussion, summary: RollingSummary) -> None:
     file = found_or_new(discussion.root, places(directory_name(discussion.id), "summary"))
     with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
-        text = file.parsed()
-        with file.understood():
-            entries = _with(list(text.entries), discussion, summary)
-        file.replace_entries(entries, as_array=text.is_array)
+        file.change(lambda content: _changed(file, content, discussion, summary))
+
+
+def _changed(file: PlacedFile, content: bytes, discussion: Discussion, summary: RollingSummary) -> bytes:
+    text = file.understand(content)
+    with file.understood():
+        entries = _with(list(text.entries), discussion, summary)
+    return file.content_of(entries, as_array=text.is_array)
 
 
 def _remove(discussion: Discussion) -> None:

@@ -49,8 +49,11 @@ def _load(root: Path, discussion: str) -> dict[str, str]:
 def _save(root: Path, discussion: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     file = _file(root, discussion)
     with file.locked():
-        members = _merged(file.members(), before, after)
-        file.replace(json.dumps(members, indent=4).encode())  # four spaces and ASCII, as WilmerAI writes them
+        file.change(lambda content: _content(_merged(file.members_of(content), before, after)))
+
+
+def _content(members: Mapping[str, Any]) -> bytes:
+    return json.dumps(members, indent=4).encode()  # four spaces and ASCII, as WilmerAI writes them
 
 
 def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:

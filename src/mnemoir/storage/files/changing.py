@@ -1,8 +1,4 @@
-"""One change of a project file, from the lock to the moment readers see it.
-
-Other programs need not take the lock. So the file is looked at once more just before the new one takes its place; if
-it was edited since it was read, the change is planned anew over what it holds now.
-"""
+"""One change of a project file, from the lock to the moment readers see it."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -12,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.clock import Clock, to_text
-from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, IndexEntry, Provenance
 from mnemoir.core.scope import Scope
@@ -23,6 +17,7 @@ from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put
 from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.rows import Key, key_of
+from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 from mnemoir.storage.planning import Effect
 from mnemoir.storage.sql import history, receipts
 from mnemoir.storage.sql.engine import Engine, Sql
@@ -30,11 +25,6 @@ from mnemoir.storage.sql.scopes import entered
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
-_ATTEMPTS = 5
-
-
-class _EditedMeanwhile(Exception):
-    """Another program, which takes no lock, has changed the file since it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +87,13 @@ class Changing:
 
     async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
         """Write the file; what it held, what happens to that, and what it holds now."""
-        for _ in range(_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
             effects = await self._in_thread(partial(wish.plan, standing))
-            with _forgotten_on_failure(project), suppress(_EditedMeanwhile):
+            with _forgotten_on_failure(project), suppress(EditedMeanwhile):
                 after = await self._in_thread(partial(_written, project, standing, effects))
                 return standing.contents, effects, after
-        raise StorageUnavailable(f"{project.file.name} is edited by another program all the time. Try again later.")
+        raise project.file.always_edited()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -142,18 +132,12 @@ def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
 
 
 def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
-    """The contents after the effects, which are in the file then. Raises _EditedMeanwhile with the file as it is."""
+    """The contents after the effects, which are in the file then. Raises EditedMeanwhile with the file as it is."""
     if not effects:
         return standing.contents
     before = standing.contents
     after = before.after(standing.scope.user, effects)
-
-    def announce(stamp: Stamp) -> None:
-        if project.file.stamp() != before.stamp:
-            raise _EditedMeanwhile
-        project.announce(stamp)
-
-    return replace(after, stamp=project.file.replace(after.records(), announce))
+    return replace(after, stamp=project.file.replace(after.records(), project.announce, over=before.stamp))
 
 
 def _index(sql: Sql, number: int, effects: Sequence[Effect]) -> None:

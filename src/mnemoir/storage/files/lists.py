@@ -1,6 +1,7 @@
 """Lists of a project file's memories with conditions, in the order a reader asks for."""
 
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable
 
 from mnemoir.core.ids import MemoryId
@@ -8,7 +9,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
 from mnemoir.ports.memory_store import Owned, Place, Project, Wanted
 from mnemoir.storage.files.contents import Contents
-from mnemoir.storage.files.rows import Row
+from mnemoir.storage.files.rows import Row, is_shown, place_of
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.lists import learned_in
 
@@ -25,15 +26,16 @@ def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[
 def select(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
     """The same in its order."""
     rows = meeting(contents, sql, scope, wanted)
-    return sorted(rows, key=lambda row: _key(_time(row, wanted), row.memory.id, wanted), reverse=not wanted.ascending)
+    return sorted(rows, key=lambda row: _place(row, wanted), reverse=not wanted.ascending)
 
 
 def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable[Row]:
     """The rows behind a place."""
     if after is None:
         return rows
-    place = _key(after.at, after.memory_id, wanted)
-    return (row for row in rows if _is_behind(_key(_time(row, wanted), row.memory.id, wanted), place, wanted))
+    is_behind = operator.gt if wanted.ascending else operator.lt
+    place = place_of(after.at, after.memory_id, ascending=wanted.ascending)
+    return (row for row in rows if is_behind(_place(row, wanted), place))
 
 
 def owners_of(project: Project, contents: Contents) -> list[Owned]:
@@ -53,7 +55,8 @@ def owners_of(project: Project, contents: Contents) -> list[Owned]:
 def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition]:
     conditions: list[Condition] = []
     if wanted.hidden != "with":
-        conditions.append(_by_sight(wanted))
+        shown, wants_hidden = is_shown(wanted.visible), wanted.hidden == "only"
+        conditions.append(lambda row: shown(row) is not wants_hidden)
     if wanted.kind is not None:
         conditions.append(lambda row: row.memory.kind == wanted.kind)
     if wanted.ids is not None:
@@ -67,30 +70,17 @@ def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition
     if wanted.since is not None or wanted.until is not None:
         since = -math.inf if wanted.since is None else wanted.since.timestamp()
         until = math.inf if wanted.until is None else wanted.until.timestamp()
-        conditions.append(lambda row: (at := _time(row, wanted)) is not None and since <= at < until)
+        conditions.append(lambda row: math.isfinite(at := _time(row, wanted)) and since <= at < until)
     return conditions
-
-
-def _by_sight(wanted: Wanted) -> Condition:
-    now, horizon = wanted.visible.now.timestamp(), wanted.visible.horizon
-    oldest = -math.inf if horizon is None else horizon.timestamp()
-    hidden = wanted.hidden == "only"
-    return lambda row: (row.search.effective_at < oldest or row.search.expires_at <= now) is hidden
 
 
 def _session_of(row: Row) -> object:
     return (row.memory.metadata or {}).get("session_id")
 
 
-def _time(row: Row, wanted: Wanted) -> float | None:
-    at = row.search.effective_at if wanted.by == "updated" else row.search.said_at
-    return at if math.isfinite(at) else None
+def _time(row: Row, wanted: Wanted) -> float:
+    return row.search.effective_at if wanted.by == "updated" else row.search.said_at
 
 
-def _key(at: float | None, memory_id: MemoryId, wanted: Wanted) -> tuple[float, str]:
-    """In the direction of the list; what has no time comes last either way."""
-    return ((math.inf if wanted.ascending else -math.inf) if at is None else at, memory_id)
-
-
-def _is_behind(key: tuple[float, str], place: tuple[float, str], wanted: Wanted) -> bool:
-    return key > place if wanted.ascending else key < place
+def _place(row: Row, wanted: Wanted) -> tuple[float, str]:
+    return place_of(_time(row, wanted), row.memory.id, ascending=wanted.ascending)

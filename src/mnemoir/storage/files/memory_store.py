@@ -39,7 +39,7 @@ from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
-from mnemoir.storage.files.rows import Row, visible_rows
+from mnemoir.storage.files.rows import Row, is_shown
 from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
@@ -283,7 +283,8 @@ def _request(scope: Scope, plan: Callable[[ScopeOfFile], Sequence[Effect]]) -> W
 
 
 def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]:
-    return (row for row in visible_rows(rows, visible) if is_within(row.memory, scope))
+    shown = is_shown(visible)
+    return (row for row in rows if shown(row) and is_within(row.memory, scope))
 
 
 def _said_in(row: Row, scope: Scope) -> bool:

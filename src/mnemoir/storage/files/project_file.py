@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import orjson
 import structlog
@@ -64,12 +64,22 @@ class ProjectFile:
             return FileContent(records=[], stamp=None)
         return FileContent(records=self._decode(*found), stamp=found[1], digest=digest_of(found[0]))
 
-    def replace(self, records: Sequence[Record], before_rename: Callable[[Stamp], None]) -> Stamp:
-        """Write all records; only under the lock. `before_rename` is told the stamp that they have before the rename.
+    def replace(
+        self,
+        records: Sequence[Record],
+        announce: Callable[[Stamp], None],
+        *,
+        over: Stamp | Literal["any"] | None = "any",
+    ) -> Stamp:
+        """Write all records (`StoredFile.replace`); only under the lock.
 
         Raises InvalidRequest for a value that JSON cannot hold.
         """
-        return self._file.replace(encode(records), makes_folder=False, before_rename=before_rename)
+        return self._file.replace(encode(records), over=over, makes_folder=False, announce=announce)
+
+    def always_edited(self) -> StorageUnavailable:
+        """What to raise when every attempt to change the file met an edit."""
+        return self._file.always_edited()
 
     def locked(self) -> AbstractContextManager[None]:
         """Keep every other writer out (`StoredFile.locked`)."""

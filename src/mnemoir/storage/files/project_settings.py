@@ -54,14 +54,16 @@ def _load(place: Folder) -> ProjectSettings:
 def _save(place: Folder, settings: ProjectSettings) -> None:
     file, prompt = _files(place)
     with file.locked():
-        members = file.members()
-        merged = _merged(members, settings)
-        if merged != members:
-            file.replace(orjson.dumps(merged, option=_PRETTY))
+        file.change(lambda content: _changed(file.members_of(content), settings))
         if settings.extraction_prompt is None:
             prompt.remove()
         else:
             prompt.replace(settings.extraction_prompt.encode("utf-8", "replace"))
+
+
+def _changed(members: dict[str, Any], settings: ProjectSettings) -> bytes | None:
+    merged = _merged(members, settings)
+    return None if merged == members else orjson.dumps(merged, option=_PRETTY)
 
 
 def _files(place: Folder) -> tuple[StoredFile, StoredFile]:

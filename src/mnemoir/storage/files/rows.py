@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import NotSupported
@@ -83,8 +83,8 @@ def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def visible_rows(rows: Iterable[Row], visible: Visible) -> Iterable[Row]:
-    """Those that have neither decayed nor expired. Raises NotSupported for a look into the past."""
+def is_shown(visible: Visible) -> Callable[[Row], bool]:
+    """Tells of a row whether it has neither decayed nor expired. Raises NotSupported for a look into the past."""
     if visible.at is not None:
         raise NotSupported(
             "Project files hold only what is current, so no earlier state can be shown. "
@@ -92,14 +92,15 @@ def visible_rows(rows: Iterable[Row], visible: Visible) -> Iterable[Row]:
         )
     horizon = -math.inf if visible.horizon is None else visible.horizon.timestamp()
     now = visible.now.timestamp()
-    return (row for row in rows if row.search.effective_at >= horizon and row.search.expires_at > now)
+    return lambda row: row.search.effective_at >= horizon and row.search.expires_at > now
 
 
 def newest_first(rows: Iterable[Row]) -> list[Row]:
     """By `created_at`, newest first, unreadable ones last; ties by id descending."""
-    return sorted(rows, key=_age, reverse=True)
+    return sorted(rows, key=lambda row: place_of(row.search.said_at, row.memory.id), reverse=True)
 
 
-def _age(row: Row) -> tuple[float, str]:
-    said_at = row.search.said_at
-    return (-math.inf if math.isnan(said_at) else said_at, row.memory.id)
+def place_of(at: float | None, memory_id: MemoryId, *, ascending: bool = False) -> tuple[float, str]:
+    """Where a row stands in the direction of a list. What has no time, or one that is no number, comes last."""
+    has_time = at is not None and math.isfinite(at)
+    return (at if at is not None and has_time else math.inf if ascending else -math.inf), memory_id

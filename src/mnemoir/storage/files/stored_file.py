@@ -1,15 +1,18 @@
 """A file that other programs may write too, below a root and reached without following links.
 
 All methods block. What the operating system refuses, and a content that cannot be understood, is StorageUnavailable.
+
+Other programs need not take our locks. So a file is looked at once more just before a new content takes its place; if
+it was edited since it was read, the new content is made again, of the edit.
 """
 
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mnemoir.core.atomic_file import (
     Stamp,
@@ -25,6 +28,12 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files.file_errors import damage_errors, file_errors, json_object
 from mnemoir.storage.files.workspace import Folder, existing, refuse_other_spelling
+
+ATTEMPTS = 5
+
+
+class EditedMeanwhile(Exception):
+    """Another program has changed the file since it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +81,50 @@ class StoredFile:
     def members(self) -> dict[str, Any]:
         """Of the JSON object in it; {} when it is not there or empty."""
         read = self.read()
+        return self.members_of(read[0] if read else b"")
+
+    def members_of(self, content: bytes) -> dict[str, Any]:
+        """Of the JSON object that was read from it."""
         with self.understood():
-            return json_object(read[0] if read else b"")
+            return json_object(content)
+
+    def change(self, make: Callable[[bytes], bytes | None]) -> None:
+        """Put what `make` makes of the content in its place; None leaves the file as it is."""
+        for _ in range(ATTEMPTS):
+            read = self.read()
+            content = make(read[0] if read else b"")
+            if content is None:
+                return
+            with suppress(EditedMeanwhile):
+                self.replace(content, over=read and read[1])
+                return
+        raise self.always_edited()
 
     def replace(
         self,
         content: bytes,
         *,
+        over: Stamp | Literal["any"] | None = "any",
         makes_folder: bool = True,
-        before_rename: Callable[[Stamp], None] = lambda stamp: None,
+        announce: Callable[[Stamp], None] = lambda stamp: None,
     ) -> Stamp:
-        """Put `content` in its place, durably and in one step (`core.atomic_file.replace_file`)."""
+        """Put `content` in its place, durably and in one step (`core.atomic_file.replace_file`).
+
+        Raises EditedMeanwhile when the file is not the one of the stamp `over` any more. `announce` is told the stamp
+        that the new file has just before it is seen.
+        """
+
+        def before_rename(stamp: Stamp) -> None:
+            if over != "any" and self.stamp() != over:
+                raise EditedMeanwhile
+            announce(stamp)
+
         with self.opened("written", create=makes_folder) as folder:
             return replace_file(existing(folder), self.file, content, before_rename=before_rename)
+
+    def always_edited(self) -> StorageUnavailable:
+        """What to raise when the file was edited in each of the ATTEMPTS to change it."""
+        return StorageUnavailable(f"{self.name} is edited by another program all the time. Try again later.")
 
     def append(self, content: bytes, *, end: int) -> Stamp:
         """Add durably behind the byte `end`; what stands there is cut off. All of the content is added or nothing."""

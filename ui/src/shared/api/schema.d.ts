@@ -3445,13 +3445,15 @@ export interface components {
         };
         /**
          * SaidAnswer
-         * @description A message word for word.
+         * @description A message word for word; `uid` names it where the conversation is kept.
          */
         SaidAnswer: {
             /** Role */
             role: string;
             /** Content */
             content: string;
+            /** Uid */
+            uid?: string;
         };
         /**
          * Sampling
@@ -5038,6 +5040,8 @@ export interface components {
             role: string;
             /** Content */
             content: string;
+            /** Uid */
+            uid?: string | null;
         };
         /**
          * SearchBody

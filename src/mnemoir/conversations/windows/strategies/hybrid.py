@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
 from mnemoir.conversations.windows.strategies.retained import RetainedRound, retained_rounds
@@ -16,7 +14,9 @@ from mnemoir.conversations.windows.strategies.summarising import Extension, Summ
 from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message
 from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
 from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.ports.log import WindowRows
 
 _LEFT_OUT = "Earlier messages are left out here; important ones follow."
 

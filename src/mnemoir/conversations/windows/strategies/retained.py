@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemoir.conversations.log.messages import Message, calls_of
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.strategies.tail import with_closed_calls
 from mnemoir.conversations.windows.tool_rounds import match_results
+from mnemoir.core.conversation_messages import Message, calls_of
+from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
 _ROUND_REACH = 64  # messages on each side that are searched for the rest of a tool round
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.importance import MESSAGES_AHEAD, ImportanceContext, score_importance
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
 Score = Callable[[Message, ImportanceContext], float]
 

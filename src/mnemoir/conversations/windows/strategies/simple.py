@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import Unit
 from mnemoir.conversations.windows.strategies.strategy import StoredStrategy, Strategy
 from mnemoir.conversations.windows.strategies.tail import read_tail
+from mnemoir.core.conversations import StoredMessage
+from mnemoir.ports.log import WindowRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

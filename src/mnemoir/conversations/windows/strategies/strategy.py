@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import Literal, Protocol
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import ROOT, StoredMessage, messages_of
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import ROOT, StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
 StrategyName = Literal["simple", "summarization", "hybrid"]
 

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 import structlog
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.strategies.transcript import (
     Clean,
@@ -24,7 +21,10 @@ from mnemoir.conversations.windows.strategies.transcript import (
     summary_message,
     transcript_line,
 )
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage, Summary
 from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.ports.log import WindowRows
 
 _log = structlog.get_logger(__name__)
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, Summary, messages_of
 from mnemoir.conversations.windows.fitting import fitting_cut
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
@@ -11,6 +9,8 @@ from mnemoir.conversations.windows.strategies.summarising import Extension, Summ
 from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary
 from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
+from mnemoir.core.conversations import StoredMessage, Summary, messages_of
+from mnemoir.ports.log import WindowRows
 
 
 class SummarizationStrategy(StoredStrategy):

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.session_storage import WindowRows
-from mnemoir.conversations.log.sessions import StoredMessage, messages_of
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.windows.validity import closed_calls
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.ports.log import WindowRows
 
 _FIRST_PAGE = 64  # messages; each further page has twice as many
 

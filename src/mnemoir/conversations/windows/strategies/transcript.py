@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mnemoir.conversations.log.messages import MediaPart, Message, calls_of
-from mnemoir.conversations.log.sessions import ROOT, StoredMessage
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
+from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
+from mnemoir.core.conversations import ROOT, StoredMessage
 
 Clean = Callable[[str], str]
 

@@ -5,9 +5,9 @@ would push out an older one and cost a model call; there the summary extends int
 shown in full, so that the next ten or so turns cost no call, and every turn is in the summary or the recent part.
 """
 
-from mnemoir.conversations.log.messages import calls_of
 from mnemoir.conversations.windows.fitting import borders
 from mnemoir.conversations.windows.strategies.tail import Tail
+from mnemoir.core.conversation_messages import calls_of
 
 _TURNS = 11
 

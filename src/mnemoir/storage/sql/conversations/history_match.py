@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mnemoir.conversations.history_digest import PASSED_OVER
-from mnemoir.conversations.log.sessions import ROOT
+from mnemoir.core.conversations import ROOT
 from mnemoir.storage.sql.conversations.rows import Row
 from mnemoir.storage.sql.conversations.thread import head_of
 from mnemoir.storage.sql.engine import Sql, Value

@@ -7,7 +7,7 @@ clock that is set back reorders nothing.
 import uuid
 from collections.abc import Sequence
 
-from mnemoir.conversations.log.sessions import (
+from mnemoir.core.conversations import (
     MessageNotFoundError,
     MessageRecord,
     SessionMetadata,

@@ -12,7 +12,7 @@ import structlog
 
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.log.message_rows import Columns, message_of
-from mnemoir.conversations.log.sessions import (
+from mnemoir.core.conversations import (
     MessageRecord,
     SessionMetadata,
     SessionRecord,

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import (
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
     MessageRecord,
     SessionMetadata,
     SessionRecord,
@@ -34,7 +34,7 @@ _MOST_DAYS = 3_000_000  # further back than any calendar goes
 
 
 class SessionTables(Store):
-    """One of four parts of `MemoryStorage`; see `conversations.session_storage.SessionRows`."""
+    """One of four parts of `MemoryStorage`; see `ports.log.SessionRows`."""
 
     @property
     def db_path(self) -> Path:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mnemoir.conversations.log.sessions import SessionExistsError
 from mnemoir.core.clock import Clock
+from mnemoir.core.conversations import SessionExistsError
 from mnemoir.storage.sql.conversations.rows import Row, time_text
 from mnemoir.storage.sql.engine import FileEngine, Sql, Value
 

@@ -6,7 +6,7 @@ Moving it costs what the two branches do not share, however long the rest is.
 from dataclasses import dataclass
 
 from mnemoir.conversations.history_digest import message_digest
-from mnemoir.conversations.log.sessions import ROOT, MessageRecord
+from mnemoir.core.conversations import ROOT, MessageRecord
 from mnemoir.storage.sql.conversations.rows import Row, text_of
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries

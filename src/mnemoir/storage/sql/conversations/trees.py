@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemoir.conversations.attachments.links import links_of
 from mnemoir.conversations.history_digest import message_digest
-from mnemoir.conversations.log.sessions import (
+from mnemoir.core.conversations import (
     HEAD,
     MessageRecord,
     Placed,
@@ -44,7 +44,7 @@ _BEHIND_ALL = 2**62  # ids
 
 
 class TreeTables(WayTables):
-    """One of four parts of `MemoryStorage`; see `conversations.session_storage.TreeRows`."""
+    """One of four parts of `MemoryStorage`; see `ports.log.TreeRows`."""
 
     def append_messages(
         self,

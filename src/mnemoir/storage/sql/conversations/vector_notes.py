@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mnemoir.conversations.log.sessions import SessionMetadata, StoredMessage
 from mnemoir.conversations.search.searched_rows import MessageText, SearchedRows
+from mnemoir.core.conversations import SessionMetadata, StoredMessage
 from mnemoir.storage.sql.conversations.rows import (
     Row,
     storable,
@@ -29,7 +29,7 @@ SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # 
 
 
 class VectorTables(Store):
-    """One part of `MemoryStorage`; see `VectorRows` of `conversations.session_storage`, and `SearchedRows`."""
+    """One part of `MemoryStorage`; see `ports.log.VectorRows`, and `SearchedRows`."""
 
     def unembedded_messages(
         self, model: str, limit: int, *, after: int = 0, session_id: str | None = None

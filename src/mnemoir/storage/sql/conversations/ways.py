@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from mnemoir.conversations.log.sessions import StoredMessage
-from mnemoir.conversations.log.ways import BranchRun
+from mnemoir.core.branches import BranchRun
+from mnemoir.core.conversations import StoredMessage
 from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages
 from mnemoir.storage.sql.conversations.store import Store, clamped
 from mnemoir.storage.sql.conversations.thread import head_of, is_unlinked, link
@@ -21,7 +21,7 @@ _LINKED_TOGETHER = 20  # sessions
 
 
 class WayTables(Store):
-    """The reading half of `TreeTables`; see `conversations.ways.WayRows`."""
+    """The reading half of `TreeTables`; see `ports.log.TreeRows`."""
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""

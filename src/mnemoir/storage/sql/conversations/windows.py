@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from mnemoir.conversations.log.sessions import StoredMessage, Summary
-from mnemoir.conversations.log.ways import Stretch
+from mnemoir.core.branches import Stretch
+from mnemoir.core.conversations import StoredMessage, Summary
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages, summary_of, time_text
 from mnemoir.storage.sql.conversations.store import Store, clamped
@@ -23,7 +23,7 @@ _END = b"\xff"  # and bytes behind
 
 
 class WindowTables(Store):
-    """One of four parts of `MemoryStorage`; see `conversations.session_storage.WindowRows`."""
+    """One of four parts of `MemoryStorage`; see `ports.log.WindowRows`."""
 
     def mark_context(self, session_id: str) -> int | None:
         """Let windows begin after the head, and drop the summary; the message's id, None for none."""

@@ -1,16 +1,21 @@
-"""What session memory asks of a store. All methods block, and raise StorageUnavailable when the store cannot answer.
+"""The log of one owner: conversations, their trees of messages, and what windows and vectors note of them.
 
-StorageBusyError, one of those, means that others held the store for too long. Limits below 1 ask for nothing, offsets
-below 0 count as 0. Messages stand in the order of their time, then of their ids.
+All methods block, and raise StorageUnavailable when the log cannot answer. StorageBusyError, one of those, means that
+others held it for too long. Limits below 1 ask for nothing, offsets below 0 count as 0. Messages stand in the order
+of their time, then of their ids.
+
+A way goes through one message: in front of it stands what leads to it, behind it the thread as far as it is on that,
+and else the newest branch at each place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol, TypeVar
 
-from mnemoir.conversations.log.messages import Message
-from mnemoir.conversations.log.sessions import (
+from mnemoir.core.branches import BranchRun, Stretch
+from mnemoir.core.clock import Clock
+from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import (
     MessageRecord,
     Placed,
     SessionMetadata,
@@ -18,7 +23,6 @@ from mnemoir.conversations.log.sessions import (
     StoredMessage,
     Summary,
 )
-from mnemoir.conversations.log.ways import Stretch, WayRows
 
 T = TypeVar("T")
 
@@ -35,9 +39,6 @@ class SessionRows(Protocol):
         """Create it unless it is there; whether it was created."""
 
     def get_session(self, session_id: str) -> SessionRecord | None: ...
-
-    def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
-        """Put other metadata in the place of the session's; False when it is unknown. No activity."""
 
     def update_session(
         self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
@@ -58,9 +59,6 @@ class SessionRows(Protocol):
 
     def prune_old_sessions(self, days: int) -> int:
         """Delete what was last used more than so many days ago and is not kept; how many. ValueError below 0."""
-
-    def save_message(self, message: MessageRecord) -> int:
-        """Its id. An unknown session is created; a known one is in use now."""
 
     def save_messages(
         self, messages: Sequence[MessageRecord], *, system_prompt: str = "", embedding_model: str | None = None
@@ -148,7 +146,7 @@ class WindowRows(Protocol):
         """Give up the claim without a summary."""
 
 
-class TreeRows(WayRows, Protocol):
+class TreeRows(Protocol):
     """Branches. The thread is the way from the first message to the head; what is read elsewhere is the thread alone.
 
     Messages are found again by what they say: role and text, without a model's thinking and blanks at the edges.
@@ -238,6 +236,34 @@ class TreeRows(WayRows, Protocol):
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Newest activity first, behind the one of that activity and id."""
 
+    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
+        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
+
+    def newest_end(self, session_id: str, message_id: int) -> int:
+        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
+
+    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
+
+    def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """What stands before a message on its branch, newest first.
+
+        Fewer than `limit` at the beginning alone.
+        """
+
+    def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
+        """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning.
+
+        It follows the thread up to the head where it can, else the newest branch. Fewer than `limit`
+        at the end alone.
+        """
+
+    def place_on_thread(self, session_id: str, message_id: int) -> int | None:
+        """How many messages of the thread stand in front of that one; None for one that is not on it."""
+
+    def branch_runs(self, session_id: str) -> list[BranchRun]:
+        """All of them, by the id of their first message; one for a tree without branches."""
+
 
 class VectorRows(Protocol):
     """Which messages have a vector, wait for one, or have left one behind.
@@ -275,11 +301,14 @@ class VectorRows(Protocol):
         """How many notes there are by status: pending, embedded, failed, removed."""
 
 
-class SessionStorage(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
-    """All of it, over one file."""
+class Log(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
+    """All of it."""
 
-    @property
-    def db_path(self) -> Path: ...
+    def with_clock(self, clock: Clock) -> "Log":
+        """The log opened once more, to write as of other times; each write is durable. Close it in the end."""
 
-    def together(self, work: Callable[["SessionStorage"], T]) -> T:
+    def together(self, work: Callable[["Log"], T]) -> T:
         """What `work` gives with all that it reads and writes in one transaction. It may run again."""
+
+
+SessionStorage = Log  # its name in `mnemoir.conversations`

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from mnemoir.conversations.log.messages import Message
+from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.errors import StorageBusyError as StorageBusyError  # a public name of `conversations`
 
