@@ -273,7 +273,7 @@ WIPE = ("wipe", {"path": "/x"})
 
 async def test_a_dangerous_tool_without_a_callback_is_cancelled(model):
     bomb = Bomb()
-    text = "[CANCELLED] wipe needs a confirmation, and nobody is there to give it."
+    text = "[CANCELLED] wipe needs a confirmation, and there is no confirm_callback to give it."
     assert await outcome(model, WIPE, bomb.tool) == text
     assert bomb.ran == []
 

@@ -71,14 +71,14 @@ def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat, talk):
 
 def test_saving_reports_the_stored_messages(chat):
     with chat("--session", "saved-1") as terminal:
-        assert "Nothing was said in this conversation yet." in terminal.ask("/save")
+        assert "This conversation has no messages yet." in terminal.ask("/save")
         terminal.ask("Keep this.")
         assert "Saved saved-1: 2 messages." in terminal.ask("/save")
 
 
 def test_clearing_hides_earlier_messages_from_the_model_and_deletes_nothing(chat, llm):
     with chat() as terminal:
-        assert "Nothing was said in this conversation yet." in terminal.ask("/clear")
+        assert "This conversation has no messages yet." in terminal.ask("/clear")
         terminal.ask("My number is 4711.")
         assert "Cleared: " in terminal.ask("/clear")
         llm.clear()
@@ -181,4 +181,4 @@ def test_without_memory_commands_say_what_they_need(chat):
         terminal.say("/forget")
         terminal.see(r"\[y/N\]")
         assert "Forgot 2 messages." in terminal.ask("y")
-        assert "Nothing was said in this conversation yet." in terminal.ask("/history")
+        assert "This conversation has no messages yet." in terminal.ask("/history")

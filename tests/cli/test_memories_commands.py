@@ -143,7 +143,7 @@ def test_an_address_where_something_else_answers_is_an_error(memories):
     with ScriptedLLM.in_thread() as other:
         done = memories("list", "--url", other.url)
     assert done.returncode == 1
-    assert "that is no Mnemoir" in done.stderr
+    assert "that is not a Mnemoir server" in done.stderr
 
 
 def test_without_a_server_the_data_directory_is_opened_with_a_note(tmp_path):

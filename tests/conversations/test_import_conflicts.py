@@ -19,7 +19,7 @@ def test_an_existing_session_is_skipped_by_default(store):
     report = import_sessions(store, lines(*HELLO) + lines(*HELLO, id="t"))
     assert report.ids == ["t"]
     assert report.skipped == [
-        SkippedSession(id="s", reason="there is a session of that id; rename, replace or merge it")
+        SkippedSession(id="s", reason="a session with that id exists; rename, replace or merge it")
     ]
     assert (texts(store), texts(store, "t")) == (["mine"], ["hi", "hello"])
 

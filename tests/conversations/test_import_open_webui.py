@@ -197,7 +197,7 @@ def test_a_file_that_is_cut_off_is_refused(store):
         with pytest.raises(InvalidImport):
             import_sessions(store, whole[:length])
     for behind in (b"]", b"{}", b"x", b",{}"):
-        with pytest.raises(InvalidImport, match="the file goes on"):
+        with pytest.raises(InvalidImport, match="the file continues"):
             import_sessions(store, whole + behind)
     with pytest.raises(InvalidImport, match="neither a comma nor the end"):
         import_sessions(store, whole.replace(b"}, {", b"} {"))

@@ -51,7 +51,7 @@ def test_only_a_role_is_needed(store):
         (b'{"role":"user","parent_id":0}', "Line 3: the member parent_id must be a whole number from 1"),
         (b'{"role":"user","parent_id":true}', "Line 3: the member parent_id must be a whole number"),
         (b'{"role":"user","importance":1.5}', "Line 3: the member importance must be a number from 0 to 1"),
-        (b'{"role":"user","importance":NaN}', "Line 3: NaN is no number of JSON"),
+        (b'{"role":"user","importance":NaN}', "Line 3: NaN is not a number in JSON"),
         (b'{"role":"user","pinned":"yes"}', "Line 3: the member pinned must be true or false"),
         (b'{"role":"user","created_at":"soon"}', "Line 3: the member created_at must be a time"),
         (b'{"role":"user","created_at":"1066-10-14T12:00:00Z"}', "between 1970 and 2200"),
@@ -75,7 +75,7 @@ def test_a_broken_line_is_named_and_nothing_is_stored(store, message, cause):
 @pytest.mark.parametrize(
     ("file", "cause"),
     [
-        (b'{"role":"user"}\n', "none that can be imported"),
+        (b'{"role":"user"}\n', "cannot be imported"),
         (lines()[:-30], "Line 1|not valid JSON"),
         (lines().replace(b'"version": 2', b'"version": 3'), "version 3 .*newer Mnemoir"),
         (lines().replace(b'"version": 2', b'"version": "x"'), "version must be a whole number"),
@@ -85,9 +85,9 @@ def test_a_broken_line_is_named_and_nothing_is_stored(store, message, cause):
         (lines(custom=[1]), "Line 1, session: The member custom"),
         (lines(created_at="0001-01-01T00:00:00Z"), "Line 1, session: the member created_at"),
         (lines(*HELLO) + b"{}\n" + lines(id="t"), "Line 4: the member role"),
-        (b"", "none that can be imported"),
-        (b"hello", "none that can be imported"),
-        (b"\0" * 100, "none that can be imported"),
+        (b"", "cannot be imported"),
+        (b"hello", "cannot be imported"),
+        (b"\0" * 100, "cannot be imported"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_refused(store, file, cause):
@@ -200,7 +200,7 @@ def test_a_session_of_a_killed_import_is_marked_as_unfinished(tmp_path, on_confl
         assert [one.metadata.custom[UNFINISHED] for one in unfinished] == ["s"]
         if on_conflict == "skip":
             [left_out] = import_sessions(store, file).skipped
-            assert "cut off" in left_out.reason
+            assert "interrupted" in left_out.reason
         assert import_sessions(store, file, on_conflict="replace").messages == 7
         assert texts(store)[-1] == "the last"
         assert UNFINISHED not in store.get_session("s").metadata.custom

@@ -256,7 +256,7 @@ def test_the_tools_are_printed_without_a_server_and_nothing_is_opened(tmp_path):
 async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
     far = ServerProcess(tmp_path / "data")
     async with agent(far, "--user", "late", key="") as client:
-        no_server = f"No server answers at {far.url}. Start it with `mnemoir serve`, then ask again"
+        no_server = f"No server answers at {far.url}. Start it with `mnemoir serve`, then try again"
         for _ in range(2):
             assert no_server in await refusal(client, "list_memories")
         with pytest.raises(MCPError, match=re.escape(no_server)):
@@ -274,4 +274,4 @@ async def test_another_program_at_the_address_is_reported_to_the_agent(tmp_path)
         far = ServerProcess(tmp_path / "data")
         far.url = other.url
         async with agent(far) as client:
-            assert "is no Mnemoir" in await refusal(client, "list_memories")
+            assert "is not a Mnemoir server" in await refusal(client, "list_memories")

@@ -64,7 +64,7 @@ async def test_an_invalid_address_is_reported(session, url):
 
 
 async def test_an_invalid_host_name_is_reported(session):
-    with pytest.raises(ProviderRefused, match="cannot be asked that"):
+    with pytest.raises(ProviderRefused, match="cannot be requested"):
         await HttpOfflineWikipedia(session).get(f"http://{'x' * 300}:1", "/articles", {})
 
 

@@ -18,7 +18,7 @@ _ROUTES = ("search", "export", "import", "prune")  # a conversation may have suc
 def conversation_path(id: str, below: str = "") -> str:
     """The route of a conversation. Raises InvalidRequest for an id that a URL cannot contain: "", "." and ".."."""
     if id in ("", ".", ".."):
-        raise InvalidRequest(f"{id!r} is no id of a conversation.")
+        raise InvalidRequest(f"{id!r} is not a valid id of a conversation.")
     named = f"%{ord(id[0]):02X}{id[1:]}" if id in _ROUTES else quote(id, safe="", errors="replace")
     return f"{CONVERSATIONS}/{named}/{below}" if below else f"{CONVERSATIONS}/{named}"
 

@@ -17,7 +17,9 @@ from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 
 commands = typer.Typer(
-    help="Look at what is remembered of discussions, and make it anew.", no_args_is_help=True, rich_markup_mode=None
+    help="List, search, rebuild, export, import and delete memories of discussions.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 Id = Annotated[str, typer.Argument(help="Id of the discussion, as list prints it.")]
@@ -32,14 +34,14 @@ _DISCUSSIONS = "/api/discussions"
 @commands.command("list")
 def list_discussions(
     user: User = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
-    after: Annotated[str | None, typer.Option(help="Go on behind the discussion of this id.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
+    after: Annotated[str | None, typer.Option(help="Continue after the discussion with this id.")] = None,
     url: Url = None,
     config: Config = None,
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Print the discussions of which something is remembered, by id."""
+    """Print the discussions that have memories, by id."""
     session = Session(config=config, data_dir=data_dir, url=url)
     answer = session.ask("GET", _DISCUSSIONS, query=_given(user=user, limit=limit, after=after))
     if as_json:
@@ -60,7 +62,7 @@ def show(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Print what there is of a discussion: counts, the rolling summary, the last chunk summaries."""
+    """Print the memories of a discussion: counts, the rolling summary, the last chunk summaries."""
     session = Session(config=config, data_dir=data_dir, url=url)
     told = session.ask("GET", _path(id), query=_given(user=user))
     if as_json:
@@ -75,7 +77,7 @@ def search(
     id: Id,
     words: Annotated[list[str], typer.Argument(help="Words to look for; several in quotes are a phrase.")],
     user: User = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
     hybrid: Annotated[bool, typer.Option("--hybrid", help="By meaning as well as by words.")] = False,
     url: Url = None,
     config: Config = None,
@@ -100,12 +102,12 @@ def rebuild(
         Path | None,
         typer.Option(
             "--from",
-            help="JSON file with the messages of the conversation; else those that were kept are read again.",
+            help="JSON file with the messages of the conversation; else the stored ones are used.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what a model would be asked about.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the amount of work for the model.")] = False,
     yes: Yes = False,
     user: User = None,
     url: Url = None,
@@ -113,7 +115,7 @@ def rebuild(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Make all memories of a discussion anew; until all are there, the old ones stay."""
+    """Rebuild all memories of a discussion; the old ones stay until all new ones are made."""
     session = Session(config=config, data_dir=data_dir, url=url)
     body = {} if messages is None else {"messages": _messages(messages)}
     if dry_run or not yes:
@@ -146,7 +148,7 @@ def export_discussion(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Write all that is remembered of a discussion as one JSON object, with the words behind it."""
+    """Write all memories of a discussion as one JSON object, with their source messages."""
     session = Session(config=config, data_dir=data_dir, url=url)
     told = session.ask("GET", _path(id, "export"), query=_given(user=user))
     with output(file) as write:
@@ -171,7 +173,7 @@ def import_discussion(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Store what export wrote as a discussion: the whole of it, or nothing."""
+    """Import a file of export as a discussion, completely or not at all."""
     session = Session(config=config, data_dir=data_dir, url=url)
     query = _given(user=user, replace="true" if replace else None)
     answer = session.ask("POST", _path(id, "import"), query=query, body=file.read_bytes())
@@ -193,7 +195,7 @@ def forget(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Forget one chunk: its words and what was made of them, with the rolling summary if it may be in that."""
+    """Delete one chunk: its messages and memories, and the rolling summary if it may contain them."""
     if key in ("", ".", ".."):
         raise InvalidRequest(f"{key!r} names no chunk.")
     path = _path(id, f"memories/{quote(key, safe='', errors='replace')}")
@@ -217,7 +219,7 @@ def delete(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Forget a discussion: all that was made of it, and the words kept with it."""
+    """Delete all memories of a discussion, and the source messages stored with them."""
     path = _path(id)
     if not yes:
         typer.confirm(f"Forget all of discussion {id!r}?", abort=True, err=True)
@@ -244,7 +246,7 @@ def _messages(file: Path) -> list[Any]:
 def _path(id: str, below: str = "") -> str:
     """The route of a discussion. Raises InvalidRequest for an id that a URL cannot contain: "", "." and ".."."""
     if id in ("", ".", ".."):
-        raise InvalidRequest(f"{id!r} is no id of a discussion.")
+        raise InvalidRequest(f"{id!r} is not a valid id of a discussion.")
     named = f"{_DISCUSSIONS}/{quote(id, safe='', errors='replace')}"
     return f"{named}/{below}" if below else named
 

@@ -50,7 +50,7 @@ def search(
     query: Query,
     user: User = "user",
     project: Project = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
     url: Url = None,
     config: Config = None,
     data_dir: DataDir = None,
@@ -66,8 +66,8 @@ def search(
 def list_memories(
     user: User = "user",
     project: Project = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
-    offset: Annotated[int, typer.Option(help="Leave out so many of the newest.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
+    offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
     url: Url = None,
     config: Config = None,
     data_dir: DataDir = None,
@@ -161,7 +161,7 @@ def import_memories(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Read memories from JSON lines; what is there already is left alone."""
+    """Import memories from JSON lines; existing ones are skipped."""
     session = Session(config=config, data_dir=data_dir, url=url, project=project)
     done = run(import_lines(session, file, user))
     if as_json:
