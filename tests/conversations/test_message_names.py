@@ -26,7 +26,7 @@ def there(tmp_path):
 
 
 def uids(manager, session_id="trip"):
-    return [stored.uid for stored in manager.message_tree(session_id, 100)]
+    return [stored.uid for stored in manager.storage.message_tree(session_id, 100)]
 
 
 def test_each_message_has_a_name_of_its_own(here):

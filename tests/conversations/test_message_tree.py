@@ -239,7 +239,7 @@ def test_a_copy_of_a_branch_is_a_session_of_its_own(manager):
     record = manager.get_session(new)
     assert (record.system_prompt, record.metadata.title, record.context_after) == ("be kind", "Trip", None)
     assert record.metadata.custom == {"keep": True, "branched_from": {"session_id": "s", "message_id": ids[1]}}
-    copies, originals = manager.message_tree(new, 9), [manager.get_message("s", one) for one in ids[:2]]
+    copies, originals = manager.storage.message_tree(new, 9), [manager.get_message("s", one) for one in ids[:2]]
     assert [one.message for one in copies] == history[:2]
     assert [one.parent_id for one in copies] == [ROOT, copies[0].id]
     assert all(one.is_on_thread and one.id > max(ids) for one in copies)

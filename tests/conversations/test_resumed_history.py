@@ -36,7 +36,7 @@ def thread(manager: MemoryManager, session_id: str = "s") -> list[str]:
 
 
 def size(manager: MemoryManager) -> int:
-    return len(manager.message_tree("s", 10_000))
+    return len(manager.storage.message_tree("s", 10_000))
 
 
 def test_a_first_history_makes_the_session(manager):
@@ -111,7 +111,7 @@ def test_a_history_that_was_cut_at_its_beginning_goes_on_where_it_stands(manager
 
 def test_a_cut_history_stands_where_it_fits_for_longest_and_there_at_the_latest(manager):
     manager.append_messages("s", [user("start"), Q1, A1, Q2, A2, Q1, A1, Q2, A2, Q1, A1, Q3, A2])
-    every = [one.id for one in manager.message_tree("s", 99)]
+    every = [one.id for one in manager.storage.message_tree("s", 99)]
     assert manager.resume_history("s", [Q1, A1, Q2, A2, Q1, A1, Q2]).ids == every[1:8]
     manager.set_head("s", every[-1])
     assert manager.resume_history("s", [Q1, A1, Q2]).ids == every[5:8]
@@ -297,10 +297,10 @@ def test_a_history_is_found_in_a_file_that_another_program_goes_on_with(manager,
             "('theirs', 'user', 'x', '2025-01-01'), ('theirs', 'assistant', 'y', '2025-01-01'), "
             "('nobody', 'user', 'x', '2025-01-01'), ('nobody', 'assistant', 'y', '2025-01-01')"
         )
-    assert manager.get_session("s").head == manager.thread("s", 1)[0].id == max(ids) + 1
+    assert manager.get_session("s").head == manager.storage.thread_messages("s", 1)[0].id == max(ids) + 1
     assert manager.find_session([user("x"), assistant("y"), Q1]) == "theirs"
     resumed = manager.resume_history("s", [*TALK, Q3])
     assert (resumed.ids, resumed.added) == ([*ids, max(ids) + 1], [])
-    assert [one.parent_id for one in manager.message_tree("s", 9)] == [ROOT, *ids]
+    assert [one.parent_id for one in manager.storage.message_tree("s", 9)] == [ROOT, *ids]
     manager.append_messages("s", [assistant("a3")])
     assert thread(manager) == ["q1", "a1", "q2", "a2", "q3", "a3"]

@@ -73,7 +73,7 @@ def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_t
             lines += client.stdout.readlines()
         acknowledged += [line.strip() for line in lines if line.endswith("\n")]
         with MemoryManager(path) as manager:
-            tree = {one.id: one for one in manager.message_tree("s", 100_000)}
+            tree = {one.id: one for one in manager.storage.message_tree("s", 100_000)}
             head = manager.get_session("s").head
         said_once = Counter(one.message.text for one in tree.values())
         assert set(acknowledged) <= set(said_once)

@@ -86,7 +86,7 @@ def test_a_tree_is_told_in_runs_without_a_choice(tmp_path):
         manager.set_head("s", c)
         told = [
             (one.run.first, one.run.last, one.run.messages, one.depth, one.place, one.of, one.run.ends_on_thread)
-            for one in manager.branches("s")
+            for one in in_tree_order(manager.storage.branch_runs("s"))
         ]
         assert told == [
             (a, b, 2, 0, 1, 2, True),
@@ -94,8 +94,13 @@ def test_a_tree_is_told_in_runs_without_a_choice(tmp_path):
             (x, y, 2, 1, 2, 2, False),
             (other, other, 1, 0, 2, 2, False),
         ]
-        assert [one.run.on_thread for one in manager.branches("s")] == [True, True, False, False]
-        assert manager.branches("nobody's") == []
+        assert [one.run.on_thread for one in in_tree_order(manager.storage.branch_runs("s"))] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert in_tree_order(manager.storage.branch_runs("nobody's")) == []
 
 
 def test_a_deep_tree_is_walked_without_recursion():

@@ -5,7 +5,6 @@ import asyncio
 import numpy as np
 import pytest
 
-from mnemoir.memory.reembedding import Reembedding
 from tests.scripted_llm import Answer, closed_port_url, failure, html_page
 from tests.server.server_kit import asks, error_of
 
@@ -49,17 +48,12 @@ async def vectors(server) -> list[np.ndarray]:
     return [np.frombuffer(blob, dtype=np.float16).astype(np.float32) for (blob,) in rows]
 
 
-async def filled_in(server) -> None:
-    """The product's own task fills in what is missing; here it looks every few milliseconds."""
+async def filled_in(server, left: int = 0) -> None:
+    """The product's own job fills in what is missing."""
     parts = server.parts
-    task = Reembedding(parts.store, parts.indexing, parts.embedding, look_again_s=0.005)
-    task.start()
-    try:
-        async with asyncio.timeout(60):
-            while (await parts.store.backlog(parts.embedding.name))[0]:  # noqa: ASYNC110 - no row tells when it changes
-                await asyncio.sleep(0.005)
-    finally:
-        await task.aclose()
+    async with asyncio.timeout(60):
+        while (await parts.store.backlog(parts.embedding.name))[0] > left:  # noqa: ASYNC110 - no row tells when it changes
+            await asyncio.sleep(0.005)
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
@@ -127,13 +121,7 @@ async def test_one_text_that_cannot_be_embedded_keeps_no_other_waiting(open_serv
     refusal = FAULTS["null"] if fault == "null" else failure(400, "maximum context length is 8192 tokens")
     llm.rule(lambda asked: asked.path == EMBEDDINGS and "poison" in asked.prompt, refusal)
     await server.post(MEMORIES, said("poison", "Rows on the lake", "Lives in Graz"))
-    parts = server.parts
-    task = Reembedding(parts.store, parts.indexing, parts.embedding, look_again_s=0.005)
-    task.start()
-    async with asyncio.timeout(60):
-        while (await parts.store.backlog(parts.embedding.name))[0] > 1:  # noqa: ASYNC110 - no row tells when it changes
-            await asyncio.sleep(0.005)
-    await task.aclose()
+    await filled_in(server, left=1)
     assert len(await vectors(server)) == 2
     assert (await found(server, "poison"))[0][0] == "poison"
 

@@ -10,11 +10,14 @@ from typing import Any
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
+from mnemoir.app.remembering import Turns
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.core.scope import Scope
+from mnemoir.memory.background import Background
+from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.caller import Caller
@@ -80,7 +83,10 @@ class Talks:
         """Let Ann's workflow have these nodes."""
         self.nodes, self.options = nodes, options
         workflows = self.desk.tree(*nodes, **options)
-        self.recorder = Recorder(self.desk.conversations, workflows, self.desk.runs, RecordingOptions())
+        conversations, jobs = self.desk.conversations, Background(SqlJobQueue(self.database), {})
+        self.recorder = Recorder(
+            conversations, workflows, Turns(jobs, conversations), self.desk.runs, RecordingOptions()
+        )
         return self
 
     async def restart(self) -> None:

@@ -1,6 +1,7 @@
 """The running parts, made from the settings in one place and ended in the reverse order."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -137,8 +138,10 @@ async def open_parts(settings: Settings) -> Parts:
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
-        store, project_settings = _storage(settings, database, packs)
-        recall = own(Recall(store, embedding, packs=packs if isinstance(store, SqlMemoryStore) else None))
+        pending = asyncio.Event()  # somebody stored or found a memory without a vector
+        store, project_settings = _storage(settings, database, packs, pending.set)
+        lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
+        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
         indexing = Indexing(embedding)
         facts = Facts(
             store=own(store),
@@ -185,7 +188,7 @@ async def open_parts(settings: Settings) -> Parts:
             facts=facts,
             memory_service=service,
             background=background,
-            reembedding=own(Reembedding(store, indexing, embedding)),
+            reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
@@ -217,13 +220,13 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: SqliteEngine, packs: PackFiles
+    settings: Settings, database: SqliteEngine, packs: PackFiles, note_pending: Callable[[], None]
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
-        return FileMemoryStore(root, database), FileProjectSettings(root)
-    return SqlMemoryStore(database, packs=packs), SqlProjectSettings(database)
+        return FileMemoryStore(root, database, note_pending=note_pending), FileProjectSettings(root)
+    return SqlMemoryStore(database, packs=packs, note_pending=note_pending), SqlProjectSettings(database)
 
 
 def _eraser(database: SqliteEngine) -> Handler:

@@ -3,18 +3,15 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.managed_search import ManagedSearch
-from mnemoir.core.branches import Branch, in_tree_order
 from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import (
     MessageNotFoundError,
     Placed,
     SessionMetadata,
-    SessionRecord,
     StoredMessage,
     checked_session_id,
     metadata_of,
@@ -92,33 +89,6 @@ class ManagedTree(ManagedSearch):
         end = self.storage.newest_end(session_id, message_id) if to_newest else message_id
         return self.storage.set_head(session_id, end)
 
-    def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
-        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
-        return self.storage.children(session_id, message_ids)
-
-    def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
-        return self.storage.way_to(session_id, message_id, limit)
-
-    def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """What stands before a message on its branch, newest first; [] at the beginning alone."""
-        return self.storage.way_before(session_id, message_id, limit)
-
-    def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """How the way through a message goes on behind it, oldest first: along the thread, else the newest branch.
-
-        For ROOT that is the thread from its beginning; [] at the end alone.
-        """
-        return self.storage.way_behind(session_id, message_id, limit)
-
-    def place_on_thread(self, session_id: str, message_id: int) -> int | None:
-        """How many messages of the thread stand in front of that one; None for one that is not on it."""
-        return self.storage.place_on_thread(session_id, message_id)
-
-    def branches(self, session_id: str) -> list[Branch]:
-        """The tree in short: its runs of messages without a choice, each behind the one that it branches off."""
-        return in_tree_order(self.storage.branch_runs(session_id))
-
     def branch_session(
         self,
         session_id: str,
@@ -142,28 +112,10 @@ class ManagedTree(ManagedSearch):
         self._embed_copies(ids)
         return the_id
 
-    def thread(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
-        """The thread, newest first, in front of the message `before`; [] at the end alone."""
-        return self.storage.thread_messages(session_id, limit, before=before)
-
-    def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
-        """The messages of all branches with an id above `after`, by id; [] at the end alone."""
-        return self.storage.message_tree(session_id, limit, after=after)
-
-    def messages_with_files(
-        self, limit: int, *, before: int | None = None, session_id: str | None = None
-    ) -> list[StoredMessage]:
-        """Those that carry files, newest first, with an id below `before`; of one session or, without one, of all."""
-        return self.storage.messages_with_files(limit, before=before, session_id=session_id)
-
     def get_message(self, session_id: str, message_id: int) -> StoredMessage | None:
         """The message of that id, on whichever branch; None when the session has none such."""
         found = self.storage.messages_by_id([message_id]).get(message_id)
         return found if found is not None and found.session_id == session_id else None
-
-    def list_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
-        """Sessions, newest activity first, behind the one of that activity and id."""
-        return self.storage.sessions_page(limit, before=before)
 
     def update_session(
         self,

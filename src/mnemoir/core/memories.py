@@ -140,6 +140,11 @@ class Restore:
 Change = Add | Update | Remove | Restore
 
 
+def lacks_vector(changes: Sequence[Change]) -> bool:
+    """Whether a text comes without a vector."""
+    return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
     """A change as it happened. For a Remove, `memory` is what was removed."""

@@ -1,44 +1,68 @@
 """Fills in vectors that are missing: after an outage of the embedding model, or after a change of it.
 
-The rows that lack a vector are the queue, so a crash loses nothing and repeats nothing. A text that the model cannot
-take is left to the words until the next start, and keeps no other waiting.
+What is missing is told by the rows that lack a vector of the model; a job of the queue says that somebody is to look.
+So a crash loses nothing and repeats nothing. A text that the model cannot take is left to the words until the next
+start, and keeps no other waiting.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import structlog
 
-from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, StorageUnavailable
+from mnemoir.core.errors import (
+    Conflict,
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderUnavailable,
+    StorageUnavailable,
+)
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.text import content_hash
+from mnemoir.memory.background import Background
 from mnemoir.ports.embedding import EmbeddingModel, Passage
+from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
 from mnemoir.search.halving import embedded_in_halves
 from mnemoir.search.indexing import Indexing
 
 _log = structlog.get_logger(__name__)
+KIND = "embed"
 _BATCH = 64
+_PATIENCE_S = 60.0
 _PLAIN = Passage(text="A plain sentence.")  # a model that cannot embed this one has no fault to find with a text
 
 
 class Reembedding:
-    """One task that loads the model at the start and then looks now and then for texts without a vector of it."""
+    """Loads the model at the start, and has a job look for texts without a vector of it whenever `noted` is set.
+
+    Whoever stores or finds a text without a vector sets it.
+    """
 
     def __init__(
-        self, store: MemoryStore, indexing: Indexing, embedding: EmbeddingModel, *, look_again_s: float = 10.0
+        self,
+        store: MemoryStore,
+        indexing: Indexing,
+        embedding: EmbeddingModel,
+        background: Background,
+        noted: asyncio.Event,
     ) -> None:
         self._store = store
         self._indexing = indexing
         self._embedding = embedding
-        self._look_again_s = look_again_s
+        self._background = background
+        self._noted = noted
+        self._queue = f"{KIND}:memories:{embedding.name}"
         self._task: asyncio.Task[None] | None = None
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
         self.trouble = ""  # why the last look could not be finished; never with a word of the texts
+        background.handle(KIND, self._look_for)
 
     def start(self) -> None:
         """Begin with what an earlier run left."""
+        self._noted.set()
         self._task = asyncio.create_task(self._run(), name="re-embedding")
 
     async def aclose(self) -> None:
@@ -58,10 +82,11 @@ class Reembedding:
             if not filled:
                 pending, total = await self._store.backlog(self._embedding.name)
                 _log.info("embedding what has no vector yet", pending=pending, of=total, model=self._embedding.name)
+            left = len(self._left)
             kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
             filled += kept
-            if not kept:
-                break  # all of them changed meanwhile, or none can be embedded; the next look finds what is left
+            if not kept and len(self._left) == left:
+                break  # all of them changed meanwhile
         if filled:
             _log.info("vectors filled in", count=filled)
         return filled
@@ -96,8 +121,28 @@ class Reembedding:
     async def _run(self) -> None:
         await self._try(self._embedding.warm)
         while True:
+            await self._noted.wait()
+            self._noted.clear()
+            try:
+                await self._have_it_done()
+            except (StorageUnavailable, Conflict) as exc:
+                _log.warning("no look for missing vectors", code=exc.code)
+
+    async def _have_it_done(self) -> None:
+        """Put a job, unless one waits. One that was put back goes: there is a reason to try again now."""
+        if not await self._waiting():
+            return
+        await self._background.withdraw(self._queue, _was_put_back, patience_s=_PATIENCE_S)
+        if not any(job.state == "PENDING" for job in await self._background.waiting(self._queue, limit=2)):
+            await self._background.put(KIND, {"model": self._embedding.name}, queue=self._queue)
+
+    async def _look_for(self, job: Job) -> Mapping[str, Any]:
+        """Work such a job off; one of a model used before has nothing to do. Raises ProviderUnavailable."""
+        if job.payload["model"] == self._embedding.name:
             await self.look()
-            await asyncio.sleep(self._look_again_s)
+            if self.trouble:
+                raise ProviderUnavailable(f"Vectors could not be made: {self.trouble}")
+        return {}
 
     async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -108,6 +153,10 @@ class Reembedding:
             self.trouble = exc.message if isinstance(exc, StorageUnavailable) else exc.code
             _log.warning("vectors cannot be made now", code=exc.code)
             _log.debug("vectors cannot be made now", error=exc.message)
+
+
+def _was_put_back(job: Job) -> bool:
+    return job.state == "PENDING" and job.attempts > 0
 
 
 def _key(text: Unembedded) -> tuple[MemoryId, bytes]:

@@ -8,7 +8,7 @@ there.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -39,6 +39,7 @@ from mnemoir.search.ranking import (
 from mnemoir.search.residents import Residents
 from mnemoir.search.weights import Weights
 
+VECTORS_PENDING = "vectors_pending"
 _CACHED_QUERIES = 64
 _MOST_CACHED_TOKENS = 64
 _PATIENCE_S = 1.0
@@ -84,12 +85,17 @@ class Recall:
         most_bytes: int = MOST_BYTES,
         packs: IndexPacks | None = None,
         patience_s: float = _PATIENCE_S,
+        note_pending: Callable[[], None] = lambda: None,
     ) -> None:
-        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there."""
+        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
+
+        `note_pending` is called when a search finds memories without a vector.
+        """
         self._rows = rows
         self._embedding = embedding
         self._weights = weights or Weights()
         self._patience_s = patience_s
+        self._note_pending = note_pending
         self._residents = Residents(embedding.name, embedding.dimension, packs=packs, most_bytes=most_bytes)
         self._asked: OrderedDict[str, Embedding] = OrderedDict()
 
@@ -106,10 +112,12 @@ class Recall:
         addressed = address(question.text, self._residents.speaker_names(scope))
         look = _Look(self._weights, scope, question, visible, addressed, await self._embedded(addressed.spoken))
         result = await self._residents.reading(self._rows, scope, look.unless_misread, patience_s)
-        if isinstance(result, SearchResult):
-            return result
-        look = replace(look, addressed=result, embedding=await self._embedded(result.spoken))
-        return await self._residents.reading(self._rows, scope, look.result, patience_s)
+        if not isinstance(result, SearchResult):
+            look = replace(look, addressed=result, embedding=await self._embedded(result.spoken))
+            result = await self._residents.reading(self._rows, scope, look.result, patience_s)
+        if VECTORS_PENDING in result.degraded:
+            self._note_pending()
+        return result
 
     async def nearest(self, scope: Scope, texts: Sequence[str], visible: Visible, *, k: int) -> list[list[Hit]]:
         """For each text the `k` facts most like it, best first; `signals` has `cosine` and `words` when known.
@@ -245,7 +253,7 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
 def _degraded(index: ScopeIndex, shown: Mask, embedding: Embedding | None) -> tuple[str, ...]:
     if embedding is None:
         return ("vectors",)
-    return ("vectors_pending",) if bool((shown & ~index.has_vector).any()) else ()
+    return (VECTORS_PENDING,) if bool((shown & ~index.has_vector).any()) else ()
 
 
 def _refuse_past(visible: Visible) -> None:

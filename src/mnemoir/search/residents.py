@@ -19,6 +19,7 @@ from mnemoir.search.resident import PAGE, Resident, TooFarBehind
 
 T = TypeVar("T")
 Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last says whether the index is whole
+_Building = tuple[asyncio.Task[None], asyncio.Event]  # the event: some rows are there, or it ended
 _log = structlog.get_logger(__name__)
 
 
@@ -42,7 +43,7 @@ class Residents:
         self._budget = Budget(most_bytes)
         self._lock = threading.Lock()
         self._residents: dict[Scope, Resident] = {}
-        self._building: dict[Resident, asyncio.Task[None]] = {}
+        self._building: dict[Resident, _Building] = {}
         self._keeping: dict[Resident, asyncio.Task[None]] = {}
 
     def speaker_names(self, scope: Scope) -> list[str]:
@@ -54,16 +55,17 @@ class Residents:
     async def build(self, rows: SearchRows, scope: Scope, patience_s: float | None = None) -> bool:
         """Make the index of the scope's user ready for a search; False when that takes longer, and goes on.
 
-        Raises StorageUnavailable.
+        Some rows are there in any case. Raises StorageUnavailable.
         """
         resident = self._of(scope.owner)
         if resident.is_whole:
             return True
-        task = self._building.get(resident)
-        if task is None:
-            task = self._building[resident] = asyncio.create_task(self._build(rows, resident), name="build an index")
-            task.add_done_callback(lambda done: self._built(resident, done))
+        building = self._building.get(resident)
+        if building is None:
+            building = self._building[resident] = self._begin(rows, resident)
+        task, has_begun = building
         await asyncio.wait([task], timeout=patience_s)
+        await has_begun.wait()
         return task.done() and task.result() is None
 
     async def reading(self, rows: SearchRows, scope: Scope, look: Look[T], patience_s: float | None = None) -> T:
@@ -92,7 +94,7 @@ class Residents:
 
     async def aclose(self) -> None:
         """Give up what is being built, and finish what is being kept."""
-        building = list(self._building.values())
+        building = [task for task, _ in self._building.values()]
         for task in building:
             task.cancel()
         await asyncio.gather(*building, *self._keeping.values(), return_exceptions=True)
@@ -110,17 +112,25 @@ class Residents:
         self._budget.used(resident, resident.nbytes)
         return (found,)
 
-    async def _build(self, rows: SearchRows, resident: Resident) -> None:
+    def _begin(self, rows: SearchRows, resident: Resident) -> _Building:
+        has_begun = asyncio.Event()
+        task = asyncio.create_task(self._build(rows, resident, has_begun), name="build an index")
+
+        def ended(task: asyncio.Task[None]) -> None:
+            has_begun.set()
+            del self._building[resident]
+            if not task.cancelled():
+                task.exception()  # whoever waited for it has raised it
+
+        task.add_done_callback(ended)
+        return task, has_begun
+
+    async def _build(self, rows: SearchRows, resident: Resident, has_begun: asyncio.Event) -> None:
         if self._packs is not None and (kept := await asyncio.to_thread(resident.read_pack)) is not None:
             await rows.reading(partial(resident.begin_with, kept))
         while await rows.reading(resident.take_page):
-            pass
+            has_begun.set()
         resident.is_whole = True
-
-    def _built(self, resident: Resident, task: asyncio.Task[None]) -> None:
-        del self._building[resident]
-        if not task.cancelled():
-            task.exception()  # whoever waited for it has raised it
 
     async def _pack(self, rows: SearchRows, resident: Resident) -> None:
         try:

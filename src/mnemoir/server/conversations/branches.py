@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import BeforeValidator
 
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.branches import Branch
+from mnemoir.core.branches import Branch, in_tree_order
 from mnemoir.core.conversation_messages import Role
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
@@ -61,7 +61,7 @@ async def list_branches(
 
 
 def _listed(own: OwnConversations, id: str, limit: int, after: str | int | None) -> Answer[BranchPage]:
-    branches = own.manager.branches(id)
+    branches = in_tree_order(own.log.branch_runs(id))
     start = 0 if after is None else 1 + _place(branches, after)
     page = branches[start : start + limit]
     goes_on = len(branches) > start + limit

@@ -5,7 +5,7 @@ the same file imported twice is imported once. Lines of a kind that is no fact n
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import orjson
@@ -16,10 +16,9 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.core.scope import entity_name
+from mnemoir.core.scope import Scope, entity_name
 from mnemoir.memory.facts.kind import FACT, ToldMemory
 from mnemoir.ports.memory_kinds import Exchange
-from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import owner
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
@@ -61,7 +60,13 @@ class ExportedMemory(MemoryRecord):
     },
 )
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
-    return StreamingResponse(_lines(_exchanges(site), project, user), media_type="application/x-ndjson")
+    exchanges = _exchanges(site)
+    owners = [  # looked up before the answer begins, so that a failure is answered as one
+        (kind, scope)
+        for kind, exchange in exchanges.items()
+        for scope in (await exchange.users(project) if user is None else [owner(project, user)])
+    ]
+    return StreamingResponse(_lines(exchanges, owners), media_type="application/x-ndjson")
 
 
 @router.post(
@@ -87,12 +92,11 @@ def _exchanges(site: Site) -> dict[str, Exchange]:
     return {kind.name: kind.exchange for kind in site.parts.kinds if kind.exchange is not None}
 
 
-async def _lines(exchanges: dict[str, Exchange], project: Project, user: str | None) -> AsyncIterator[bytes]:
-    for kind, exchange in exchanges.items():
-        for scope in await exchange.users(project) if user is None else [owner(project, user)]:
-            async for page in exchange.pages(scope):
-                lines = (orjson.dumps(_line(kind, record), option=orjson.OPT_APPEND_NEWLINE) for record in page)
-                yield b"".join(lines)
+async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:
+    for kind, scope in owners:
+        async for page in exchanges[kind].pages(scope):
+            lines = (orjson.dumps(_line(kind, record), option=orjson.OPT_APPEND_NEWLINE) for record in page)
+            yield b"".join(lines)
 
 
 def _line(kind: str, record: Any) -> ExportedMemory | dict[str, Any]:

@@ -18,7 +18,16 @@ from typing import TypeVar
 
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, Restore
+from mnemoir.core.memories import (
+    Applied,
+    Change,
+    HistoryEntry,
+    IndexEntry,
+    Memory,
+    Provenance,
+    Restore,
+    lacks_vector,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import (
     MemoryStore,
@@ -53,9 +62,20 @@ RowsOf = Callable[[Contents, Sql, Scope, Wanted], list[Row]]
 
 
 class FileMemoryStore:
-    """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store."""
+    """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store.
 
-    def __init__(self, workspace_root: Path, db: Engine, clock: Clock = utc_now) -> None:
+    `note_pending` is called when a text was stored without a vector.
+    """
+
+    def __init__(
+        self,
+        workspace_root: Path,
+        db: Engine,
+        clock: Clock = utc_now,
+        *,
+        note_pending: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._note_pending = note_pending
         self._root = workspace_root
         self._db = db
         self._clock = clock
@@ -82,7 +102,10 @@ class FileMemoryStore:
         restored = [change.target for change in changes if isinstance(change, Restore)]
         wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=restored)
         if changes:
-            return await self._change(wish)
+            applied = await self._change(wish)
+            if lacks_vector(changes):
+                self._note_pending()
+            return applied
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance
+from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, lacks_vector
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
@@ -37,11 +37,22 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
 class SqlMemoryStore:
-    """`db` is the caller's, who closes it after this store. `packs` are of its rows."""
+    """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
-    def __init__(self, db: Engine, clock: Clock = utc_now, packs: IndexPacks | None = None) -> None:
+    `note_pending` is called when a text was stored without a vector.
+    """
+
+    def __init__(
+        self,
+        db: Engine,
+        clock: Clock = utc_now,
+        *,
+        packs: IndexPacks | None = None,
+        note_pending: Callable[[], None] = lambda: None,
+    ) -> None:
         self._db = db
         self._packs = packs
+        self._note_pending = note_pending
         self._clock = clock
 
     async def commit(
@@ -67,7 +78,10 @@ class SqlMemoryStore:
                 receipts.keep(within, receipt, (provenance.reason, applied), now)
             return applied
 
-        return await self._db.write(scope, work) if changes or receipt else []
+        applied = await self._db.write(scope, work) if changes or receipt else []
+        if lacks_vector(changes):
+            self._note_pending()
+        return applied
 
     async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
         """What was answered under this idempotency key in the last 24 hours."""
