@@ -147,7 +147,7 @@ class _Import:
         return self._restoring.storage.get_session(session_id) is not None
 
     def _take_back(self) -> None:
-        """Delete the written sessions. A session that cannot be deleted is marked as unfinished in its metadata."""
+        """Delete the written sessions. One that cannot be deleted stays marked as unfinished in its metadata."""
         try:
             self._restoring.take_back()
         except MnemoirError as exc:
