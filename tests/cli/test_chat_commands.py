@@ -131,7 +131,7 @@ def test_forgetting_asks_first_and_leaves_nothing_to_find(chat, conversations, t
         terminal.say("/forget")
         terminal.see(r"\[y/N\]")
         assert "Forgot 2 messages; memories made of them:" in terminal.ask("y")
-        assert "Nothing was said" in terminal.ask("/history")
+        assert "This conversation has no messages yet" in terminal.ask("/history")
         terminal.ask("Something else.")
     (left,) = conversations("list")["results"]
     assert left["preview"] == "Something else."
