@@ -37,7 +37,7 @@ from mnemoir.core.discussions import Block, Discussion, NewRecord, RollingSummar
 from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.scope import Scope
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.digests import digests_of
 from mnemoir.memory.discussions.parts import DiscussionMemory
@@ -56,7 +56,7 @@ from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 from tests.serving import free_port
 
 RECORDS, CHUNKS, MESSAGES, TOKENS = 100_000, 10_000, 10_000, 200_000

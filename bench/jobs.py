@@ -21,7 +21,7 @@ LEASE_S = 60.0
 
 
 async def measure(waiting: int, path: Path) -> list[str]:
-    """CPU of adding a job, and of claiming and ending one, while the first of a user's `waiting` jobs runs."""
+    """One row: CPU of adding, claiming and ending a job while the first of one user's `waiting` jobs runs."""
     database = open_database(path)
     jobs = SqlJobQueue(database)
 

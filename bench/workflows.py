@@ -21,8 +21,8 @@ from mnemoir.app import open_parts
 from mnemoir.core.scope import Scope
 from mnemoir.settings import load_settings
 from mnemoir.wire.openai_chat import read_request
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree, Glance
+from mnemoir.workflows.run import Caller
 from tests.serving import ServerProcess, free_port
 
 MIB = 1024 * 1024

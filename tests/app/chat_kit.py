@@ -18,7 +18,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.providers.asgi_call import AsgiAnswer
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 from tests.scripted_llm import Asked, ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, succeeded
 

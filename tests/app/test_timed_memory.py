@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from mnemoir.app.timed_memory import MemoryTimes, TimedMemory
+from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_service import ChatTurn

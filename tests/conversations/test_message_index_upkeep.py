@@ -12,7 +12,7 @@ from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.message_index import Asked, MessageIndex
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted
 from mnemoir.conversations.search.vectors import DimensionMismatchError
-from mnemoir.search.budget import Budget
+from mnemoir.search.residents import Budget
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sql.queries import queries

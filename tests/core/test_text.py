@@ -2,8 +2,7 @@
 
 import pytest
 
-from mnemoir.core.text import content_hash, normalise
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import content_hash, estimate_tokens, normalise
 
 
 @pytest.mark.parametrize(

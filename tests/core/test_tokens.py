@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mnemoir.core.fence import RecalledLine, fenced_lines, put_up
-from mnemoir.core.unseen import without_unseen
+from mnemoir.core.fence import RecalledLine, fenced_lines, put_up, without_unseen
 
 HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 

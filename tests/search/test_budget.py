@@ -2,7 +2,7 @@
 
 import gc
 
-from mnemoir.search.budget import Budget
+from mnemoir.search.residents import Budget
 
 
 class Kept:

@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from mnemoir.search.cues import address
-from mnemoir.search.dates import Calendar, Span, named_spans
+from mnemoir.search.cues import Calendar, Span, address, named_spans
 
 WEDNESDAY = Calendar(today=date(2026, 1, 21), years=range(2024, 2026))
 

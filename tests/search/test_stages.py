@@ -8,8 +8,7 @@ from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search.codes import pack_codes, pack_ids, pack_vector, unpack_bits, unpack_ids, unpack_vector
 from mnemoir.search.fusion import fuse
 from mnemoir.search.indexing import Indexing
-from mnemoir.search.late import late_scores
-from mnemoir.search.vectors import above_rest, sentence_vector
+from mnemoir.search.vectors import above_rest, late_scores, sentence_vector
 
 
 def test_vectors_and_token_ids_come_back_from_bytes() -> None:

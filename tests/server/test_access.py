@@ -8,8 +8,7 @@ import pytest
 import mnemoir.server
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import ANYBODY, KEY_HOLDER, admit, principal_of, project_of
-from mnemoir.server.guard import Guard
+from mnemoir.server.access import ANYBODY, KEY_HOLDER, Guard, admit, principal_of, project_of
 from mnemoir.server.options import ServerOptions
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")

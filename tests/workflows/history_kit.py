@@ -20,7 +20,7 @@ from mnemoir.memory.background import Background
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import SqliteEngine, open_database
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import Services
 from tests.tree_kit import answers
 from tests.workflows.workflow_kit import Desk, chat, events_of, nodes_of, text_of

@@ -5,7 +5,7 @@ from structlog.testing import capture_logs
 
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.node_history import NO_CONVERSATION
 from tests.scripted_llm import failure
 from tests.tree_kit import asks

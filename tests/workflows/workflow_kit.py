@@ -26,7 +26,6 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import NoModules
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -36,6 +35,7 @@ from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 from tests.discussion_stores import discussion_stores
 from tests.scripted_llm import ScriptedLLM

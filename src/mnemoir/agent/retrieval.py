@@ -15,7 +15,7 @@ from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.core.conversation_messages import Message
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 
 HEADER = "RELEVANT CONTEXT FROM PAST CONVERSATIONS:"
 RULE = "---"

@@ -11,7 +11,7 @@ import numpy as np
 
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.messages import Extra
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.embedding.dimensions import with_dimension
 from mnemoir.providers.embedding.remote import RemoteEmbeddings

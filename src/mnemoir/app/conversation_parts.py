@@ -25,8 +25,8 @@ from mnemoir.settings import Settings
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 _SUMMARY_S = 30.0
 _MOST_SUMMARY = 512  # tokens; of a small window a quarter, or it would hold the summary alone

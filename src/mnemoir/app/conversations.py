@@ -32,8 +32,8 @@ from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.rows import time_text
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
 _PATIENCE_S = 30.0  # for who still has something to do in a folder that is to go
@@ -120,15 +120,18 @@ class Conversations:
 
         A user whose files cannot be read or written is passed over, with a warning.
         """
-        before, pruned = _days_ago(days), 0
-        unread = await self._catalogue.refresh(compare=True)
-        places = await self._catalogue.rows.places_used_before(time_text(before))
+        pruned, unread = 0, await self._catalogue.refresh(compare=True)
+        places = await self._catalogue.rows.places_used_before(time_text(_days_ago(days)))
         for folder in sorted({*unread, *(self.root / place for place in places)}):
             try:
-                pruned += await self._pruned(folder, days, before)
+                pruned += len(await self._pruned(folder, days))
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
+
+    async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
+        """Delete those of the scope's owner; their ids, with `dry_run` of those that would go."""
+        return await self._pruned(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
 
     async def counts(self) -> dict[str, int]:
         """How many `conversations` and `messages` all users have, and how many are `embeddable` and `embedded`.
@@ -151,12 +154,13 @@ class Conversations:
         async with self._pool.holding(folder) as own:
             yield own
 
-    async def _pruned(self, folder: Path, days: int, before: datetime) -> int:
-        pruned = 0
+    async def _pruned(self, folder: Path, days: int, *, dry_run: bool = False) -> list[str]:
+        before, pruned = _days_ago(days), []
         async with self._opened_in(folder) as own:
             for session_id in await asyncio.to_thread(own.log.old_sessions, days):
                 async with self._one_by_one.hold((folder, session_id)):
-                    pruned += await in_thread(remove_if_old, own, session_id, before)
+                    if dry_run or await in_thread(remove_if_old, own, session_id, before):
+                        pruned.append(session_id)
         return pruned
 
     def _opened(self, folder: Path) -> OwnConversations:

@@ -12,10 +12,10 @@ from mnemoir.core.messages import Message
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.aside import asides, remove_asides
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
+from mnemoir.workflows.run import Caller
 
 _PATIENCE_S = 10.0
 

@@ -11,7 +11,7 @@ import aiohttp
 import orjson
 
 from mnemoir.app.cached import Cached
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.providers.http import most_of
@@ -91,9 +91,9 @@ async def _look(server: Server, session: aiohttp.ClientSession, limit: aiohttp.C
         with provider_errors(endpoint):
             status, body = await _asked(endpoint, server, session, limit)
     except MnemoirError as exc:
-        return Look(at=to_text(utc_now()), problem=exc.message)
+        return Look(at=now_text(), problem=exc.message)
     models = _models_in(body) if server.path == _OLLAMA and status == 200 else None
-    return Look(at=to_text(utc_now()), status=status, models=models)
+    return Look(at=now_text(), status=status, models=models)
 
 
 async def _asked(

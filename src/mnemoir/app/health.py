@@ -12,7 +12,7 @@ import aiohttp
 from mnemoir.app.cached import Cached
 from mnemoir.app.endpoints import EndpointHealth, Endpoints
 from mnemoir.app.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.llm import ChatModel
@@ -140,5 +140,5 @@ async def _looked_at(kept: Cached[Connected], *, fresh: bool) -> Connected:
 
 
 def _connected(reached: Reached) -> Connected:
-    now = to_text(utc_now())
+    now = now_text()
     return Connected(state=reached.state, problem=reached.found, to_do=reached.to_do, checked_at=now)

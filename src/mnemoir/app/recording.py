@@ -32,8 +32,8 @@ from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.session import History
-from mnemoir.workflows.caller import Caller, RecordedTurn
 from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.run import Caller, RecordedTurn
 
 _log = structlog.get_logger(__name__)
 

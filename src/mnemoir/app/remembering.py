@@ -15,7 +15,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_service import ChatTurn, MemoryService
-from mnemoir.workflows.caller import Caller
+from mnemoir.workflows.run import Caller
 
 KIND = "remember"
 _MOST_WAITING = 5  # turns not looked into yet that go into a prompt

@@ -19,8 +19,7 @@ from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
-from mnemoir.workflows.caller import RecordedTurn
-from mnemoir.workflows.run import last_user_message
+from mnemoir.workflows.run import RecordedTurn, last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of what is said to the model and not in the conversation
 _MOST_OF_A_BRANCH = 1000  # messages

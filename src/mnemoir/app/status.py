@@ -15,7 +15,7 @@ from mnemoir.app.health import Connected, EmbedderHealth, ModelHealth
 from mnemoir.app.latencies import Spread
 from mnemoir.app.parts import Parts
 from mnemoir.app.reaching import Health
-from mnemoir.app.stock import Counts, Room
+from mnemoir.app.stock import Counts, Room, counts_of
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.jobs import JobTally
@@ -23,16 +23,6 @@ from mnemoir.ports.jobs import JobTally
 _HOUR, _DAY = 60, 24 * 60
 _LITTLE_SPACE = 200 * 1024 * 1024
 _MOST_NAMED = 5
-_NO_COUNTS = Counts(
-    projects=None,
-    users=None,
-    memories=None,
-    conversations=None,
-    messages=None,
-    embeddable=None,
-    embedded=None,
-    runs=None,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +130,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         parts.stock.room(),
     )
     problem = await _storage_problem(parts)
-    counts = _NO_COUNTS if problem else await parts.stock.counts()
+    counts = counts_of({}) if problem else await parts.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)
     remarks = [
         *_remarks_of_settings(parts),

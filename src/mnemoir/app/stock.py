@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mnemoir.app.cached import Cached
 from mnemoir.app.folders import folder_of_conversations
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings
 
@@ -75,8 +75,7 @@ class Stock:
 
     async def counts(self) -> Counts:
         """How much there is, as it was some seconds ago. Raises StorageUnavailable."""
-        amounts = await self.amounts()
-        return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
+        return counts_of(await self.amounts())
 
     async def amounts(self) -> Amounts:
         """The same by name, of all kinds, without what is still being counted for the first time."""
@@ -110,7 +109,12 @@ class Stock:
 
     async def _measure(self) -> _Measured:
         shares = await asyncio.to_thread(_shares, self._settings)
-        return _Measured(shares=shares, at=to_text(utc_now()))
+        return _Measured(shares=shares, at=now_text())
+
+
+def counts_of(amounts: Amounts) -> Counts:
+    """What amounts there are of what the counts name."""
+    return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
 
 
 def _shares(settings: Settings) -> list[Share]:

@@ -17,7 +17,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.gathering import Gathering
 from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
-from mnemoir.workflows.caller import RecordedTurn
+from mnemoir.workflows.run import RecordedTurn
 
 INCOMPLETE = "incomplete"
 

@@ -16,7 +16,7 @@ import orjson
 
 from mnemoir.app.in_thread import in_thread
 from mnemoir.app.tree import Served, UntilChanged
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
 from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.checking.survey import Survey
@@ -258,7 +258,7 @@ def _checked(outside: Outside, tree: ConfigTree) -> ConfigProblems:
 def _counted(problems: Sequence[Problem]) -> ConfigProblems:
     shown = [replace(one, file=_printable(one.file), cause=_safe(one.cause), fix=_safe(one.fix)) for one in problems]
     errors = sum(one.level == "error" for one in shown)
-    return ConfigProblems(problems=shown, errors=errors, warnings=len(shown) - errors, checked_at=to_text(utc_now()))
+    return ConfigProblems(problems=shown, errors=errors, warnings=len(shown) - errors, checked_at=now_text())
 
 
 def _told(problems: Sequence[Problem]) -> str:

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from mnemoir.cli.session import Session
+from mnemoir.cli.session import Session, named_in_path
 from mnemoir.core.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
@@ -17,15 +16,8 @@ _ROUTES = ("search", "export", "import", "prune")  # a conversation may have suc
 
 def conversation_path(id: str, below: str = "") -> str:
     """The route of a conversation. Raises InvalidRequest for an id that a URL cannot contain: "", "." and ".."."""
-    if id in ("", ".", ".."):
-        raise InvalidRequest(f"{id!r} is not a valid id of a conversation.")
-    named = f"%{ord(id[0]):02X}{id[1:]}" if id in _ROUTES else quote(id, safe="", errors="replace")
+    named = f"%{ord(id[0]):02X}{id[1:]}" if id in _ROUTES else named_in_path(id, "id of a conversation")
     return f"{CONVERSATIONS}/{named}/{below}" if below else f"{CONVERSATIONS}/{named}"
-
-
-def given(**query: object) -> dict[str, object]:
-    """The arguments that are not None."""
-    return {name: value for name, value in query.items() if value is not None}
 
 
 async def all_conversations(
@@ -34,7 +26,7 @@ async def all_conversations(
     """All conversations of a user, newest activity first, read page by page."""
     cursor = None
     while True:
-        query = given(user_id=user, limit=_PAGE, cursor=cursor)
+        query = {"user_id": user, "limit": _PAGE, "cursor": cursor}
         page = await connection.ask("GET", session.target(CONVERSATIONS, query))
         for conversation in page["results"]:
             yield conversation
@@ -48,7 +40,7 @@ async def conversations_called(
 ) -> list[Mapping[str, Any]]:
     """The conversation with the id `name`, else all whose ids begin with it, if it has `shortest` characters."""
     try:
-        return [await connection.ask("GET", session.target(conversation_path(name), given(user_id=user)))]
+        return [await connection.ask("GET", session.target(conversation_path(name), {"user_id": user}))]
     except (NotFound, InvalidRequest):
         if len(name) < shortest:
             return []

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, given, text_of, tools_called
-from mnemoir.cli.options import Config, DataDir, Json, Project, Url
-from mnemoir.cli.output import counted, note, print_json, print_row
-from mnemoir.cli.session import Session, run
+from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
+from mnemoir.cli.output import counted, note, print_row
+from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import output
 from mnemoir.cli.whole_file import read_file
 
 commands = typer.Typer(
     help="List, search, export, import and delete conversations.", no_args_is_help=True, rich_markup_mode=None
 )
+asks = asking(commands, projects=True)
 
 Id = Annotated[str, typer.Argument(help="Id of the conversation, as list prints it.")]
 User = Annotated[str, typer.Option("--user", "-u", help="Whose conversations.")]
@@ -25,24 +25,18 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would b
 _CLIPPED = 200  # characters of a message in a list
 
 
-@commands.command("list")
+@asks("list")
 def list_conversations(
+    session: Session,
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=200)] = 50,
     after: Annotated[
         str | None, typer.Option(help="Continue an earlier list: the value that it printed last.")
     ] = None,
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print conversations, newest activity first: id, time, number of messages, title or first words."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
-    answer = session.ask("GET", CONVERSATIONS, query=given(user_id=user, limit=limit, cursor=after))
-    if as_json:
-        print_json(answer)
+    answer = session.ask("GET", CONVERSATIONS, query={"user_id": user, "limit": limit, "cursor": after})
+    if session.printed_as_json(answer):
         return
     for one in answer["results"]:
         messages = counted(one["message_count"], "message")
@@ -51,26 +45,20 @@ def list_conversations(
         note(f"More follow with --after {answer['next']}")
 
 
-@commands.command()
+@asks()
 def show(
+    session: Session,
     id: Id,
     limit: Annotated[
         int, typer.Option(help="Maximum number of messages, counted from the newest.", min=1, max=1000)
     ] = 100,
     branches: Annotated[bool, typer.Option("--branches", help="The first messages of all branches instead.")] = False,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print the last messages of a conversation, oldest first."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     query = {"user_id": user, "limit": limit, "view": "tree" if branches else "thread"}
     answer = session.ask("GET", conversation_path(id, "messages"), query=query)
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     for message in answer["results"]:
         print_row(*_cells(message))
@@ -80,8 +68,9 @@ def show(
         note("There are more; --limit raises the number." if limit < 1000 else "There are more.")
 
 
-@commands.command()
+@asks()
 def search(
+    session: Session,
     words: Annotated[list[str], typer.Argument(help="A question, or some words.")],
     conversation: Annotated[
         str | None, typer.Option("--conversation", help="Only in the conversation of this id.")
@@ -96,20 +85,19 @@ def search(
     ] = "hybrid",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 10,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Find messages, best first."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
-    query = given(
-        user_id=user, conversation_id=conversation, role=role, since=since, until=until, limit=limit, mode=mode
-    )
+    query = {
+        "user_id": user,
+        "conversation_id": conversation,
+        "role": role,
+        "since": since,
+        "until": until,
+        "limit": limit,
+        "mode": mode,
+    }
     answer = session.ask("GET", f"{CONVERSATIONS}/search", query={"q": " ".join(words), **query})
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     for hit in answer["results"]:
         message = hit["message"]
@@ -118,34 +106,30 @@ def search(
         note("Nothing was found.")
 
 
-@commands.command("export")
+@asks("export")
 def export_conversations(
+    session: Session,
     id: Annotated[str | None, typer.Argument(help="Id of one conversation; else all of them.")] = None,
     file: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
     format: Annotated[
         Literal["jsonl", "json", "markdown", "chatml"], typer.Option(help="Of one conversation; all are JSON lines.")
     ] = "jsonl",
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Write a conversation, or all of a user, into a file."""
     if id is None and format != "jsonl":
         raise typer.BadParameter("All conversations are written as JSON lines; name one for another format.")
     path = f"{CONVERSATIONS}/export" if id is None else conversation_path(id, "export")
     query = {"user_id": user} if id is None else {"user_id": user, "format": format}
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     size = run(_download(session, session.target(path, query), file))
-    if as_json and file:
-        print_json({"bytes": size})
+    if file:
+        session.printed_as_json({"bytes": size})
     note(f"Exported {size} bytes.")
 
 
-@commands.command("import")
+@asks("import")
 def import_conversations(
+    session: Session,
     file: Annotated[
         Path, typer.Argument(help="A file of export, or of another program.", exists=True, dir_okay=False)
     ],
@@ -159,95 +143,70 @@ def import_conversations(
     ] = "skip",
     dry_run: DryRun = False,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Import the conversations of a file, completely or not at all."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
-    query = given(user_id=user, format=format, on_conflict=on_conflict, dry_run="true" if dry_run else None)
+    query = {"user_id": user, "format": format, "on_conflict": on_conflict, "dry_run": "true" if dry_run else None}
     answer = session.ask("POST", f"{CONVERSATIONS}/import", query=query, body=read_file(file))
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     for one in answer["skipped"]:
         note(f"Left out {one['id']}: {one['reason']}.")
     note(f"{answer['message']}.")
 
 
-@commands.command()
+@asks()
 def delete(
+    session: Session,
     id: Id,
     yes: Yes = False,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Delete a conversation for good, with all data derived from it."""
     path = conversation_path(id)
     if not yes:
         typer.confirm(f"Forget all of conversation {id!r}?", abort=True, err=True)
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     answer = session.ask("DELETE", path, query={"user_id": user})
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     derived = answer["memories"] + answer["node_memories"]
     note(f"{answer['message']}; memories made of them: {derived}.")
 
 
-@commands.command()
+@asks()
 def prune(
+    session: Session,
     days: Annotated[int, typer.Option(help="Age in days since the last use.", min=0, max=36_500)],
     dry_run: DryRun = False,
     yes: Yes = False,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Delete conversations of a user that were not used for long; those marked as kept stay, and so do facts."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     if not dry_run and not yes:
         typer.confirm(f"Forget all conversations of {user} not used for {days} days?", abort=True, err=True)
     answer = session.ask(
         "POST", f"{CONVERSATIONS}/prune", query={"user_id": user}, body={"days": days, "dry_run": dry_run}
     )
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     for id in answer["ids"]:
         print_row(id)
     note(f"{answer['message']}.")
 
 
-@commands.command("node-memory-cleanup")
+@asks("node-memory-cleanup")
 def node_memory_cleanup(
+    session: Session,
     older_than_days: Annotated[
         int | None,
         typer.Option(help="Also those not written for this number of days.", min=0, max=36_500, show_default=False),
     ] = None,
     dry_run: DryRun = False,
     user: User = "user",
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Delete the memories that workflow nodes have of deleted conversations."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     body = {"older_than_days": older_than_days, "dry_run": dry_run}
     answer = session.ask("POST", f"{CONVERSATIONS}/node-memory/cleanup", query={"user_id": user}, body=body)
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     note(f"{answer['message']}; {answer['bytes']} bytes.")
     if answer["failed"]:

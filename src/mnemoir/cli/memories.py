@@ -7,89 +7,70 @@ from urllib.parse import quote
 
 import typer
 
-from mnemoir.cli.options import Config, DataDir, Json, Project, Url, User
-from mnemoir.cli.output import note, print_json, print_memories, print_row
-from mnemoir.cli.session import Session, run
+from mnemoir.cli.options import User
+from mnemoir.cli.output import note, print_memories, print_row
+from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
 commands = typer.Typer(
     help="Add, find, list, delete, export and import memories.", no_args_is_help=True, rich_markup_mode=None
 )
+asks = asking(commands, projects=True)
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
 Query = Annotated[str, typer.Argument(help="What to look for.")]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
 
-@commands.command()
+@asks()
 def add(
+    session: Session,
     text: Text,
     user: User = "user",
-    project: Project = None,
     verbatim: Annotated[bool, typer.Option("--verbatim", help="Keep the text word for word; ask no model.")] = False,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Derive memories from a text and store them."""
     said = typer.get_text_stream("stdin").read() if text == "-" else text
     body = {"messages": [{"role": "user", "content": said}], "user_id": user, "infer": not verbatim}
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     answer = session.ask("POST", "/api/memories", body=body)
-    if as_json:
-        print_json(answer)
+    if session.printed_as_json(answer):
         return
     for change in answer["results"]:
         print_row(change["event"], change["id"], change["memory"])
     note(answer["message"])
 
 
-@commands.command()
+@asks()
 def search(
+    session: Session,
     query: Query,
     user: User = "user",
-    project: Project = None,
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Find memories by meaning and words, best first."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     answer = session.ask("POST", "/api/memories/search", body={"query": query, "user_id": user, "limit": limit})
-    _print_results(answer, as_json=as_json)
+    _print_results(session, answer)
 
 
-@commands.command("list")
+@asks("list")
 def list_memories(
+    session: Session,
     user: User = "user",
-    project: Project = None,
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
     offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print one user's memories, newest first."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     query = {"user_id": user, "limit": limit, "offset": offset}
-    _print_results(session.ask("GET", "/api/memories", query=query), as_json=as_json)
+    _print_results(session, session.ask("GET", "/api/memories", query=query))
 
 
-@commands.command()
+@asks()
 def delete(
+    session: Session,
     memory_id: Annotated[str | None, typer.Argument(help="Id of the memory to delete.")] = None,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Owner; needed with --all.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Delete all memories of --user.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before deleting all.")] = False,
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Delete one memory, or with --all every memory of one user."""
     if everything == bool(memory_id):
@@ -98,31 +79,23 @@ def delete(
         raise typer.BadParameter("--all needs --user: whose memories?")
     if everything and not yes:
         typer.confirm(f"Delete all memories of {user}?", abort=True, err=True)
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     path = "/api/memories" if everything else f"/api/memories/{quote(memory_id or '', safe='')}"
-    answer = session.ask("DELETE", path, query={"user_id": user} if user else {})
-    if as_json:
-        print_json(answer)
+    answer = session.ask("DELETE", path, query={"user_id": user or None})
+    if session.printed_as_json(answer):
         return
     note(answer["message"])
 
 
-@commands.command()
+@asks()
 def history(
+    session: Session,
     memory_id: MemoryId,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")] = None,
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print what happened to one memory, oldest first, and why."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     path = f"/api/memories/{quote(memory_id, safe='')}/history"
-    answer = session.ask("GET", path, query={"user_id": user} if user else {})
-    if as_json:
-        print_json(answer)
+    answer = session.ask("GET", path, query={"user_id": user or None})
+    if session.printed_as_json(answer):
         return
     for entry in answer["results"]:
         print_row(
@@ -133,45 +106,33 @@ def history(
         )
 
 
-@commands.command("export")
+@asks("export")
 def export_memories(
+    session: Session,
     file: Annotated[Path | None, typer.Argument(help="File to write; else standard output.")] = None,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Only this user's; else everyone's.")] = None,
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Write memories as JSON lines, one a line, with all their members."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     count = run(export_lines(session, file, user))
-    if as_json and file:
-        print_json({"exported": count})
+    if file:
+        session.printed_as_json({"exported": count})
     note(f"Exported {count} memories.")
 
 
-@commands.command("import")
+@asks("import")
 def import_memories(
+    session: Session,
     file: Annotated[Path, typer.Argument(help="JSON lines, as export writes them.", exists=True, dir_okay=False)],
     user: Annotated[str | None, typer.Option("--user", "-u", help="Give all to this user instead.")] = None,
-    project: Project = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Import memories from JSON lines; existing ones are skipped."""
-    session = Session(config=config, data_dir=data_dir, url=url, project=project)
     done = run(import_lines(session, file, user))
-    if as_json:
-        print_json({"imported": done.added, "skipped": done.skipped})
+    session.printed_as_json({"imported": done.added, "skipped": done.skipped})
     note(f"Imported {done.added} memories; {done.skipped} were there already.")
 
 
-def _print_results(answer: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
+def _print_results(session: Session, answer: Mapping[str, Any]) -> None:
+    if session.printed_as_json(answer):
         return
     print_memories(answer["results"])
     if answer.get("degraded"):

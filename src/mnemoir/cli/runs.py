@@ -6,31 +6,26 @@ from urllib.parse import quote
 
 import typer
 
-from mnemoir.cli.options import Config, DataDir, Json, Url
-from mnemoir.cli.output import note, print_json, print_row
-from mnemoir.cli.session import Session
+from mnemoir.cli.output import note, print_row
+from mnemoir.cli.session import Session, asking
 
 commands = typer.Typer(help="List and show runs of workflows.", no_args_is_help=True, rich_markup_mode=None)
+asks = asking(commands)
 
 
-@commands.command("list")
+@asks("list")
 def list_runs(
+    session: Session,
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=200)] = 20,
     before: Annotated[str | None, typer.Option(help="Continue after the run with this id.")] = None,
     status: Annotated[
         str | None, typer.Option(help="Only those that are running, finished, failed or cancelled.")
     ] = None,
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print the last runs, newest first."""
-    given = {"limit": limit, "before": before, "status": status}
-    query = {name: value for name, value in given.items() if value is not None}
-    answer = Session(config=config, data_dir=data_dir, url=url).ask("GET", "/api/runs", query=query)
-    if as_json:
-        print_json(answer)
+    query = {"limit": limit, "before": before, "status": status}
+    answer = session.ask("GET", "/api/runs", query=query)
+    if session.printed_as_json(answer):
         return
     for run in answer["results"]:
         named = [run[name] for name in ("workflow", "category", "error") if run[name]]
@@ -39,19 +34,14 @@ def list_runs(
         note(f"Older runs follow with --before {answer['next']}.")
 
 
-@commands.command()
+@asks()
 def show(
+    session: Session,
     run_id: Annotated[str, typer.Argument(help="Id of the run, as list and the header X-Workflow-Run-Id give it.")],
-    url: Url = None,
-    config: Config = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
 ) -> None:
     """Print one run node by node; --json prints prompts and outputs too."""
-    session = Session(config=config, data_dir=data_dir, url=url)
     run = session.ask("GET", f"/api/runs/{quote(run_id, safe='')}")
-    if as_json:
-        print_json(run)
+    if session.printed_as_json(run):
         return
     for line in _lines_of_run(run):
         print_row(*line)

@@ -46,7 +46,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     count = 0
     with progress("Exporting", None) as step, output(file) as write:
         async with session.connected() as connection:
-            target = session.target("/api/export", {"user_id": user} if user else {})
+            target = session.target("/api/export", {"user_id": user or None})
             async for line in connection.lines(target):
                 write(line + b"\n")
                 step(1)

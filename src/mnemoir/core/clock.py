@@ -14,6 +14,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def now_text() -> str:
+    """The current instant as text."""
+    return to_text(utc_now())
+
+
 def to_text(instant: datetime) -> str:
     """`2026-03-04T09:15:00.000Z`; an instant without a zone is read as UTC."""
     if instant.tzinfo is not UTC:

@@ -3,13 +3,27 @@
 What was recalled is background, not something the user said. It goes into the prompt between two marks that no
 text inside can forge, and it is taken out again before anything is remembered, so that a memory is never derived
 from a memory.
+
+Characters that carry words nobody sees are left out of it: a reader would not know that a model was told them. Left
+alone are those that writing needs: joiners, marks of direction that only lean (LRM, RLM, ALM), soft hyphens, and a
+selector of a variant behind its character.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemoir.core.unseen import without_unseen
+_UNSEEN = re.compile(
+    "["
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
+    "\u200b\u2060-\u2064\ufeff\u034f\u180e"  # no width
+    "\u202a-\u202e\u2066-\u2069\u206a-\u206f"  # overrides and isolates of direction
+    "\U000e0000-\U000e0fff"  # tags, and selectors of variants that hardly any font has
+    "\ue000-\uf8ff\U000f0000-\U0010fffd"  # private use
+    "]+"
+    "|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
+)
+
 
 OPENING = "<recalled_memories>"
 _CLOSE = "</recalled_memories>"
@@ -64,3 +78,8 @@ def _bullet(line: RecalledLine) -> str:
     text = _MARK.sub("‹", without_unseen(" ".join(line.text.split())))
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"
+
+
+def without_unseen(text: str) -> str:
+    """`text` without characters that nobody sees."""
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.messages import Sampling
 from mnemoir.core.scope import Scope
 
@@ -147,7 +147,7 @@ class RunTrace:
     model: str = ""  # as the client named it
     stream: bool = False
     status: RunStatus = "running"
-    started_at: str = field(default_factory=lambda: to_text(utc_now()))
+    started_at: str = field(default_factory=now_text)
     first_token_ms: float | None = None
     answered_ms: float | None = None
     duration_ms: float | None = None

@@ -1,6 +1,7 @@
-"""Texts made comparable: normal form and its hash."""
+"""Texts made comparable by a normal form and its hash, and their tokens estimated without a tokenizer."""
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -38,3 +39,17 @@ def digest(text: str) -> bytes:
 
 def _folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def estimate_tokens(text: str) -> int:
+    """About one token per four characters of ASCII and one per other character; 0 for an empty text."""
+    ascii_count = len(text.encode("ascii", "ignore"))
+    return math.ceil(ascii_count / 4) + len(text) - ascii_count
+
+
+def estimate_prompt_tokens(text: str) -> int:
+    """Tokens by words or by characters, whichever says more, and a tenth on top; 0 for an empty text.
+
+    This is the measure WilmerAI configurations are written for: limits and chunk sizes in them count by it.
+    """
+    return int(max(len(text.split()) * 1.35, len(text) / 3.5) * 1.10)

@@ -25,7 +25,7 @@ from mnemoir.memory.background import Background
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.halving import embedded_in_halves
+from mnemoir.search.context import embedded_in_halves
 from mnemoir.search.indexing import Indexing
 
 _log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
@@ -28,9 +28,9 @@ class LastCalls:
     def ended(self, exc: BaseException | None) -> None:
         """A call ended now: with its answer, or with that."""
         if exc is None:
-            self.answered_at = to_text(utc_now())
+            self.answered_at = now_text()
         elif isinstance(exc, ProviderError):
-            self.failed_at, self.error, self.code = to_text(utc_now()), exc.message, exc.code
+            self.failed_at, self.error, self.code = now_text(), exc.message, exc.code
 
 
 class _Noting:

@@ -1,11 +1,15 @@
-"""What counts as said just before: the text that shares a message's forward pass when it is embedded.
+"""How messages are embedded: each with what was said just before it, and in halves where a call fails.
 
-One rule for storing a message, for embedding it again later and for the windows of the word index: were they to
-differ, a change of the embedding model would move every rank.
+What shares a message's forward pass is one rule for storing a message, for embedding it again later and for the
+windows of the word index: were they to differ, a change of the embedding model would move every rank. A call that
+fails is made again in halves, to find the texts that a model cannot embed among those it can.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 CONTEXT_MESSAGES = 2
 STRETCH_S = 3600.0  # what was said longer before belongs to another conversation
 
@@ -21,3 +25,22 @@ def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]
 
 def _near(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and abs(one - other) <= STRETCH_S
+
+
+async def embedded_in_halves(
+    items: Sequence[Item],
+    embed: Callable[[Sequence[Item]], Awaitable[Sequence[Made]]],
+    is_worth_halving: Callable[[Sequence[Item], Exception], bool],
+) -> list[tuple[Item, Made]]:
+    """Each item with what `embed`, one for one, made of it; in order, without those it failed for.
+
+    `is_worth_halving` is asked about each failed call, one for a single item too, and may raise to end it all.
+    """
+    try:
+        return list(zip(items, await embed(items), strict=True)) if items else []
+    except Exception as exc:  # noqa: BLE001  # a client is foreign code; the caller judges
+        if not is_worth_halving(items, exc) or len(items) == 1:
+            return []
+    middle = len(items) // 2
+    first = await embedded_in_halves(items[:middle], embed, is_worth_halving)
+    return first + await embedded_in_halves(items[middle:], embed, is_worth_halving)

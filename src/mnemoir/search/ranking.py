@@ -21,13 +21,19 @@ from mnemoir.core.clock import from_epoch
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.memory_store import Visible
-from mnemoir.search.cues import Addressed
-from mnemoir.search.dates import Calendar, named_spans
+from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.fusion import Signal, fuse
 from mnemoir.search.index import Mask, ScopeIndex
-from mnemoir.search.late import has_tokens, late_scores, token_weights
 from mnemoir.search.terms import query_terms
-from mnemoir.search.vectors import above_rest, cosines, cosines_of, sentence_vector
+from mnemoir.search.vectors import (
+    above_rest,
+    cosines,
+    cosines_of,
+    has_tokens,
+    late_scores,
+    sentence_vector,
+    token_weights,
+)
 from mnemoir.search.weights import Weights
 from mnemoir.search.words import WordScores, word_scores
 

@@ -22,7 +22,6 @@ from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import Visible, Wanted
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
-from mnemoir.search.budget import MOST_BYTES
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import (
@@ -36,7 +35,7 @@ from mnemoir.search.ranking import (
     scope_rows,
     visible_rows,
 )
-from mnemoir.search.residents import Residents
+from mnemoir.search.residents import MOST_BYTES, Residents
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"

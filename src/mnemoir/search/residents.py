@@ -1,11 +1,15 @@
-"""Indexes of the users asked about last, kept in memory within a bound, each brought up to date before it is used."""
+"""Indexes of the users asked about last, kept in memory within a bound, each brought up to date before it is used.
+
+What was not used for longest is dropped first, of all indexes that share a budget.
+"""
 
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import structlog
 
@@ -13,7 +17,6 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.search.budget import MOST_BYTES, Budget
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.resident import PAGE, Resident, TooFarBehind
 
@@ -21,6 +24,35 @@ T = TypeVar("T")
 Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last says whether the index is whole
 _Building = tuple[asyncio.Task[None], asyncio.Event]  # the event: some rows are there, or it ended
 _log = structlog.get_logger(__name__)
+MOST_BYTES = 256 * 2**20  # about 140,000 rows with vectors of 384 dimensions
+
+
+class Holder(Protocol):
+    """Keeps an index in memory that can be made again."""
+
+    def drop(self) -> bool:
+        """Let go of the index; False while it is in use. Does not wait."""
+
+
+class Budget:
+    """Thread-safe. Holders are known for as long as somebody else has them; the one used last is never dropped."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._sizes: WeakKeyDictionary[Holder, int] = WeakKeyDictionary()  # bytes; the one used last stands last
+
+    def used(self, holder: Holder, nbytes: int) -> None:
+        """`holder` was used just now and keeps so much. What is over the budget goes."""
+        with self._lock:
+            self._sizes.pop(holder, None)
+            self._sizes[holder] = nbytes
+            over = sum(self._sizes.values()) - self._most_bytes
+            for other in list(self._sizes):
+                if over <= 0 or other is holder:
+                    break
+                if other.drop():
+                    over -= self._sizes.pop(other)
 
 
 class Residents:

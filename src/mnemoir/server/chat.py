@@ -20,16 +20,15 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.gathering import Gathering
 from mnemoir.core.messages import ChatRequest
-from mnemoir.server.access import chat_owner, is_temporary
+from mnemoir.server.access import chat_owner, is_temporary, presented_key
 from mnemoir.server.errors import broken, failure
-from mnemoir.server.guard import presented_key
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
 from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
-from mnemoir.workflows.caller import Answerer, Caller
+from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _log = structlog.get_logger(__name__)

@@ -17,8 +17,8 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.server.access import Guard
 from mnemoir.server.errors import MethodNotAllowed, failure
-from mnemoir.server.guard import Guard
 from mnemoir.server.request import note_route, route_of
 from mnemoir.server.ui import ABOUT, Ui
 

@@ -26,11 +26,11 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.windows.fitting import borders
 from mnemoir.core.conversation_messages import MediaType, Message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Turn
-from mnemoir.workflows.caller import RecordedTurn
 from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
+from mnemoir.workflows.run import RecordedTurn
 
 _ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt is known
 _FIRST_TURNS = 16  # read at first; more only where all of them may fit

@@ -8,7 +8,7 @@ import orjson
 from mnemoir.conversations.log.model_messages import to_model
 from mnemoir.core.conversation_messages import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.prompting.assembly import NodeRole, chat_messages, flat_form, flat_prompt

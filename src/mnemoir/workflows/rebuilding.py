@@ -18,13 +18,12 @@ from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.memory.discussions.writing import to_its_end
 from mnemoir.ports.discussions import ChunkLedger, RecordStore
 from mnemoir.ports.run_store import RunStore
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.discussion_memory import MemoryMaker, tell
 from mnemoir.workflows.kept_words import KeptWords, keep_places, words_given, words_kept
-from mnemoir.workflows.run import Run, Turn
+from mnemoir.workflows.run import Caller, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step, SubWorkflows
 

@@ -16,9 +16,9 @@ from mnemoir.ports.timestamps import Timestamps
 from mnemoir.ports.user_files import UserFiles
 from mnemoir.ports.wikipedia import OfflineWikipedia
 from mnemoir.wire.forwarding import Forwarding
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.locks import WorkflowLocks
+from mnemoir.workflows.run import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.fence import RecalledLine, put_up
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.memory.facts.conversation import analysed, spoken, windows
 from mnemoir.memory.facts.requests import Turn
 

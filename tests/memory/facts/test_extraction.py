@@ -10,16 +10,16 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import ModelRequest
-from mnemoir.memory.facts.exchange import Exchange
-from mnemoir.memory.facts.extraction import extract
-from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.policy import (
+from mnemoir.memory.facts.exchange import (
     CHANGES,
     FACTS,
+    Exchange,
     default_extraction_prompt,
     extraction_policy,
     reconciliation_policy,
 )
+from mnemoir.memory.facts.extraction import extract
+from mnemoir.memory.facts.options import FactSettings
 from mnemoir.memory.facts.requests import Turn
 from tests.memory.facts.scripted_model import ScriptedModel, document_of, facts_reply
 

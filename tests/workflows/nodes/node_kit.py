@@ -17,12 +17,11 @@ from mnemoir.providers.llm.endpoint import Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.storage.files.user_files import FileUserFiles
-from mnemoir.workflows.caller import Caller
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.node import Node
-from mnemoir.workflows.run import Run, Turn
+from mnemoir.workflows.run import Caller, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
 from tests.discussion_stores import discussion_stores

@@ -10,7 +10,6 @@ from mnemoir.cli.conversation_routes import (
     all_conversations,
     conversation_path,
     conversations_called,
-    given,
     text_of,
 )
 from mnemoir.cli.session import Session
@@ -36,7 +35,8 @@ class Server:
     async def answer(self, conversation: Conversation, text: str, answer: Answer) -> AsyncIterator[str]:
         """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile."""
         body, headers = conversation.request(text)
-        body |= given(model=self._model, user=self._user, stream=True)
+        who = {"model": self._model, "user": self._user}
+        body |= {"stream": True, **{name: value for name, value in who.items() if value is not None}}
         target = self._session.target("/v1/chat/completions", {})
         async for piece in pieces(self._connection.lines(target, "POST", body, headers), answer):
             yield piece
@@ -118,4 +118,4 @@ class Server:
         return await self._connection.ask(method, self._target(path, **query), body)
 
     def _target(self, path: str, **query: object) -> str:
-        return self._session.target(path, given(user_id=self._user, **query))
+        return self._session.target(path, {"user_id": self._user, **query})

@@ -22,8 +22,7 @@ from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.ports.log import Log
 from mnemoir.search.codes import pack_codes, pack_ids
-from mnemoir.search.context import CONTEXT_MESSAGES, context_of
-from mnemoir.search.halving import embedded_in_halves
+from mnemoir.search.context import CONTEXT_MESSAGES, context_of, embedded_in_halves
 
 _log = structlog.get_logger(__name__)
 

@@ -30,11 +30,11 @@ from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding
 from mnemoir.ports.search_rows import SearchRow
-from mnemoir.search.budget import Budget
 from mnemoir.search.columns import Column
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import Query, Ranked, Stages, nearest_rows, rank
+from mnemoir.search.residents import Budget
 from mnemoir.search.terms import terms_of
 from mnemoir.search.weights import Weights
 

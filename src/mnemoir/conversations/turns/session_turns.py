@@ -16,7 +16,7 @@ from mnemoir.conversations.turns.session_files import attachments_of, read_numbe
 from mnemoir.conversations.turns.turns import AppMode, Conversation, Conversations
 from mnemoir.core.conversation_messages import calls_of
 from mnemoir.core.conversations import ROOT, StoredMessage
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment, Turn, TurnRows
 

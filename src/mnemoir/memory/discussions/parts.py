@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.messages import Message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.digests import Digests, digests_of
 from mnemoir.memory.discussions.record_recall import RecordRecall

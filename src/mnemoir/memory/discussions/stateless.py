@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mnemoir.core.messages import Message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.memory.discussions.chunking import chunk_spans
 from mnemoir.memory.discussions.literals import NONE_TO_GRAB
 

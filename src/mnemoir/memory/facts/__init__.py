@@ -6,9 +6,9 @@
 from mnemoir.memory.facts.curation import Curation, Edit
 from mnemoir.memory.facts.decay import Freshness, freshness
 from mnemoir.memory.facts.duplicates import Duplicates
+from mnemoir.memory.facts.exchange import default_extraction_prompt
 from mnemoir.memory.facts.facts import Facts
 from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.policy import default_extraction_prompt
 from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn, unknown_memory
 
 __all__ = [

@@ -10,7 +10,7 @@ from mnemoir.core.memories import Add, Change, IndexEntry, Memory, Remove, Updat
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.decay import expired
 from mnemoir.memory.facts.defences import Plan
-from mnemoir.memory.facts.proposals import Candidate
+from mnemoir.memory.facts.reconciliation import Candidate
 from mnemoir.memory.facts.requests import AddRequest
 from mnemoir.memory.facts.verbatim import past
 from mnemoir.ports.embedding import Passage

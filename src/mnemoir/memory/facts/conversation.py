@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mnemoir.core.fence import take_down
-from mnemoir.core.text import content_hash
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import content_hash, estimate_tokens
 from mnemoir.memory.facts.requests import Turn
 from mnemoir.wire.app_prompts import is_task_prompt, question_in
 

@@ -8,7 +8,7 @@ is added: a memory told twice is a blemish, a lost one is a fault.
 from collections.abc import Collection, Mapping, Sequence
 
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.proposals import Candidate, Event, Proposal
+from mnemoir.memory.facts.reconciliation import Candidate, Event, Proposal
 from mnemoir.memory.facts.resemblance import contained, opposed, overlap, tells, words_of
 
 _ORDER: tuple[Event, ...] = ("UPDATE", "ADD", "NONE")  # who wins a fact that two claim alike

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.coverage import accounted, claims, uncovered
 from mnemoir.memory.facts.options import MOST_CHARACTERS
-from mnemoir.memory.facts.proposals import Candidate, Proposal
+from mnemoir.memory.facts.reconciliation import Candidate, Proposal
 from mnemoir.memory.facts.resemblance import contained, overlap, same_statement
 from mnemoir.memory.facts.secrets import holds_secret
 

@@ -15,9 +15,8 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.conversation import digest, windows
-from mnemoir.memory.facts.exchange import CutOff, Exchange, Question, strings
+from mnemoir.memory.facts.exchange import FACTS, CutOff, Exchange, Question, strings
 from mnemoir.memory.facts.options import MOST_CHARACTERS, MOST_FACTS, FactSettings
-from mnemoir.memory.facts.policy import FACTS
 from mnemoir.memory.facts.requests import Turn
 from mnemoir.memory.facts.secrets import holds_secret
 

@@ -18,10 +18,9 @@ from mnemoir.memory.facts.conversation import analysed
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.duplicates import NEAR, Duplicates, duplicate_groups
-from mnemoir.memory.facts.exchange import Exchange
+from mnemoir.memory.facts.exchange import Exchange, extraction_policy
 from mnemoir.memory.facts.extraction import extract
 from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.policy import extraction_policy
 from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory

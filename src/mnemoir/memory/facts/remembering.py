@@ -19,8 +19,7 @@ from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.defences import Plan, defend
 from mnemoir.memory.facts.exchange import Exchange
 from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.proposals import Candidate, Proposal
-from mnemoir.memory.facts.reconciliation import candidates_of, propose, sort_exact, sort_near
+from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, Turn
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.memory_store import MemoryStore, StaleChange, Visible

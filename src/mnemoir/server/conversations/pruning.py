@@ -4,20 +4,15 @@ Facts that were learned from a pruned conversation stay: memory outlives the tal
 """
 
 import asyncio
-from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
-from mnemoir.conversations.removal import remove_if_old
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.clock import utc_now
-from mnemoir.core.conversations import naive_utc
-from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
-from mnemoir.server.rest import Answer, BodyOf, Done, Routes, Site, SiteHere
+from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
 from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -43,13 +38,7 @@ async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Answer[PrunedAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
-    before = naive_utc(utc_now()) - timedelta(days=body.days)
-    ids: list[str] = []
-    async with opened(site, scope) as own:
-        if own is not None:
-            ids = await asyncio.to_thread(own.log.old_sessions, body.days)
-            if not body.dry_run:
-                ids = [id for id in ids if await _removed(site, scope, own, id, before)]
+    ids = await site.parts.conversations.prune_of(scope, body.days, dry_run=bool(body.dry_run))
     verb = "Would delete" if body.dry_run else "Deleted"
     return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 
@@ -73,11 +62,6 @@ async def cleanup(
             "bytes": report.bytes,
         }
     )
-
-
-async def _removed(site: Site, scope: Owner, own: OwnConversations, id: str, before: datetime) -> bool:
-    async with site.parts.conversations.deciding(scope, id):
-        return await asyncio.to_thread(remove_if_old, own, id, before)
 
 
 def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:

@@ -16,7 +16,7 @@ from mnemoir.conversations.windows.window_parts import PartState, WindowPart, Wi
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversation_messages import Role
 from mnemoir.core.conversations import Summary
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere

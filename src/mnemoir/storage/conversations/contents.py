@@ -10,8 +10,8 @@ from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sqlite.data_file import beside
-from mnemoir.storage.sqlite.failures import storage_errors
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.database import BUSY_MS
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 _QUERIES = queries("sessions/vectors")
 

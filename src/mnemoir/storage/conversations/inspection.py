@@ -13,8 +13,8 @@ from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.objects.keys import is_unfinished
 from mnemoir.storage.sqlite.data_file import beside
-from mnemoir.storage.sqlite.failures import FOREIGN
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.database import BUSY_MS
+from mnemoir.storage.sqlite.transactions import FOREIGN
 
 _ASIDE = ".corrupt-"
 _MOST_LINES = 5

@@ -19,8 +19,7 @@ from mnemoir.storage.discussions.record_place import identity_of, real
 from mnemoir.storage.discussions.record_schema import refuse_other_files
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
-from mnemoir.storage.sqlite.failures import FOREIGN
-from mnemoir.storage.sqlite.transactions import SqliteSql
+from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql
 
 _HALF_WRITTEN = "a killed writer left it half written. The next use of the discussion undoes that; then look again."
 

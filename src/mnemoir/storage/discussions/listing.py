@@ -27,8 +27,8 @@ from mnemoir.storage.discussions.record_place import identity_of, records_file_o
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.failures import storage_errors
 from mnemoir.storage.sqlite.shared_file import SharedFile
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 _MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each
 

@@ -24,10 +24,9 @@ from mnemoir.storage.discussions.record_ranking import install
 from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
-from mnemoir.storage.sqlite.failures import damaged, storage_errors
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
-from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, damaged, storage_errors, transaction
 
 T = TypeVar("T")
 Work = Callable[[Sql], T]

@@ -8,7 +8,7 @@ from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.places import places
-from mnemoir.storage.sqlite.failures import storage_errors
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 Identity = tuple[int, int]  # device and inode: another file under the same name has another
 

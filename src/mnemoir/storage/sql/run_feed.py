@@ -16,50 +16,45 @@ _MOST_UNREAD = 256
 
 
 class RunFeed:
-    """Nothing is made for nobody: whoever tells asks first whether anybody follows."""
+    """Nothing is made for nobody: whoever tells looks first whether there are followers."""
 
     def __init__(self) -> None:
-        self._followers: set[_Unread] = set()
-        self._node_followers: set[_Unread] = set()  # those among them who hear of nodes too
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether anybody listens."""
-        return bool(self._followers)
+        self.followers: set[_Unread] = set()
+        self.node_followers: set[_Unread] = set()  # those among them who hear of nodes too
 
     def follow(self, *, nodes: bool) -> AsyncGenerator[Told, None]:
         """What is told from now on, until the feed is closed. Raises Overloaded when too many follow already."""
-        if len(self._followers) >= _MOST_FOLLOWERS:
+        if len(self.followers) >= _MOST_FOLLOWERS:
             raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
         return self._follow(nodes=nodes)
 
     def tell(self, summary: RunSummary) -> None:
         """A run begins or ends."""
-        for follower in self._followers:
+        for follower in self.followers:
             _put(follower, summary)
 
     def tell_node(self, run: RunTrace, node: NodeTrace) -> None:
         """A node begins, speaks or ends. Who reads slowly misses nodes before runs."""
-        for follower in self._node_followers:
+        for follower in self.node_followers:
             if not follower.full():
                 follower.put_nowait(_moved(run, node))
 
     def close(self) -> None:
         """Let all followers go."""
-        for follower in self._followers:
+        for follower in self.followers:
             _put(follower, None)
 
     async def _follow(self, *, nodes: bool) -> AsyncGenerator[Told, None]:
         unread: _Unread = asyncio.Queue(_MOST_UNREAD)
-        self._followers.add(unread)
+        self.followers.add(unread)
         if nodes:
-            self._node_followers.add(unread)
+            self.node_followers.add(unread)
         try:
             while (told := await unread.get()) is not None:
                 yield told
         finally:
-            self._followers.discard(unread)
-            self._node_followers.discard(unread)
+            self.followers.discard(unread)
+            self.node_followers.discard(unread)
 
 
 def _put(follower: _Unread, told: Told | None) -> None:

@@ -74,7 +74,8 @@ class SqlRunStore:
 
     def moved(self, run: RunTrace, node: NodeTrace) -> None:
         """A node begins, speaks or ends: those who follow nodes too hear of it."""
-        self._feed.tell_node(run, node)
+        if self._feed.node_followers:
+            self._feed.tell_node(run, node)
 
     def ended(self, run: RunTrace) -> None:
         """A run has ended. One that was forgotten under way stays forgotten."""
@@ -156,7 +157,7 @@ class SqlRunStore:
             self._lose(1)
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
-        if self._feed.is_followed:
+        if self._feed.followers:
             self._feed.tell(summary_of(run))
 
     async def _write_on(self) -> None:

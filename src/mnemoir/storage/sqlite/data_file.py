@@ -18,8 +18,8 @@ import apsw
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.failures import damaged
 from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, migrate, reached
+from mnemoir.storage.sqlite.transactions import damaged
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100

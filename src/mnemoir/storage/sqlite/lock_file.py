@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

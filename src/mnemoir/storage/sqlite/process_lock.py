@@ -4,7 +4,7 @@ import os
 import socket
 from pathlib import Path
 
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.file_lock import try_lock
 
@@ -38,4 +38,4 @@ class ProcessLock:
                 "Stop that process, or choose another directory with --data-dir."
             )
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"pid {os.getpid()} on {socket.gethostname()} since {to_text(utc_now())}\n".encode(), 0)
+        os.pwrite(self._file, f"pid {os.getpid()} on {socket.gethostname()} since {now_text()}\n".encode(), 0)

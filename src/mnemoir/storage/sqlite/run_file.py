@@ -10,7 +10,7 @@ import apsw
 import structlog
 
 from mnemoir.storage.sqlite.data_file import beside, create, make_private, refuse_other_schemas
-from mnemoir.storage.sqlite.readers import BUSY_MS
+from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.schema import known_steps, migrate
 from mnemoir.storage.sqlite.setting_aside import Identity, identity_of
 from mnemoir.storage.sqlite.shared_file import SharedFile

@@ -13,7 +13,7 @@ from typing import Literal
 
 import apsw
 
-from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock import now_text
 from mnemoir.storage.sqlite.transactions import transaction
 
 StepKind = Literal["expand", "contract"]
@@ -76,5 +76,5 @@ def _take(connection: apsw.Connection, step: Step) -> None:
         connection.execute(step.sql)
         connection.execute(
             "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
-            (step.number, step.name, to_text(utc_now())),
+            (step.number, step.name, now_text()),
         )

@@ -22,9 +22,8 @@ import apsw
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
 from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.failures import FOREIGN, damaged, storage_errors, unavailable
 from mnemoir.storage.sqlite.setting_aside import Identity, folder_locked, identity_of
-from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
+from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, damaged, storage_errors, transaction, unavailable
 
 T = TypeVar("T")
 Mend = Callable[[Path, Exception, Identity | None], None]

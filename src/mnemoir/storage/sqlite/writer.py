@@ -20,8 +20,7 @@ import apsw
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.cells import Codec
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.failures import FOREIGN, unavailable
-from mnemoir.storage.sqlite.transactions import SqliteSql, opens_cells, transaction
+from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, opens_cells, transaction, unavailable
 
 Work = Callable[[Sql], Any]  # what a piece of work gives goes to its own caller, untouched
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from mnemoir.conversations.windows import fitting
 from mnemoir.conversations.windows.counters import AdditiveCounter
 from mnemoir.core.messages import Message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.prompting.history import SYSTEM_ROLES
 
 Estimate = Callable[[str], int]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 
 from mnemoir.core.messages import ImagePart, Message, text_message
-from mnemoir.core.tokens import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.prompting.history import SYSTEM_ROLES
 from mnemoir.workflows.prompting.templates import formatted, turn

@@ -15,7 +15,7 @@ from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
 from mnemoir.core.fence import RecalledLine, fenced_lines, take_down
 from mnemoir.core.messages import JsonSchema, Message, ModelRequest
-from mnemoir.core.tokens import estimate_tokens
+from mnemoir.core.text import estimate_tokens
 from mnemoir.memory.facts.resemblance import overlap
 from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.offline.decide import decide
